@@ -1,0 +1,49 @@
+"""Seq2See, the translation model you can see through.
+
+`import seq2see` imports and registers nothing; the first use of a public name does, and with it the model classes are
+known to transformers' Auto classes.  The sub-packages (`seq2see.modeling`, `seq2see.training`, ...) are the folders
+beside this one.
+"""
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from seq2see.lens import Trace as Trace
+    from seq2see.modeling import Seq2SeeConfig as Seq2SeeConfig
+    from seq2see.modeling import Seq2SeeForConditionalGeneration as Seq2SeeForConditionalGeneration
+    from seq2see.modeling import Seq2SeeModel as Seq2SeeModel
+    from seq2see.modeling.loading import load_checkpoint as load_checkpoint
+    from seq2see.serve import Translation as Translation
+    from seq2see.serve import Translator as Translator
+    from seq2see.tokenizer import Seq2SeeTokenizer as Seq2SeeTokenizer
+
+_HOME_OF = {
+    "Seq2SeeConfig": "seq2see.modeling",
+    "Seq2SeeModel": "seq2see.modeling",
+    "Seq2SeeForConditionalGeneration": "seq2see.modeling",
+    "Seq2SeeTokenizer": "seq2see.tokenizer",
+    "load_checkpoint": "seq2see.modeling.loading",
+    "Trace": "seq2see.lens",
+    "Translation": "seq2see.serve",
+    "Translator": "seq2see.serve",
+}
+__all__ = [*_HOME_OF, "__version__"]
+
+# In a checkout the sub-packages are siblings of this folder; in a wheel they are inside it.
+_root = Path(__file__).resolve().parent.parent
+if (_root / "pyproject.toml").is_file() and (_root / "modeling" / "__init__.py").is_file():
+    __path__.append(str(_root))
+
+
+def __getattr__(name: str):
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'seq2see' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,4 @@
+"""Translating and showing: the engine, the page."""
+
+if not __name__.startswith("seq2see."):
+    raise ImportError("import seq2see.serve, not serve: under the bare name every class would exist twice")
