@@ -1,4 +1,23 @@
-"""The network, and only it."""
+"""The network, and only it: `Seq2SeeConfig`, `Seq2SeeModel`, `Seq2SeeForConditionalGeneration`.
+
+Read in this order: positions, attention, layers, modeling_seq2see.  Importing this package registers the classes with
+transformers' Auto classes, and marks them so that `save_pretrained` ships their files: a stranger loads a saved folder
+with `trust_remote_code=True` and without this package.
+"""
 
 if not __name__.startswith("seq2see."):
     raise ImportError("import seq2see.modeling, not modeling: under the bare name every class would exist twice")
+
+from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM
+
+from .configuration_seq2see import Seq2SeeConfig
+from .modeling_seq2see import Seq2SeeForConditionalGeneration, Seq2SeeModel
+
+AutoConfig.register(Seq2SeeConfig.model_type, Seq2SeeConfig)
+AutoModel.register(Seq2SeeConfig, Seq2SeeModel)
+AutoModelForSeq2SeqLM.register(Seq2SeeConfig, Seq2SeeForConditionalGeneration)
+Seq2SeeConfig.register_for_auto_class()
+Seq2SeeModel.register_for_auto_class("AutoModel")
+Seq2SeeForConditionalGeneration.register_for_auto_class("AutoModelForSeq2SeqLM")
+
+__all__ = ["Seq2SeeConfig", "Seq2SeeForConditionalGeneration", "Seq2SeeModel"]

@@ -1,0 +1,150 @@
+"""Attention: how one position of a sentence takes what it needs from the others.
+
+    Attention(Q, K, V) = softmax(Q K^T / sqrt(E)) V                     (Vaswani et al. 2017, equation 1)
+
+A *query* says what a position looks for, a *key* what a position offers to be found by, a *value* what it hands over
+when found.  The dot product of a query and a key is their score; the softmax turns a row of scores into weights that
+sum to 1; the output is the weighted sum of values.
+
+One class serves all three places.  In the encoder a sentence attends to itself, both ways.  In the decoder the target
+attends to itself, backwards only (the causal mask).  In cross-attention the queries come from the target and the keys
+and values from the encoded source.  The three differ in what is handed in, not in what is computed.
+
+`attend` is the formula itself, the one to read, and the only implementation that can show its weights.  The fast
+kernels (sdpa, flash, flex) compute the same sum without ever writing the weights down.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from transformers.cache_utils import Cache, EncoderDecoderCache
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+# B batch, T query positions, S key positions, H heads, E size of one head, D = H * E model width
+
+
+def attend(
+    module: nn.Module,
+    query_BHTE: torch.Tensor,
+    key_BHSE: torch.Tensor,
+    value_BHSE: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    scaling: float,
+    dropout: float = 0.0,
+    **kwargs,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mix values by how well queries match keys.
+
+    Without `scaling` = 1/sqrt(E) the scores of random vectors have variance E, the softmax saturates, and its gradient
+    vanishes; with it they have variance 1 whatever the size of the head.
+
+    Args:
+        attention_mask: [B, 1, T, S], 0 where a query may look and a very large negative number where it may not, so
+            that after the softmax the forbidden weight is exactly 0.
+
+    Returns:
+        The mixed values [B, T, H, E], and the weights [B, H, T, S]: before dropout, so that a row always sums to 1.
+    """
+    score_BHTS = torch.matmul(query_BHTE, key_BHSE.transpose(2, 3)) * scaling
+    if attention_mask is not None:
+        score_BHTS = score_BHTS + attention_mask
+    # Half-precision exponentials lose the small weights, so the softmax is always taken in float32.
+    weight_BHTS = score_BHTS.softmax(dim=-1, dtype=torch.float32).to(query_BHTE.dtype)
+    kept_BHTS = nn.functional.dropout(weight_BHTS, p=dropout, training=module.training)
+    output_BTHE = torch.matmul(kept_BHTS, value_BHSE).transpose(1, 2)
+    return output_BTHE, weight_BHTS
+
+
+class MultiHeadAttention(nn.Module):
+    """H attentions side by side, each in its own E = D/H dimensions (Vaswani et al. 2017, section 3.2.2).
+
+    The projections of all heads lie in one matrix: head h reads rows h*E to (h+1)*E of W_Q, W_K and W_V, and columns
+    h*E to (h+1)*E of W_O.  Concatenating the heads and projecting with W_O is therefore the same as letting every head
+    add its own W_O-projected output.
+
+    Args:
+        is_causal: whether position t may see only positions up to t.  The fast kernels read this attribute.
+        layer_idx: which slot of the key-value cache is this layer's; the encoder has none.
+    """
+
+    def __init__(self, config, *, num_heads: int, is_causal: bool = False, layer_idx: int | None = None):
+        super().__init__()
+        self.config = config
+        self.head_dim = config.d_model // num_heads
+        self.scaling = self.head_dim**-0.5
+        self.dropout = config.attention_dropout
+        self.is_causal = is_causal
+        self.layer_idx = layer_idx
+        self.q_proj = nn.Linear(config.d_model, config.d_model)
+        self.k_proj = nn.Linear(config.d_model, config.d_model)
+        self.v_proj = nn.Linear(config.d_model, config.d_model)
+        self.out_proj = nn.Linear(config.d_model, config.d_model)
+
+    def split_heads(self, x_BTD: torch.Tensor) -> torch.Tensor:
+        """[B, T, D] to [B, H, T, E]."""
+        return x_BTD.view(*x_BTD.shape[:-1], -1, self.head_dim).transpose(1, 2)
+
+    def keys_and_values(
+        self, x_BTD: torch.Tensor, source_BSD: torch.Tensor | None, past_key_values: Cache | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values [B, H, S, E]: of this sequence, or of `source_BSD` in cross-attention.
+
+        Generating one token at a time, the keys and values of earlier tokens never change, so they are kept rather
+        than computed again.  Self-attention appends the new token's to the cache at every step; cross-attention fills
+        its half once, since the source does not change either.
+        """
+        if source_BSD is None:
+            key_BHSE, value_BHSE = self.split_heads(self.k_proj(x_BTD)), self.split_heads(self.v_proj(x_BTD))
+            if isinstance(past_key_values, EncoderDecoderCache):
+                past_key_values = past_key_values.self_attention_cache
+            if past_key_values is None:
+                return key_BHSE, value_BHSE
+            return past_key_values.update(key_BHSE, value_BHSE, self.layer_idx)
+
+        if past_key_values is None:
+            return self.split_heads(self.k_proj(source_BSD)), self.split_heads(self.v_proj(source_BSD))
+        if not past_key_values.is_updated.get(self.layer_idx):
+            past_key_values.cross_attention_cache.update(
+                self.split_heads(self.k_proj(source_BSD)), self.split_heads(self.v_proj(source_BSD)), self.layer_idx
+            )
+            past_key_values.is_updated[self.layer_idx] = True
+        cached = past_key_values.cross_attention_cache.layers[self.layer_idx]
+        return cached.keys, cached.values
+
+    def forward(
+        self,
+        x_BTD: torch.Tensor,
+        source_BSD: torch.Tensor | None = None,
+        *,
+        attention_mask: torch.Tensor | None = None,
+        past_key_values: Cache | None = None,
+        **kwargs,
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """What each of the T positions takes from the S positions it may see.
+
+        Args:
+            x_BTD: the positions that ask.
+            source_BSD: the positions that answer; None means that the sequence attends to itself.
+            attention_mask: who may see whom, in the form that the chosen implementation wants.
+            past_key_values: the cache, read and extended in place.
+
+        Returns:
+            The output [B, T, D], and the weights [B, H, T, S], or None where the implementation does not write them.
+        """
+        query_BHTE = self.split_heads(self.q_proj(x_BTD))
+        key_BHSE, value_BHSE = self.keys_and_values(x_BTD, source_BSD, past_key_values)
+        implementation: Callable = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, attend)
+        output_BTHE, weight_BHTS = implementation(
+            self,
+            query_BHTE,
+            key_BHSE,
+            value_BHSE,
+            attention_mask,
+            dropout=self.dropout if self.training else 0.0,
+            scaling=self.scaling,
+            **kwargs,
+        )
+        output_BTD = output_BTHE.reshape(*x_BTD.shape[:-1], -1)
+        return self.out_proj(output_BTD), weight_BHTS

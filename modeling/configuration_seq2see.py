@@ -1,0 +1,115 @@
+"""The numbers that define a Seq2See network.
+
+Names are those of BART and Marian, so that tools and peers made for them apply.  Every value is bounded and checked
+against the others before a single tensor is allocated: a config read from a stranger's folder is data, not trust.
+"""
+
+from huggingface_hub.dataclasses import strict
+from transformers import PreTrainedConfig
+
+# The largest value allowed for each size: far above any use of this model, far below what exhausts a machine.
+LIMITS = {
+    "vocab_size": 2**20,
+    "d_model": 8_192,
+    "encoder_layers": 256,
+    "decoder_layers": 256,
+    "encoder_attention_heads": 256,
+    "decoder_attention_heads": 256,
+    "encoder_ffn_dim": 65_536,
+    "decoder_ffn_dim": 65_536,
+    "max_position_embeddings": 65_536,
+}
+# What the feed-forward layer may use: the activations that CTranslate2 can run too.
+ACTIVATIONS = ("relu", "gelu", "gelu_new", "silu")
+
+
+@strict
+class Seq2SeeConfig(PreTrainedConfig):
+    """Shape and special tokens of a Seq2See encoder-decoder.
+
+    Args:
+        vocab_size: rows V of the one embedding matrix, shared by source, target and output.
+        d_model: width D of every vector that flows through the network.
+        encoder_layers, decoder_layers: depth of each side.
+        encoder_attention_heads, decoder_attention_heads: heads H of each side; D must be a multiple of both.
+        encoder_ffn_dim, decoder_ffn_dim: inner width F of the feed-forward layers.
+        activation_function: one of "relu", "gelu", "gelu_new", "silu".
+        dropout: probability for embeddings and for what every sub-layer adds to the residual stream.
+        attention_dropout: probability for attention weights.
+        activation_dropout: probability inside the feed-forward layer.
+        max_position_embeddings: positions in the sinusoid table; no text may be longer (in pieces).
+        scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
+        language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.
+
+    Raises:
+        huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or at odds with another;
+            the message says what was expected and what came.
+    """
+
+    model_type = "seq2see"
+    keys_to_ignore_at_inference = ["past_key_values"]
+    attribute_map = {
+        "hidden_size": "d_model",
+        "num_attention_heads": "encoder_attention_heads",
+        "num_hidden_layers": "encoder_layers",
+    }
+
+    vocab_size: int = 8_000
+    d_model: int = 128
+    encoder_layers: int = 4
+    decoder_layers: int = 4
+    encoder_attention_heads: int = 4
+    decoder_attention_heads: int = 4
+    encoder_ffn_dim: int = 256
+    decoder_ffn_dim: int = 256
+    activation_function: str = "relu"
+    dropout: float | int = 0.1
+    attention_dropout: float | int = 0.0
+    activation_dropout: float | int = 0.0
+    max_position_embeddings: int = 1_024
+    scale_embedding: bool = True
+    language_pairs: list | None = None
+
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = 1
+    eos_token_id: int | list[int] | None = 2
+    unk_token_id: int | None = 3
+    decoder_start_token_id: int | None = 1
+
+    is_encoder_decoder: bool = True
+    tie_word_embeddings: bool = True
+    use_cache: bool = True
+
+    def validate_bounds(self) -> None:
+        """Every size lies in [1, LIMITS], every probability in [0, 1)."""
+        for name, largest in LIMITS.items():
+            value = getattr(self, name)
+            if not 1 <= value <= largest:
+                raise ValueError(f"{name}: expected 1 to {largest}, got {value}")
+        for name in ("dropout", "attention_dropout", "activation_dropout"):
+            value = getattr(self, name)
+            if not 0 <= value < 1:
+                raise ValueError(f"{name}: expected a probability from 0 to below 1, got {value}")
+        if self.activation_function not in ACTIVATIONS:
+            raise ValueError(f"activation_function: expected one of {', '.join(ACTIVATIONS)}, got {self.activation_function}")
+
+    def validate_shape(self) -> None:
+        """The heads divide the width, and the width is even: sinusoids come in sine-cosine pairs."""
+        for name in ("encoder_attention_heads", "decoder_attention_heads"):
+            if self.d_model % getattr(self, name):
+                raise ValueError(f"d_model {self.d_model} is not a multiple of {name} {getattr(self, name)}")
+        if self.d_model % 2:
+            raise ValueError(f"d_model: expected an even number, got {self.d_model}")
+
+    def validate_special_tokens(self) -> None:
+        """Padding and the decoder's first token exist and lie in the vocabulary."""
+        for name in ("pad_token_id", "decoder_start_token_id"):
+            value = getattr(self, name)
+            if value is None or not 0 <= value < self.vocab_size:
+                raise ValueError(f"{name}: expected 0 to {self.vocab_size - 1} (below vocab_size), got {value}")
+
+    def validate_language_pairs(self) -> None:
+        """Each language pair is a source code and a target code."""
+        for pair in self.language_pairs or []:
+            if len(pair) != 2 or not all(isinstance(code, str) for code in pair):
+                raise ValueError(f'language_pairs: expected pairs of codes such as ["en", "fr"], got {pair}')

@@ -1,0 +1,345 @@
+"""The Seq2See network: an encoder that reads, a decoder that writes while looking at what was read.
+
+    source ids [B,S] -> embed + positions -> N encoder layers -> norm -> source states [B,S,D]
+    target ids [B,T] -> embed + positions -> N decoder layers, which look at the source states -> norm -> [B,T,D]
+    logits [B,T,V]   =  target states times the transposed embedding matrix
+
+One embedding matrix serves the source, the target and the output: a token scores high where the decoder's state points
+the way its embedding does.  The decoder's first input is the start token and its first output the language tag
+(`<2fr>`), so the encoded source is the same whatever language is asked for.
+
+Generation, caches, attention kernels, saving and loading are transformers' own; nothing here repeats them.  Attention
+weights are recorded by the "eager" implementation alone: `attn_implementation="eager"` with `output_attentions=True`.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import GenerationMixin, PreTrainedModel
+from transformers import initialization as init
+from transformers.cache_utils import Cache, DynamicCache, EncoderDecoderCache
+from transformers.masking_utils import create_bidirectional_mask, create_causal_mask
+from transformers.modeling_outputs import (
+    BaseModelOutput,
+    BaseModelOutputWithPastAndCrossAttentions,
+    Seq2SeqLMOutput,
+    Seq2SeqModelOutput,
+)
+from transformers.modeling_utils import slice_logits_to_keep
+from transformers.processing_utils import Unpack
+from transformers.utils import TransformersKwargs
+from transformers.utils.generic import can_return_tuple, merge_with_config_defaults
+from transformers.utils.output_capturing import OutputRecorder, capture_outputs
+
+from .attention import MultiHeadAttention
+from .configuration_seq2see import Seq2SeeConfig
+from .layers import DecoderLayer, EncoderLayer
+from .positions import SinusoidalPositions, sinusoids
+
+# B batch, S source length, T target length, D model width, V vocabulary
+
+
+def shift_right(labels_BT: torch.Tensor, *, start: int, pad: int) -> torch.Tensor:
+    """What the decoder reads while it is asked for `labels_BT`: the start token, then each label one step late.
+
+    Reading the right previous token, whatever the model itself would have said, is called teacher forcing; it lets
+    all T predictions come from one pass.  Ignored labels (-100) are read as padding.
+    """
+    input_BT = torch.cat((torch.full_like(labels_BT[:, :1], start), labels_BT[:, :-1]), dim=1)
+    return input_BT.masked_fill(input_BT == -100, pad)
+
+
+class Seq2SeePreTrainedModel(PreTrainedModel):
+    """What all Seq2See modules tell transformers about themselves, and how weights begin."""
+
+    config: Seq2SeeConfig
+    base_model_prefix = "model"
+    main_input_name = "input_ids"
+    supports_gradient_checkpointing = True
+    _no_split_modules = ["EncoderLayer", "DecoderLayer"]
+    _skip_keys_device_placement = ["past_key_values"]
+    _supports_sdpa = True
+    _supports_flash_attn = True
+    _supports_flex_attn = True
+    _can_compile_fullgraph = True
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        """Projections keep the variance of what passes through (Glorot and Bengio 2010); embeddings start with length
+        about 1, so that after scaling by sqrt(D) they are as large as the sinusoids, and as output weights they give
+        logits of variance about 1."""
+        super()._init_weights(module)
+        if isinstance(module, nn.Linear):
+            init.xavier_uniform_(module.weight)
+        elif isinstance(module, nn.Embedding):
+            init.normal_(module.weight, std=self.config.d_model**-0.5)
+            # A slice is not the parameter, and does not carry its "already loaded" mark: ask the parameter itself.
+            if not getattr(module.weight, "_is_hf_initialized", False):
+                init.zeros_(module.weight[self.config.pad_token_id])
+        elif isinstance(module, SinusoidalPositions):
+            init.copy_(module.table_PD, sinusoids(module.positions, module.d_model))
+
+
+class Embedder(nn.Module):
+    """Scales token embeddings, adds positions, drops out: the start of either side."""
+
+    def __init__(self, config: Seq2SeeConfig):
+        super().__init__()
+        self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
+        self.positions = SinusoidalPositions(config.max_position_embeddings, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0) -> torch.Tensor:
+        """[B, T, D] to [B, T, D]; `start` is the position of the first column."""
+        return self.dropout(embeddings_BTD * self.scale + self.positions(embeddings_BTD, start=start))
+
+
+class Seq2SeeEncoder(Seq2SeePreTrainedModel):
+    """Reads the whole source at once: every token may look at every other."""
+
+    _can_record_outputs = {
+        "hidden_states": OutputRecorder(EncoderLayer, num_hidden_layers_key="encoder_layers"),
+        "attentions": OutputRecorder(MultiHeadAttention, index=1, num_hidden_layers_key="encoder_layers"),
+    }
+
+    def __init__(self, config: Seq2SeeConfig):
+        super().__init__(config)
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.d_model, config.pad_token_id)
+        self.embedder = Embedder(config)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.layer_norm = nn.LayerNorm(config.d_model)
+        self.gradient_checkpointing = False
+        self.post_init()
+
+    @merge_with_config_defaults
+    @capture_outputs
+    def forward(
+        self,
+        input_ids: torch.LongTensor | None = None,
+        attention_mask: torch.Tensor | None = None,
+        inputs_embeds: torch.Tensor | None = None,
+        **kwargs: Unpack[TransformersKwargs],
+    ) -> BaseModelOutput:
+        """Source ids [B, S] (or embeddings [B, S, D], unscaled) to source states [B, S, D].
+
+        Args:
+            attention_mask: [B, S], 1 for real tokens and 0 for padding.
+        """
+        if (input_ids is None) == (inputs_embeds is None):
+            raise ValueError("expected exactly one of input_ids and inputs_embeds")
+        if inputs_embeds is None:
+            inputs_embeds = self.embed_tokens(input_ids)
+        mask = create_bidirectional_mask(self.config, inputs_embeds, attention_mask)
+        x_BSD = self.embedder(inputs_embeds)
+        for layer in self.layers:
+            x_BSD = layer(x_BSD, mask, **kwargs)
+        return BaseModelOutput(last_hidden_state=self.layer_norm(x_BSD))
+
+
+class Seq2SeeDecoder(Seq2SeePreTrainedModel):
+    """Writes the target: each token sees the tokens before it, and the whole source."""
+
+    _can_record_outputs = {
+        "hidden_states": OutputRecorder(DecoderLayer, num_hidden_layers_key="decoder_layers"),
+        "attentions": OutputRecorder(
+            MultiHeadAttention, index=1, layer_name="self_attn", num_hidden_layers_key="decoder_layers"
+        ),
+        "cross_attentions": OutputRecorder(
+            MultiHeadAttention, index=1, layer_name="encoder_attn", num_hidden_layers_key="decoder_layers"
+        ),
+    }
+
+    def __init__(self, config: Seq2SeeConfig):
+        super().__init__(config)
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.d_model, config.pad_token_id)
+        self.embedder = Embedder(config)
+        self.layers = nn.ModuleList(DecoderLayer(config, layer_idx=i) for i in range(config.decoder_layers))
+        self.layer_norm = nn.LayerNorm(config.d_model)
+        self.gradient_checkpointing = False
+        self.post_init()
+
+    @merge_with_config_defaults
+    @capture_outputs
+    def forward(
+        self,
+        input_ids: torch.LongTensor | None = None,
+        attention_mask: torch.Tensor | None = None,
+        encoder_hidden_states: torch.Tensor | None = None,
+        encoder_attention_mask: torch.Tensor | None = None,
+        past_key_values: Cache | None = None,
+        inputs_embeds: torch.Tensor | None = None,
+        use_cache: bool | None = None,
+        **kwargs: Unpack[TransformersKwargs],
+    ) -> BaseModelOutputWithPastAndCrossAttentions:
+        """Target ids [B, T] (or embeddings [B, T, D], unscaled) and source states [B, S, D] to target states [B, T, D].
+
+        Args:
+            attention_mask: [B, P + T], 1 for real tokens and 0 for padding, where P tokens are in the cache already.
+            encoder_attention_mask: [B, S], the source's.
+            past_key_values: keys and values of the P earlier tokens and of the source, extended in place.
+        """
+        if (input_ids is None) == (inputs_embeds is None):
+            raise ValueError("expected exactly one of decoder_input_ids and decoder_inputs_embeds")
+        if inputs_embeds is None:
+            inputs_embeds = self.embed_tokens(input_ids)
+        if use_cache and past_key_values is None:
+            past_key_values = EncoderDecoderCache(DynamicCache(config=self.config), DynamicCache(config=self.config))
+        if past_key_values is not None and not isinstance(past_key_values, EncoderDecoderCache):
+            raise ValueError(f"past_key_values: expected an EncoderDecoderCache, got {type(past_key_values).__name__}")
+
+        self_cache = past_key_values.self_attention_cache if past_key_values is not None else None
+        causal_mask = create_causal_mask(self.config, inputs_embeds, attention_mask, self_cache)
+        source_mask = create_bidirectional_mask(
+            self.config, inputs_embeds, encoder_attention_mask, encoder_hidden_states=encoder_hidden_states
+        )
+        x_BTD = self.embedder(inputs_embeds, start=self_cache.get_seq_length() if self_cache is not None else 0)
+        for layer in self.layers:
+            x_BTD = layer(
+                x_BTD, encoder_hidden_states, causal_mask, source_mask, past_key_values=past_key_values, **kwargs
+            )
+        return BaseModelOutputWithPastAndCrossAttentions(
+            last_hidden_state=self.layer_norm(x_BTD), past_key_values=past_key_values
+        )
+
+
+class Seq2SeeModel(Seq2SeePreTrainedModel):
+    """Encoder and decoder over one embedding matrix, without the output projection."""
+
+    _input_embed_layer = "shared"
+    _tied_weights_keys = {
+        "encoder.embed_tokens.weight": "shared.weight",
+        "decoder.embed_tokens.weight": "shared.weight",
+    }
+
+    def __init__(self, config: Seq2SeeConfig):
+        super().__init__(config)
+        self.shared = nn.Embedding(config.vocab_size, config.d_model, config.pad_token_id)
+        self.encoder = Seq2SeeEncoder(config)
+        self.decoder = Seq2SeeDecoder(config)
+        self.post_init()
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        self.shared = self.encoder.embed_tokens = self.decoder.embed_tokens = value
+
+    @can_return_tuple
+    def forward(
+        self,
+        input_ids: torch.LongTensor | None = None,
+        attention_mask: torch.Tensor | None = None,
+        decoder_input_ids: torch.LongTensor | None = None,
+        decoder_attention_mask: torch.Tensor | None = None,
+        encoder_outputs: BaseModelOutput | tuple | None = None,
+        past_key_values: Cache | None = None,
+        inputs_embeds: torch.Tensor | None = None,
+        decoder_inputs_embeds: torch.Tensor | None = None,
+        use_cache: bool | None = None,
+        **kwargs: Unpack[TransformersKwargs],
+    ) -> Seq2SeqModelOutput:
+        """Source ids [B, S] and target ids [B, T] to target states [B, T, D].
+
+        Args:
+            attention_mask, decoder_attention_mask: [B, S] and [B, T], 1 for real tokens and 0 for padding.
+            encoder_outputs: an encoded source, to decode without encoding it again.
+        """
+        if encoder_outputs is None:
+            encoder_outputs = self.encoder(
+                input_ids=input_ids, attention_mask=attention_mask, inputs_embeds=inputs_embeds, **kwargs
+            )
+        elif not isinstance(encoder_outputs, BaseModelOutput):
+            encoder_outputs = BaseModelOutput(*encoder_outputs)
+        decoded = self.decoder(
+            input_ids=decoder_input_ids,
+            attention_mask=decoder_attention_mask,
+            encoder_hidden_states=encoder_outputs.last_hidden_state,
+            encoder_attention_mask=attention_mask,
+            past_key_values=past_key_values,
+            inputs_embeds=decoder_inputs_embeds,
+            use_cache=use_cache,
+            **kwargs,
+        )
+        return Seq2SeqModelOutput(
+            last_hidden_state=decoded.last_hidden_state,
+            past_key_values=decoded.past_key_values,
+            decoder_hidden_states=decoded.hidden_states,
+            decoder_attentions=decoded.attentions,
+            cross_attentions=decoded.cross_attentions,
+            encoder_last_hidden_state=encoder_outputs.last_hidden_state,
+            encoder_hidden_states=encoder_outputs.hidden_states,
+            encoder_attentions=encoder_outputs.attentions,
+        )
+
+
+class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
+    """The translation model: `Seq2SeeModel`, and the embedding matrix once more to turn states into logits."""
+
+    _tied_weights_keys = {"lm_head.weight": "model.shared.weight"}
+
+    def __init__(self, config: Seq2SeeConfig):
+        super().__init__(config)
+        self.model = Seq2SeeModel(config)
+        self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        # Labels already stand where they are predicted: the causal language model's loss would shift them once more.
+        self.loss_type = "ForMaskedLM"
+        self.post_init()
+
+    def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:
+        """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this."""
+        return shift_right(labels, start=self.config.decoder_start_token_id, pad=self.config.pad_token_id)
+
+    @can_return_tuple
+    def forward(
+        self,
+        input_ids: torch.LongTensor | None = None,
+        attention_mask: torch.Tensor | None = None,
+        decoder_input_ids: torch.LongTensor | None = None,
+        decoder_attention_mask: torch.Tensor | None = None,
+        encoder_outputs: BaseModelOutput | tuple | None = None,
+        past_key_values: Cache | None = None,
+        inputs_embeds: torch.Tensor | None = None,
+        decoder_inputs_embeds: torch.Tensor | None = None,
+        labels: torch.LongTensor | None = None,
+        use_cache: bool | None = None,
+        logits_to_keep: int | torch.Tensor = 0,
+        num_items_in_batch: int | torch.Tensor | None = None,
+        **kwargs: Unpack[TransformersKwargs],
+    ) -> Seq2SeqLMOutput:
+        """Source ids [B, S] and target ids [B, T] to logits [B, T, V], and to a loss where labels are given.
+
+        Args:
+            labels: [B, T], the tokens to predict; -100 is left out of the loss.  Where no decoder input is given it
+                is made from them by `shift_right`.
+            logits_to_keep: which positions to compute logits for, as `slice_logits_to_keep` has it: 0 for all, n for
+                the last n, a boolean [B, T] for those positions alone, flattened to [N, V].
+            num_items_in_batch: how many labels the whole batch has when it comes in several pieces.  The loss is then
+                the sum over this piece divided by that number, so that accumulated gradients are exact; without it,
+                the mean over this piece.
+        """
+        if labels is not None:
+            use_cache = False
+            if decoder_input_ids is None and decoder_inputs_embeds is None:
+                decoder_input_ids = self.prepare_decoder_input_ids_from_labels(labels)
+        outputs = self.model(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            decoder_input_ids=decoder_input_ids,
+            decoder_attention_mask=decoder_attention_mask,
+            encoder_outputs=encoder_outputs,
+            past_key_values=past_key_values,
+            inputs_embeds=inputs_embeds,
+            decoder_inputs_embeds=decoder_inputs_embeds,
+            use_cache=use_cache,
+            **kwargs,
+        )
+        logits_BTV = self.lm_head(slice_logits_to_keep(outputs.last_hidden_state, logits_to_keep))
+        loss = None
+        if labels is not None:
+            loss = self.loss_function(
+                logits_BTV, labels, vocab_size=self.config.vocab_size, num_items_in_batch=num_items_in_batch
+            )
+        return Seq2SeqLMOutput(loss=loss, logits=logits_BTV, **_without_last_state(outputs))
+
+
+def _without_last_state(outputs: Seq2SeqModelOutput) -> dict[str, Any]:
+    return {name: value for name, value in outputs.items() if name != "last_hidden_state"}

@@ -1,0 +1,50 @@
+"""Where a token stands in its sentence.
+
+Attention sees a set: shuffle the tokens and every weighted sum stays the same.  Order has to be written into the
+vectors themselves, and here it is added to the embeddings as fixed waves of many lengths.
+"""
+
+import torch
+from torch import nn
+
+# P positions in the table, T positions asked for, D model width
+
+
+def sinusoids(positions: int, d_model: int) -> torch.Tensor:
+    """The table of Vaswani et al. 2017 (section 3.5), shape [P, D], in float32.
+
+        table[p, 2i]     = sin(p / 10000^(2i / D))
+        table[p, 2i + 1] = cos(p / 10000^(2i / D))
+
+    Each sine-cosine pair is the hand of a clock, and the D/2 clocks turn at speeds from one radian a token down to
+    one in about 10,000.  A shift by k tokens rotates every hand by a fixed angle, so "k tokens earlier" is one linear
+    map, the same at every position: a head can learn it.
+    """
+    position_P1 = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
+    exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    angle_PE = position_P1 / 10_000.0**exponent
+    return torch.stack((angle_PE.sin(), angle_PE.cos()), dim=-1).flatten(1).float()
+
+
+class SinusoidalPositions(nn.Module):
+    """Looks positions up in the sinusoid table.  Nothing is learnt and nothing is saved: the table is a formula."""
+
+    def __init__(self, positions: int, d_model: int):
+        super().__init__()
+        self.positions = positions
+        self.d_model = d_model
+        self.table_PD = nn.Buffer(sinusoids(positions, d_model), persistent=False)
+
+    def forward(self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0) -> torch.Tensor:
+        """Vectors [T, D] for positions start .. start + T - 1, in the type of the embeddings they are added to.
+
+        Raises:
+            ValueError: the sequence is longer than the table.
+        """
+        length = embeddings_BTD.shape[1]
+        # Under torch.compile with a static cache `start` is a tensor, and looking at it would stop the graph.
+        end = start + length if isinstance(start, int) else length
+        if end > self.positions:
+            raise ValueError(f"the sequence has {end} tokens, expected at most max_position_embeddings {self.positions}")
+        position_T = torch.arange(length, device=embeddings_BTD.device) + start
+        return self.table_PD[position_T].to(embeddings_BTD.dtype)
