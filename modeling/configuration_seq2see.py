@@ -91,7 +91,9 @@ class Seq2SeeConfig(PreTrainedConfig):
             if not 0 <= value < 1:
                 raise ValueError(f"{name}: expected a probability from 0 to below 1, got {value}")
         if self.activation_function not in ACTIVATIONS:
-            raise ValueError(f"activation_function: expected one of {', '.join(ACTIVATIONS)}, got {self.activation_function}")
+            raise ValueError(
+                f"activation_function: expected one of {', '.join(ACTIVATIONS)}, got {self.activation_function}"
+            )
 
     def validate_shape(self) -> None:
         """The heads divide the width, and the width is even: sinusoids come in sine-cosine pairs."""
