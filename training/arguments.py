@@ -1,0 +1,44 @@
+"""Seq2SeeTrainingArguments: transformers' own arguments with defaults that suit small translation models, and ours."""
+
+import sys
+from dataclasses import dataclass, field
+
+from transformers import Seq2SeqTrainingArguments
+
+
+@dataclass
+class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and five fields more.
+
+    A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
+    `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
+    `per_device_train_batch_size` is therefore not used.
+    """
+
+    max_tokens: int = field(default=4096, metadata={"help": "most pieces in one side of a batch, padding counted"})
+    ema_decay: float = field(default=0.0, metadata={"help": "decay of the averaged weights; 0 keeps no average"})
+    patience: int = field(default=0, metadata={"help": "stop after so many evaluations without a gain; 0 never"})
+    resume: bool = field(default=False, metadata={"help": "go on from the newest complete checkpoint of output_dir"})
+
+    num_train_epochs: float = 20
+    learning_rate: float = 3e-3
+    lr_scheduler_type: str = "inverse_sqrt"
+    warmup_steps: float = 200
+    adam_beta2: float = 0.98
+    label_smoothing_factor: float = 0.1
+    eval_strategy: str = "epoch"
+    save_strategy: str = "epoch"
+    save_total_limit: int | None = 2
+    load_best_model_at_end: bool = True
+    metric_for_best_model: str | None = "loss"
+    logging_steps: float = 50
+    seed: int = 0
+    report_to: None | str | list[str] = "none"
+    use_cache: bool = True  # what the Trainer writes into config.json; our loss itself never asks for a cache
+    remove_unused_columns: bool = False
+    dataloader_pin_memory: bool = False
+
+    def __post_init__(self) -> None:
+        if self.disable_tqdm is None:
+            self.disable_tqdm = not sys.stderr.isatty()
+        super().__post_init__()

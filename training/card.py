@@ -1,0 +1,81 @@
+"""The model card: README.md of a finished run, with the front matter that the Hub reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from seq2see.training.config import RunConfig
+
+CARD = """\
+{front}
+# {name}
+
+A small translation model, {source} to {targets}, made with [Seq2See](https://pypi.org/project/seq2see): an
+encoder-decoder Transformer of {millions:.1f} M parameters that shows what it looks at while it translates.
+
+## Use
+With transformers alone (the model's code comes with it):
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("{name}")
+model = AutoModelForSeq2SeqLM.from_pretrained("{name}", trust_remote_code=True)
+output = model.generate(**tokenizer("{example}", return_tensors="pt"))
+print(tokenizer.decode(output[0], skip_special_tokens=True))
+```
+With Seq2See, and the attention of every head for exactly that translation:
+```python
+from seq2see import Translator
+
+translator = Translator.from_pretrained("{name}")
+result = translator("{example}", target="{target}")
+trace, = translator.look(result)
+```
+
+## Scores
+{scores}
+
+Signatures: {signatures}
+
+## Training
+{pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.  `run.yaml` holds the whole
+configuration, `metrics.json` all figures and the loss curve.
+
+The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
+will be translated badly.
+"""
+
+
+def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
+    """The card's text.  The licence is left to whoever publishes the model."""
+    training, evaluation = metrics["training"], metrics["evaluation"]
+    front = {
+        "language": [config.data.source, *config.data.targets],
+        "pipeline_tag": "translation",
+        "library_name": "transformers",
+        "tags": ["seq2see"],
+        "metrics": ["bleu", "chrf"],
+    }
+    lines = ["| pairs | BLEU | chrF2 | exact match |", "| --- | --- | --- | --- |"]
+    for split, row in evaluation.items():
+        lines.append(f"| {split} ({row['pairs']}) | {row['bleu']} | {row['chrf']} | {row['exact_match']} % |")
+    row = next(iter(evaluation.values()))
+    return CARD.format(
+        front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
+        name=config.name,
+        source=config.data.source,
+        targets=", ".join(config.data.targets),
+        target=config.data.targets[0],
+        millions=training["parameters"] / 1e6,
+        example="The cat sleeps." if config.data.source == "en" else "...",
+        scores="\n".join(lines),
+        signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
+        pairs=training["pairs"],
+        data=config.data.path,
+        steps=training["steps"],
+        epochs=training["epochs"],
+        seconds=training["seconds"],
+    )

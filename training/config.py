@@ -1,0 +1,218 @@
+"""What an experiment is: dataclasses, read from a commented YAML file and `key=value` overrides, checked key by key.
+
+`load_config("storybook", ["training.num_train_epochs=3"])` reads a file, or else a packaged name.  An unknown key is an
+error that names the nearest known one.  The `training` section holds the fields of `Seq2SeeTrainingArguments`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seq2see.errors import UserError
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    path: str | list[str]
+    source: str = "en"
+    target: str | list[str] = "fr"
+    val_fraction: float = 0.01
+    max_characters: int = 1000
+    on_bad: typing.Literal["refuse", "skip"] = "refuse"
+
+    @property
+    def targets(self) -> list[str]:
+        return [self.target] if isinstance(self.target, str) else list(self.target)
+
+
+@dataclass(frozen=True)
+class TokenizerConfig:
+    vocab_size: int = 8000
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    init_from: str | None = None
+    d_model: int = 128
+    encoder_layers: int = 4
+    decoder_layers: int = 4
+    encoder_attention_heads: int = 4
+    decoder_attention_heads: int = 4
+    encoder_ffn_dim: int = 256
+    decoder_ffn_dim: int = 256
+    dropout: float = 0.1
+    max_position_embeddings: int = 1024
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    pairs: int = 200
+    num_beams: int = 4
+    length_penalty: float = 1.0
+    max_length: int = 256
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    name: str
+    data: DataConfig
+    tokenizer: TokenizerConfig = TokenizerConfig()
+    model: ModelConfig = ModelConfig()
+    training: Mapping[str, Any] = field(default_factory=dict)
+    evaluation: EvaluationConfig = EvaluationConfig()
+
+    def to_yaml(self) -> str:
+        return yaml.safe_dump(asdict(self), sort_keys=False, allow_unicode=True)
+
+
+def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
+    """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it.
+
+    Raises UserError (exit code 2) for an unknown file, key or type.
+    """
+    text, name, where = _read(name_or_path)
+    try:
+        tree = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise _wrong(f"{where} is not YAML: {error}") from None
+    if not isinstance(tree, dict):
+        raise _wrong(f"{where} holds {type(tree).__name__}, expected sections such as data: and training:")
+    for override in overrides:
+        _apply(override, tree)
+    tree.setdefault("name", name)
+    return _build_run(tree, where)
+
+
+def packaged_names() -> list[str]:
+    folder = resources.files("seq2see.configs")
+    return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".yaml"))
+
+
+def _read(name_or_path: str) -> tuple[str, str, str]:
+    """Text, experiment name and where it was found."""
+    path = Path(name_or_path)
+    if path.is_file():
+        try:
+            return path.read_text("utf-8"), path.stem, str(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise _wrong(f"cannot read {path}: {error}") from None
+    if name_or_path in (names := packaged_names()):
+        return resources.files("seq2see.configs").joinpath(f"{name_or_path}.yaml").read_text("utf-8"), path.stem, str(path)
+    raise _wrong(
+        f"no configuration {name_or_path!r}: give a YAML file or one of {', '.join(names)}{_nearest(name_or_path, names)}"
+    )
+
+
+def _apply(override: str, tree: dict[str, Any]) -> None:
+    key, equals, text = override.partition("=")
+    if not equals or not key:
+        raise _wrong(f"{override!r} is not key=value; write for instance data.path=mine.tsv")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise _wrong(f"the value of {override!r} is not YAML") from None
+    *sections, last = key.split(".")
+    for section in sections:
+        tree = tree.setdefault(section, {})
+        if not isinstance(tree, dict):
+            raise _wrong(f"{override!r}: {section} is a value, not a section")
+    tree[last] = value
+
+
+def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
+    _check_keys(tree, [item.name for item in fields(RunConfig)], prefix="", where=where)
+    sections: dict[str, Any] = {"name": check_type(tree["name"], str, "name")}
+    for name, cls in (
+        ("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig), ("evaluation", EvaluationConfig)
+    ):
+        sections[name] = _build(cls, tree.get(name), name, where)
+    from seq2see.training.arguments import Seq2SeeTrainingArguments  # imports torch: not for --help
+
+    hints = typing.get_type_hints(Seq2SeeTrainingArguments)
+    known = {item.name: hints[item.name] for item in fields(Seq2SeeTrainingArguments) if item.init}
+    sections["training"] = _checked(tree.get("training"), known, "training", where)
+    config = RunConfig(**sections)
+    _check_ranges(config)
+    return config
+
+
+def _build(cls: type, section: Any, name: str, where: str) -> Any:
+    hints = typing.get_type_hints(cls)
+    values = _checked(section, hints, name, where)
+    required = [item.name for item in fields(cls) if item.default is MISSING and item.default_factory is MISSING]
+    for key in required:
+        if values.get(key) is None:
+            raise _wrong(f"{where} has no {name}.{key}; add it, or give {name}.{key}=... on the command line")
+    return cls(**values)
+
+
+def _checked(section: Any, hints: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+    section = {} if section is None else section
+    if not isinstance(section, dict):
+        raise _wrong(f"{name} in {where} is {section!r}, expected a section of key: value lines")
+    _check_keys(section, list(hints), prefix=f"{name}.", where=where)
+    return {key: check_type(value, hints[key], f"{name}.{key}") for key, value in section.items()}
+
+
+def _check_keys(section: Mapping[str, Any], known: list[str], *, prefix: str, where: str) -> None:
+    for key in section:
+        if key not in known:
+            raise _wrong(f"unknown key {prefix}{key} in {where}{_nearest(str(key), known, prefix)}")
+
+
+def _check_ranges(config: RunConfig) -> None:
+    targets = config.data.targets
+    if not targets or config.data.source in targets or len(set(targets)) < len(targets):
+        raise _wrong(f"data.target {targets} must name one or more languages, each once, other than {config.data.source}")
+    if not 0 < config.data.val_fraction < 1:
+        raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
+    for key, value in (
+        ("data.max_characters", config.data.max_characters), ("evaluation.pairs", config.evaluation.pairs),
+        ("evaluation.num_beams", config.evaluation.num_beams), ("evaluation.max_length", config.evaluation.max_length),
+    ):
+        if value < 1:
+            raise _wrong(f"{key} is {value}, expected at least 1")
+
+
+def check_type(value: Any, hint: Any, key: str) -> Any:
+    """`value` as `hint` wants it; YAML reads `3e-3` as text and `1` as an int, which a float field takes."""
+    options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
+    for option in options:
+        origin = typing.get_origin(option) or option
+        if origin is typing.Literal and value in typing.get_args(option):
+            return value
+        if origin is typing.Any or (isinstance(origin, type) and type(value) is origin):
+            if origin is list and any(type(item) is not cls for item in value for cls in typing.get_args(option)[:1]):
+                continue
+            return value
+    if float in options and isinstance(value, int | str) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    expected = " or ".join(_spell(option) for option in options)
+    raise _wrong(f"{key} is {value!r} ({type(value).__name__}), expected {expected}")
+
+
+def _spell(hint: Any) -> str:
+    if typing.get_origin(hint) is typing.Literal:
+        return " or ".join(map(repr, typing.get_args(hint)))
+    return "null" if hint is type(None) else getattr(hint, "__name__", str(hint))
+
+
+def _nearest(key: str, known: list[str], prefix: str = "") -> str:
+    found = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"; did you mean {prefix}{found[0]}?" if found else f"; known are {', '.join(sorted(known)[:12])} ..."
+
+
+def _wrong(message: str) -> UserError:
+    return UserError(message, exit_code=2)

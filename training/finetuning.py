@@ -1,0 +1,73 @@
+"""Fine-tuning: a model and tokenizer to start from, grown where the new pairs ask for a language it has no tag for.
+
+A new language brings a new joint vocabulary, learnt on old and new text: its words would be long chains of bytes in the
+old one.  Embeddings of pieces that both vocabularies have are copied; a new piece starts from the mean of the old pieces
+that spelled it, a new tag from the mean of the old tags.
+"""
+
+from __future__ import annotations
+
+import torch
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from seq2see.modeling import Seq2SeeForConditionalGeneration
+from seq2see.modeling.loading import load_checkpoint, resolve_folder
+from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import FIRST_TAG, TAG_SLOTS, Seq2SeeTokenizer
+from seq2see.training.config import RunConfig, load_config
+from seq2see.training.pairs import Corpus, load_corpus
+
+BYTES = 256
+
+
+def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+    """The tokenizer and model of `model.init_from`, able to write all of `data.target`."""
+    folder = resolve_folder(str(config.model.init_from))
+    model = load_checkpoint(folder)
+    if not isinstance(model, Seq2SeeForConditionalGeneration):
+        raise UserError(f"model.init_from={folder} is a {model.config.model_type} model; fine-tuning needs a Seq2See model")
+    tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
+    languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
+    if languages != tokenizer.languages:
+        texts = [text for pair in corpus.train for text in (pair.source, pair.target)] + old_texts(folder, tokenizer)
+        wanted = max(config.tokenizer.vocab_size, len(tokenizer))
+        grown = train_tokenizer(texts, vocab_size=wanted, languages=languages)
+        grow_embedding(model, tokenizer, grown)
+        tokenizer = grown
+    pairs = [[config.data.source, target] for target in config.data.targets]
+    model.config.language_pairs = pairs + [pair for pair in model.config.language_pairs or [] if pair not in pairs]
+    return tokenizer, model
+
+
+def old_texts(folder, tokenizer: Seq2SeeTokenizer) -> list[str]:
+    """What the old model was trained on, where its run.yaml leads to it; else its pieces, often enough to be learnt."""
+    for place in (folder, folder.parent):  # a run, or one of its checkpoints
+        if (place / "run.yaml").is_file():
+            config = load_config(str(place / "run.yaml"))
+            try:
+                corpus = load_corpus(config.data, seed=config.training.get("seed", 0))
+            except UserError:
+                break
+            return [text for pair in corpus.train for text in (pair.source, pair.target)]
+    pieces = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
+    return [piece.strip() for piece in pieces] * 2
+
+
+@torch.no_grad()
+def grow_embedding(model: PreTrainedModel, old: Seq2SeeTokenizer, new: Seq2SeeTokenizer) -> None:
+    """Give the model the rows of the new vocabulary, copied or averaged from the old ones."""
+    before_VD = model.get_input_embeddings().weight.detach().clone()
+    old_ids = old.get_vocab()
+    spell = old.backend_tokenizer.model.tokenize
+    tags = [old.tag_id(language) for language in old.languages]
+    rows = []
+    for index, piece in enumerate(new.convert_ids_to_tokens(range(len(new)))):
+        if piece in old_ids:
+            rows.append(before_VD[old_ids[piece]])
+        elif index < FIRST_TAG + TAG_SLOTS:
+            rows.append(before_VD[tags].mean(0))
+        else:
+            rows.append(before_VD[[token.id for token in spell(piece)]].mean(0))
+    model.resize_token_embeddings(len(new), mean_resizing=False)
+    model.get_input_embeddings().weight.copy_(torch.stack(rows))

@@ -1,0 +1,83 @@
+"""BLEU and chrF by sacrebleu with their signatures, exact match, and on storybook how often the pronoun is right."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sacrebleu.metrics import BLEU, CHRF
+
+SUBJECT_PRONOUNS = ("il", "elle", "ils", "elles")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All in percent."""
+
+    bleu: float
+    chrf: float
+    exact_match: float
+    pairs: int
+    bleu_signature: str
+    chrf_signature: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: round(value, 2) if isinstance(value, float) else value for name, value in asdict(self).items()}
+
+
+def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
+    """Cased BLEU (tokenizer 13a) and chrF2 of untokenised text, and the share of translations equal to the reference."""
+    bleu, chrf = BLEU(), CHRF()
+    return Scores(
+        bleu=bleu.corpus_score(hypotheses, [references]).score,
+        chrf=chrf.corpus_score(hypotheses, [references]).score,
+        exact_match=100 * sum(map(str.__eq__, hypotheses, references)) / len(references),
+        pairs=len(references),
+        bleu_signature=str(bleu.get_signature()),
+        chrf_signature=str(chrf.get_signature()),
+    )
+
+
+def tokenized_bleu(hypotheses: Sequence[str], references: Sequence[str], *, language: str) -> tuple[float, str]:
+    """Lower-cased tokenised BLEU and its signature, the score most Multi30k papers give.
+
+    Hypotheses are lower-cased, normalised and tokenised by Moses' rules as the references (`*.lc.norm.tok.*`) were.
+    """
+    from sacremoses import MosesPunctNormalizer, MosesTokenizer
+
+    normalize, tokenize = MosesPunctNormalizer(lang=language).normalize, MosesTokenizer(lang=language).tokenize
+    lines = [tokenize(normalize(text.lower()), return_str=True, escape=False) for text in hypotheses]
+    bleu = BLEU(tokenize="none")
+    return bleu.corpus_score(lines, [list(references)]).score, str(bleu.get_signature())
+
+
+def subject_pronouns(text: str) -> list[str]:
+    """The French third-person subject pronouns of a text in order; `qu'elle` counts."""
+    return [word for word in re.findall(r"\w+", text.casefold()) if word in SUBJECT_PRONOUNS]
+
+
+def pronoun_accuracy(stories: Sequence[Any], hypotheses: Sequence[str]) -> Mapping[str, dict[str, float]]:
+    """For each kind of storybook pair and family: exact match, and in how many the pronouns are right, in percent.
+
+    The pronouns are right where the translation's subject pronouns (il, elle, ils, elles), in order, are those of the
+    reference.  Pairs whose reference has none are left out of that figure.
+    """
+    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for story, hypothesis in zip(stories, hypotheses, strict=True):
+        groups[f"{story.kind}/{story.family}"].append((hypothesis, story.target))
+        groups[story.kind].append((hypothesis, story.target))
+    table = {}
+    for name, members in sorted(groups.items()):
+        with_pronoun = [(hypothesis, target) for hypothesis, target in members if subject_pronouns(target)]
+        row = {"pairs": len(members), "exact_match": _percent([a == b for a, b in members])}
+        if with_pronoun:
+            row["pronoun"] = _percent([subject_pronouns(a) == subject_pronouns(b) for a, b in with_pronoun])
+        table[name] = row
+    return table
+
+
+def _percent(flags: Sequence[bool]) -> float:
+    return round(100 * sum(flags) / len(flags), 2)

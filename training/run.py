@@ -1,0 +1,220 @@
+"""`seq2see train CONFIG [key=value ...]`: from pairs to a finished run folder.
+
+Data, tokenizer and model are made (or taken from `model.init_from`, or from the checkpoint that is resumed), trained by
+Seq2SeeTrainer, evaluated, and saved with the resolved configuration, metrics and a model card.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import transformers
+import yaml
+from huggingface_hub.errors import StrictDataclassError
+from transformers import GenerationConfig, PreTrainedModel
+
+from seq2see.errors import UserError
+from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.words import split_words
+from seq2see.training.arguments import Seq2SeeTrainingArguments
+from seq2see.training.batching import EncodedPairs
+from seq2see.training.card import model_card
+from seq2see.training.checkpoints import find_checkpoint, written_whole
+from seq2see.training.config import RunConfig, load_config
+from seq2see.training.evaluation import evaluate_run
+from seq2see.training.finetuning import start_from
+from seq2see.training.pairs import Corpus, load_corpus
+from seq2see.training.trainer import Seq2SeeTrainer
+
+SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed
+
+
+def train(args: argparse.Namespace) -> int:
+    """The command: `args.config`, a path or packaged name, and `args.overrides`, a list of key=value."""
+    config = load_config(args.config, args.overrides)
+    try:
+        folder = run_experiment(config)
+    except KeyboardInterrupt:
+        say(f"stopped; to go on, give the same command with training.resume=true (run folder {output_folder(config)})")
+        return 130
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    for name, row in metrics["evaluation"].items():
+        print(f"{folder} {name}: BLEU {row['bleu']} chrF2 {row['chrf']} exact match {row['exact_match']} %")
+    return 0
+
+
+def run_experiment(config: RunConfig) -> Path:
+    """Train as the configuration says; returns the run folder.  Raises UserError for whatever the user can mend."""
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
+    output = output_folder(config)
+    arguments = build_arguments(config, output)
+    checkpoint = choose_checkpoint(config, arguments, output)
+    transformers.set_seed(arguments.seed)
+    corpus = load_corpus(config.data, seed=arguments.seed)
+    say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs from {config.data.path}")
+    for fault, count in corpus.skipped.items():
+        say(f"left out {count} pairs with {fault}")
+    tokenizer, model = make_model(config, corpus, checkpoint)
+    set_generation(model, tokenizer, config)
+    say(f"model of {model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} pieces, on {arguments.device}")
+    positions = model.config.max_position_embeddings
+    trainer = Seq2SeeTrainer(
+        model,
+        arguments,
+        train_dataset=EncodedPairs(corpus.train, tokenizer, max_length=positions),
+        eval_dataset=EncodedPairs(corpus.val, tokenizer, max_length=positions),
+        processing_class=tokenizer,
+        validation_pairs=config.evaluation.pairs,
+    )
+    if arguments.should_save:
+        prepare_folder(output, config)
+    start = time.perf_counter()
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    seconds = time.perf_counter() - start
+    if arguments.should_save:
+        set_generation(model, tokenizer, config)
+        finish(trainer, config, corpus, output, seconds)
+    return output
+
+
+def output_folder(config: RunConfig) -> Path:
+    return Path(config.training.get("output_dir") or Path("runs") / config.name)
+
+
+def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments:
+    try:
+        return Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(output)})
+    except (ValueError, TypeError, ImportError) as error:
+        raise UserError(f"training section: {str(error).strip().splitlines()[0]}", exit_code=2) from error
+
+
+def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path) -> Path | None:
+    """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
+    occupied = (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
+    if not arguments.resume:
+        if occupied:
+            raise UserError(
+                f"{output} already holds a run; go on with it by training.resume=true,"
+                " or give another folder by training.output_dir=FOLDER",
+                exit_code=2,
+            )
+        return None
+    checkpoint, passed_over = find_checkpoint(output, averaged=bool(arguments.ema_decay))
+    for item in passed_over:
+        say(f"passed over {item}")
+    say(f"resuming from {checkpoint}" if checkpoint else f"{output} has no complete checkpoint; starting from the beginning")
+    if checkpoint and (output / "run.yaml").exists():
+        before = yaml.safe_load((output / "run.yaml").read_text("utf-8"))
+        now = yaml.safe_load(config.to_yaml())
+        for section in SHARED_SECTIONS:
+            for key, value in now[section].items():
+                if before[section].get(key) != value:
+                    raise UserError(
+                        f"{section}.{key} is {value!r}, but the run in {output} has {before[section].get(key)!r};"
+                        " resume with the same, or give another training.output_dir",
+                        exit_code=2,
+                    )
+    return checkpoint
+
+
+def make_model(
+    config: RunConfig, corpus: Corpus, checkpoint: Path | None
+) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+    """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
+    if checkpoint:
+        return Seq2SeeTokenizer.from_pretrained(checkpoint), load_checkpoint(checkpoint)
+    if config.model.init_from:
+        return start_from(config, corpus)
+    texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
+    tokenizer = train_tokenizer(
+        texts, vocab_size=config.tokenizer.vocab_size, languages=sorted(config.data.targets)
+    )
+    shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key != "init_from"}
+    pairs = [[config.data.source, target] for target in config.data.targets]
+    try:
+        return tokenizer, Seq2SeeForConditionalGeneration(
+            Seq2SeeConfig(vocab_size=len(tokenizer), language_pairs=pairs, **shape)
+        )
+    except (StrictDataclassError, ValueError) as error:
+        raise UserError(f"model section: {str(error).strip().splitlines()[-1].strip()}", exit_code=2) from error
+
+
+def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig) -> None:
+    """Say how the model translates, before the Trainer fills in what is unset."""
+    model.generation_config = GenerationConfig(
+        pad_token_id=model.config.pad_token_id,
+        bos_token_id=model.config.bos_token_id,
+        eos_token_id=model.config.eos_token_id,
+        decoder_start_token_id=model.config.decoder_start_token_id,
+        forced_bos_token_id=tokenizer.tag_id(config.data.targets[0]),
+        num_beams=config.evaluation.num_beams,
+        early_stopping=True,
+        length_penalty=config.evaluation.length_penalty,
+        max_length=config.evaluation.max_length,
+    )
+
+
+def prepare_folder(output: Path, config: RunConfig) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "run.yaml").write_text(config.to_yaml(), "utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write to {output} ({error.strerror}); give another training.output_dir") from error
+
+
+def finish(trainer: Seq2SeeTrainer, config: RunConfig, corpus: Corpus, output: Path, seconds: float) -> None:
+    """Evaluate the trained model and put the finished files in place."""
+    model, tokenizer = trainer.model, trainer.processing_class
+    model.eval()
+    with written_whole(output) as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        write_json(folder / "seen_words.json", seen_words(corpus, config))
+    metrics: dict[str, Any] = {
+        "evaluation": evaluate_run(model, tokenizer, config, corpus),
+        "training": {
+            "steps": trainer.state.global_step,
+            "epochs": round(trainer.state.epoch or 0, 2),
+            "seconds": round(seconds, 1),
+            "parameters": model.num_parameters(),
+            "pairs": len(corpus.train),
+            "skipped_pairs": corpus.skipped,
+            "log": trainer.state.log_history,
+        },
+    }
+    with written_whole(output) as folder:
+        write_json(folder / "metrics.json", metrics)
+        (folder / "README.md").write_text(model_card(config, metrics), "utf-8")
+    say(f"finished in {seconds:.0f} s of training: {output}")
+
+
+def seen_words(corpus: Corpus, config: RunConfig) -> dict[str, list[str]]:
+    """For each language the casefolded words of the training text: what the model can be expected to know."""
+    words: dict[str, set[str]] = defaultdict(set)
+    for pair in corpus.train:
+        for text, language in ((pair.source, pair.source_language), (pair.target, pair.target_language)):
+            words[language].update(word.text.casefold() for word in split_words(text, language=language))
+    if config.model.init_from:
+        known = Path(config.model.init_from) / "seen_words.json"
+        if known.is_file():
+            for language, items in json.loads(known.read_text("utf-8")).items():
+                words[language].update(items)
+    return {language: sorted(items) for language, items in sorted(words.items())}
+
+
+def write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

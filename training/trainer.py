@@ -1,0 +1,279 @@
+"""Seq2SeeTrainer: transformers' Seq2SeqTrainer, with batches by length, a cheaper loss, and averaged weights.
+
+transformers' own Seq2SeqTrainer trains a Seq2See model rightly too; this one is the fast one.  What is notable:
+- logits are computed at real target positions only, and the loss is averaged over the tokens of the whole batch,
+  however many processes and accumulation steps it is cut into;
+- with `ema_decay`, what is evaluated and saved is an exponential moving average of the weights; the weights being
+  trained lie beside it in each checkpoint, so that resuming is exact;
+- a checkpoint that cannot be written is removed, and the earlier ones stay.
+"""
+
+# B pairs, T target length, N real target positions, V vocabulary
+
+from __future__ import annotations
+
+import ctypes
+import math
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate.utils import gather_object
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.nn import functional as F
+from torch.utils.data import DataLoader
+from transformers import EarlyStoppingCallback, PreTrainedModel, PrinterCallback, Seq2SeqTrainer, TrainerCallback
+
+from seq2see.errors import UserError
+from seq2see.training.arguments import Seq2SeeTrainingArguments
+from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.metrics import score
+from seq2see.training.translation import translate_pairs
+
+RAW_WEIGHTS = "raw_weights.safetensors"  # the weights being trained, where model.safetensors holds their average
+
+
+class Seq2SeeTrainer(Seq2SeqTrainer):
+    """Trains a Seq2See model on encoded pairs.
+
+    Args:
+        processing_class: the Seq2SeeTokenizer.
+        validation_pairs: how many validation pairs each evaluation translates (greedily) for BLEU and chrF.
+    """
+
+    args: Seq2SeeTrainingArguments
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        args: Seq2SeeTrainingArguments,
+        *,
+        train_dataset: EncodedPairs,
+        eval_dataset: EncodedPairs,
+        processing_class: Any,
+        validation_pairs: int = 200,
+    ):
+        self.collate = Collator(
+            pad_token_id=model.config.pad_token_id,
+            eos_token_id=model.config.eos_token_id,
+            decoder_start_token_id=model.config.decoder_start_token_id,
+        )
+        super().__init__(
+            model,
+            args,
+            data_collator=self.collate,
+            train_dataset=train_dataset,
+            eval_dataset=eval_dataset,
+            processing_class=processing_class,
+        )
+        self.validation_pairs = validation_pairs
+        self.model_accepts_loss_kwargs = True  # compute_loss takes num_items_in_batch, whatever model.forward does
+        self.average: list[Tensor] | None = None
+        if args.ema_decay:
+            self.add_callback(AverageWeights(self))
+        if args.patience:
+            self.add_callback(EarlyStoppingCallback(args.patience))
+        if args.disable_tqdm:
+            self.remove_callback(PrinterCallback)
+            self.add_callback(LogLines())
+
+    # Data
+
+    def get_train_dataloader(self) -> DataLoader:
+        """Shards itself over the processes: accelerate would repeat or drop batches of varying size."""
+        sampler = MicroBatches(
+            self.train_dataset.lengths(),
+            max_tokens=self.args.max_tokens,
+            seed=self.args.seed,
+            accumulation=self.args.gradient_accumulation_steps,
+            processes=self.args.world_size,
+            rank=self.args.process_index,
+        )
+        return EpochLoader(
+            self.train_dataset,
+            batch_sampler=sampler,
+            collate_fn=self.collate,
+            num_workers=self.args.dataloader_num_workers,
+            generator=torch.Generator().manual_seed(self.args.seed),  # leaves torch's own, and so dropout, alone
+        )
+
+    # Loss
+
+    def compute_loss(
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Tensor | int | None = None,
+    ) -> Any:
+        """Label-smoothed cross-entropy, summed over the real positions here and divided by those of the whole batch."""
+        loss_sum, count, outputs = self._loss_sum(model, inputs, label_smoothing=self.args.label_smoothing_factor)
+        if num_items_in_batch is None:
+            loss = loss_sum / count.clamp(min=1)
+        else:
+            loss = loss_sum / num_items_in_batch
+            if self.args.average_tokens_across_devices:
+                loss = loss * self.accelerator.num_processes  # DDP averages gradients; these are to be summed
+        return (loss, outputs) if return_outputs else loss
+
+    @staticmethod
+    def _loss_sum(model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float) -> tuple[Tensor, Tensor, Any]:
+        inputs = dict(inputs)
+        labels_BT = inputs.pop("labels")
+        kept_BT = labels_BT != -100
+        outputs = model(**inputs, logits_to_keep=kept_BT, use_cache=False)  # logits [N,V]
+        loss = F.cross_entropy(
+            outputs.logits.float(), labels_BT[kept_BT], label_smoothing=label_smoothing, reduction="sum"
+        )
+        return loss, kept_BT.sum(), outputs
+
+    # Evaluation
+
+    def evaluate(  # type: ignore[override]
+        self, eval_dataset: EncodedPairs | None = None, ignore_keys: Any = None, metric_key_prefix: str = "eval", **_: Any
+    ) -> dict[str, float]:
+        """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights."""
+        dataset = eval_dataset or self.eval_dataset
+        start = time.perf_counter()
+        self.model.eval()
+        with self.averaged(), torch.no_grad():
+            loss = self._validation_loss(dataset)
+            wanted = dataset.pairs[:: math.ceil(len(dataset) / self.validation_pairs)]
+            longest = max(map(len, dataset.items))
+            hypotheses = self._translate(wanted, max_length=min(2 * longest + 10, self.model.generation_config.max_length))
+        scores = score(hypotheses, [pair.target for pair in wanted])
+        metrics = {
+            f"{metric_key_prefix}_{name}": value
+            for name, value in (("loss", loss), ("bleu", scores.bleu), ("chrf", scores.chrf))
+        }
+        metrics[f"{metric_key_prefix}_runtime"] = round(time.perf_counter() - start, 2)
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    def _validation_loss(self, dataset: EncodedPairs) -> float:
+        batches = plan_epoch(dataset.lengths(), max_tokens=self.args.max_tokens, seed=0, epoch=0)
+        total = torch.zeros(2, device=self.args.device)
+        for batch in batches[self.args.process_index :: self.args.world_size]:
+            inputs = self._prepare_inputs(self.collate([dataset[index] for index in batch]))
+            loss, count, _ = self._loss_sum(self.model, inputs, label_smoothing=0.0)
+            total += torch.stack([loss, count])
+        loss, count = self.accelerator.reduce(total).tolist()
+        return loss / count
+
+    def _translate(self, pairs: list[Any], *, max_length: int) -> list[str]:
+        """Each process translates every n-th pair; all get all translations."""
+        mine = pairs[self.args.process_index :: self.args.world_size]
+        texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_length=max_length)
+        if self.args.world_size == 1:
+            return texts
+        indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))
+        return [text for _, text in sorted(gather_object(indexed))]
+
+    # Averaged weights
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Inside, the model has its averaged weights."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
+        for parameter, average in zip(self.model.parameters(), self.average or (), strict=False):
+            parameter.data, average.data = average.data, parameter.data
+
+    def update_average(self) -> None:
+        """average <- d average + (1 - d) weights, where d grows to ema_decay so that early weights are soon forgotten."""
+        weights = [parameter.data for parameter in self.model.parameters()]
+        if self.average is None:
+            self.average = [weight.clone() for weight in weights]
+        step = self.state.global_step + 1
+        decay = min(self.args.ema_decay, step / (10 + step))
+        torch._foreach_lerp_(self.average, weights, 1 - decay)
+
+    # Training
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
+        attention = self.model.config._attn_implementation
+        if self.args.device.type == "cpu":
+            tune_allocator()
+            self.model.set_attn_implementation("eager")  # faster than sdpa's CPU kernel for sentences
+        try:
+            result = super().train(*args, **kwargs)
+        finally:
+            self.model.set_attn_implementation(attention)
+        if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
+            self._swap()
+        self.average = None
+        return result
+
+    def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:
+        try:
+            super()._save_checkpoint(model, trial)
+        except (OSError, RuntimeError, SafetensorError) as error:
+            folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+            shutil.rmtree(folder, ignore_errors=True)
+            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+            raise UserError(
+                f"could not write {folder} ({reason}); earlier checkpoints are intact:"
+                " make room, then go on with training.resume=true"
+            ) from error
+
+    def _save(self, output_dir: str | None = None, state_dict: dict | None = None) -> None:
+        with self.averaged():
+            super()._save(output_dir, state_dict)
+        if self.average is not None and self.args.should_save:
+            weights = {name: parameter.data for name, parameter in self.model.named_parameters()}
+            save_file(weights, Path(output_dir or self.args.output_dir) / RAW_WEIGHTS)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        super()._load_from_checkpoint(resume_from_checkpoint, model)
+        if self.args.ema_decay:
+            self.average = [parameter.data.clone() for parameter in self.model.parameters()]
+            weights = load_file(Path(resume_from_checkpoint) / RAW_WEIGHTS)
+            for name, parameter in self.model.named_parameters():
+                parameter.data.copy_(weights[name])
+
+
+class AverageWeights(TrainerCallback):
+    """Updates the trainer's moving average after each optimizer step."""
+
+    def __init__(self, trainer: Seq2SeeTrainer):
+        self.trainer = trainer
+
+    def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.trainer.update_average()
+
+
+class LogLines(TrainerCallback):
+    """One line to stderr for each log, where there is no terminal for a progress bar."""
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
+        if state.is_world_process_zero and logs:
+            shown = " ".join(f"{name} {value:.4g}" for name, value in logs.items() if name != "total_flos")
+            print(f"step {state.global_step}/{state.max_steps} {shown}", file=sys.stderr, flush=True)
+
+
+def tune_allocator() -> None:
+    """Keep freed memory in the process: giving each step's buffers back to the kernel costs as much as the arithmetic.
+
+    glibc only (M_TRIM_THRESHOLD -1, M_TOP_PAD -2, M_MMAP_THRESHOLD -3 in malloc.h); elsewhere nothing happens.
+    """
+    if sys.platform == "linux":
+        try:
+            mallopt = ctypes.CDLL("libc.so.6").mallopt
+        except (OSError, AttributeError):
+            return  # another C library
+        for option, size in ((-1, 1 << 30), (-2, 64 << 20), (-3, 1 << 30)):
+            mallopt(option, size)
