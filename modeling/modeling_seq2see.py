@@ -245,7 +245,11 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(
-                input_ids=input_ids, attention_mask=attention_mask, inputs_embeds=inputs_embeds, **kwargs
+                input_ids=input_ids,
+                attention_mask=attention_mask,
+                inputs_embeds=inputs_embeds,
+                return_dict=True,
+                **kwargs,
             )
         elif not isinstance(encoder_outputs, BaseModelOutput):
             encoder_outputs = BaseModelOutput(*encoder_outputs)
@@ -257,6 +261,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
             past_key_values=past_key_values,
             inputs_embeds=decoder_inputs_embeds,
             use_cache=use_cache,
+            return_dict=True,
             **kwargs,
         )
         return Seq2SeqModelOutput(
@@ -330,6 +335,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
             inputs_embeds=inputs_embeds,
             decoder_inputs_embeds=decoder_inputs_embeds,
             use_cache=use_cache,
+            return_dict=True,
             **kwargs,
         )
         logits_BTV = self.lm_head(slice_logits_to_keep(outputs.last_hidden_state, logits_to_keep))

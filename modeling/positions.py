@@ -45,8 +45,6 @@ class SinusoidalPositions(nn.Module):
         # Under torch.compile with a static cache `start` is a tensor, and looking at it would stop the graph.
         end = start + length if isinstance(start, int) else length
         if end > self.positions:
-            raise ValueError(
-                f"the sequence has {end} tokens, expected at most max_position_embeddings {self.positions}"
-            )
+            raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got {end}")
         position_T = torch.arange(length, device=embeddings_BTD.device) + start
         return self.table_PD[position_T].to(embeddings_BTD.dtype)

@@ -1,0 +1,251 @@
+"""The laws of attention: the formula, head by head; masks; the cache; the kernels.
+
+pytest tests/modeling/test_attention_laws.py
+"""
+
+import math
+
+import pytest
+import torch
+from transformers.cache_utils import DynamicCache, EncoderDecoderCache, StaticCache
+
+from .conftest import PAD, VOCABULARY, make_batch, make_model
+
+TIGHT = {"atol": 1e-5, "rtol": 1e-4}
+
+
+def attention_by_hand(layer, x, source, allowed):
+    """Equation 1 with loops instead of reshapes: head h owns rows h*E..(h+1)*E of Q, K, V and those columns of W_O."""
+    size = layer.head_dim
+    queries, keys, values = layer.q_proj(x), layer.k_proj(source), layer.v_proj(source)
+    output = layer.out_proj.bias.expand_as(x).clone()
+    weights = []
+    for head in range(x.shape[-1] // size):
+        own = slice(head * size, (head + 1) * size)
+        scores = queries[..., own] @ keys[..., own].transpose(1, 2) / math.sqrt(size)
+        weight = scores.masked_fill(~allowed, -math.inf).softmax(-1)
+        output += weight @ values[..., own] @ layer.out_proj.weight[:, own].T
+        weights.append(weight)
+    return output, torch.stack(weights, dim=1)
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_each_head_computes_the_formula(kind, implementation):
+    model = make_model(implementation=implementation, encoder_attention_heads=4, decoder_attention_heads=2)
+    decoder_layer = model.model.decoder.layers[1]
+    layer = {
+        "encoder": model.model.encoder.layers[1].self_attn,
+        "decoder": decoder_layer.self_attn,
+        "cross": decoder_layer.encoder_attn,
+    }[kind]
+    x = torch.randn(2, 5, 16)
+    source = torch.randn(2, 7, 16) if kind == "cross" else x
+    allowed = torch.ones(5, source.shape[1], dtype=torch.bool)
+    mask = None
+    if kind == "decoder":
+        allowed = allowed.tril()
+        mask = torch.zeros(5, 5).masked_fill(~allowed, torch.finfo(torch.float32).min)[None, None]
+    output, weights = layer(x, source if kind == "cross" else None, attention_mask=mask)
+    expected_output, expected_weights = attention_by_hand(layer, x, source, allowed)
+    torch.testing.assert_close(output, expected_output, **TIGHT)
+    if implementation == "eager":
+        torch.testing.assert_close(weights, expected_weights, **TIGHT)
+
+
+def test_rows_of_weights_sum_to_one_and_forbidden_places_hold_nothing(model, batch):
+    outputs = model(**batch, output_attentions=True)
+    real_source = batch["attention_mask"].bool()
+    for maps in (outputs.encoder_attentions, outputs.decoder_attentions, outputs.cross_attentions):
+        for weights in maps:
+            torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]), **TIGHT)
+    for weights in (*outputs.encoder_attentions, *outputs.cross_attentions):
+        assert (weights.transpose(1, 3)[~real_source] == 0).all()
+    for weights in outputs.decoder_attentions:
+        assert (weights.triu(1) == 0).all()
+    assert outputs.cross_attentions[0].std() > 0.05, "the weights are nearly uniform: these tests would see nothing"
+
+
+def test_weights_are_those_before_dropout():
+    model = make_model(attention_dropout=0.5).train()
+    outputs = model(**make_batch(), output_attentions=True)
+    rows = outputs.encoder_attentions[0].sum(-1)
+    torch.testing.assert_close(rows, torch.ones_like(rows), **TIGHT)
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+@pytest.mark.parametrize("masked", [True, False])
+def test_a_later_target_token_changes_no_earlier_output(implementation, masked):
+    model = make_model(implementation=implementation)
+    batch = make_batch(target_lengths=(6, 6, 6))
+    if not masked:  # with no mask given at all the kernels take another path
+        del batch["decoder_attention_mask"]
+    before = model(**batch).logits
+    batch["decoder_input_ids"][:, 4] = (batch["decoder_input_ids"][:, 4] + 1) % VOCABULARY
+    after = model(**batch).logits
+    torch.testing.assert_close(before[:, :4], after[:, :4], **TIGHT)
+    assert (before[:, 4:] - after[:, 4:]).abs().max() > 0.01, "a token must change its own and later outputs"
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_a_source_token_changes_every_output(implementation):
+    model = make_model(implementation=implementation)
+    batch = make_batch(lengths=(5, 5, 5), target_lengths=(4, 4, 4))
+    before = model(**batch)
+    batch["input_ids"][:, -1] = (batch["input_ids"][:, -1] + 1) % VOCABULARY
+    after = model(**batch)
+    changed = (before.encoder_last_hidden_state - after.encoder_last_hidden_state).abs().amax(-1)
+    assert (changed > 1e-3).all(), "the encoder reads both ways: its first state must see the last token"
+    assert ((before.logits - after.logits).abs().amax(-1) > 1e-3).all()
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_more_padding_changes_nothing(implementation):
+    model = make_model(implementation=implementation)
+    batch = make_batch()
+    padded = {name: torch.nn.functional.pad(ids, (0, 3), value=PAD) for name, ids in batch.items()}
+    maps = {"output_attentions": True} if implementation == "eager" else {}
+    short, long = model(**batch, **maps), model(**padded, **maps)
+    real_source, real_target = batch["attention_mask"].bool(), batch["decoder_attention_mask"].bool()
+    S, T = real_source.shape[1], real_target.shape[1]
+    torch.testing.assert_close(
+        short.encoder_last_hidden_state[real_source], long.encoder_last_hidden_state[:, :S][real_source], **TIGHT
+    )
+    torch.testing.assert_close(short.logits[real_target], long.logits[:, :T][real_target], **TIGHT)
+    if maps:
+        for a, b in zip(short.cross_attentions, long.cross_attentions, strict=True):
+            torch.testing.assert_close(
+                a.transpose(1, 2)[real_target], b[:, :, :T, :S].transpose(1, 2)[real_target], **TIGHT
+            )
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_each_sentence_is_translated_as_if_alone(implementation):
+    model = make_model(implementation=implementation)
+    batch = make_batch()
+    together = model(**batch).logits
+    for row in range(3):
+        real = batch["attention_mask"][row].bool(), batch["decoder_attention_mask"][row].bool()
+        alone = model(
+            input_ids=batch["input_ids"][row : row + 1, real[0]],
+            decoder_input_ids=batch["decoder_input_ids"][row : row + 1, real[1]],
+        ).logits
+        torch.testing.assert_close(together[row : row + 1, real[1]], alone, **TIGHT)
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_cross_attention_does_not_look_at_padded_source_states(implementation):
+    model = make_model(implementation=implementation)
+    batch = make_batch()
+    states = model.model.encoder(batch["input_ids"], batch["attention_mask"]).last_hidden_state
+    spoilt = torch.where(batch["attention_mask"].bool()[..., None], states, torch.full_like(states, 7.0))
+    rest = {name: batch[name] for name in ("attention_mask", "decoder_input_ids", "decoder_attention_mask")}
+    clean, dirty = (model(encoder_outputs=(s,), **rest).logits for s in (states, spoilt))
+    torch.testing.assert_close(clean, dirty, **TIGHT)
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_a_masked_target_position_is_not_seen_by_later_ones(implementation):
+    model = make_model(implementation=implementation)
+    batch = make_batch(target_lengths=(6, 6, 6))
+    batch["decoder_attention_mask"][:, 2] = 0
+    before = model(**batch).logits
+    batch["decoder_input_ids"][:, 2] = (batch["decoder_input_ids"][:, 2] + 1) % VOCABULARY
+    after = model(**batch).logits
+    others = [0, 1, 3, 4, 5]
+    torch.testing.assert_close(before[:, others], after[:, others], **TIGHT)
+
+
+def test_eager_equals_sdpa():
+    batch = make_batch()
+    eager, sdpa = make_model(implementation="eager")(**batch), make_model(implementation="sdpa")(**batch)
+    real = batch["decoder_attention_mask"].bool()
+    torch.testing.assert_close(eager.logits[real], sdpa.logits[real], **TIGHT)
+
+
+def test_flex_equals_sdpa():
+    batch = make_batch()
+    sdpa, flex = make_model(implementation="sdpa"), make_model(implementation="sdpa")
+    flex.set_attn_implementation("flex_attention")
+    real = batch["decoder_attention_mask"].bool()
+    with torch.no_grad():
+        torch.testing.assert_close(flex(**batch).logits[real], sdpa(**batch).logits[real], **TIGHT)
+
+
+def caches(model, kind: str, *, batch: int, source_length: int):
+    if kind == "dynamic":
+        return EncoderDecoderCache(DynamicCache(config=model.config), DynamicCache(config=model.config))
+    return EncoderDecoderCache(
+        StaticCache(config=model.config.get_text_config(decoder=True), max_cache_len=9),
+        StaticCache(config=model.config.get_text_config(decoder=True), max_cache_len=source_length),
+    )
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+@pytest.mark.parametrize("kind", ["dynamic", "static"])
+def test_cached_equals_uncached_logits_and_maps(kind, implementation):
+    model = make_model(implementation=implementation)
+    batch = make_batch(target_lengths=(6, 6, 6))
+    del batch["decoder_attention_mask"]
+    maps = {"output_attentions": True} if implementation == "eager" else {}
+    whole = model(**batch, use_cache=False, **maps)
+    assert whole.past_key_values is None
+    cache = caches(model, kind, batch=3, source_length=batch["input_ids"].shape[1])
+    encoded = model.model.encoder(batch["input_ids"], batch["attention_mask"])
+    for first, last in ((0, 2), (2, 3), (3, 4), (4, 6)):  # a prompt of two, single steps, then two at once
+        step = model(
+            encoder_outputs=encoded,
+            attention_mask=batch["attention_mask"],
+            decoder_input_ids=batch["decoder_input_ids"][:, first:last],
+            past_key_values=cache,
+            use_cache=True,
+            **maps,
+        )
+        torch.testing.assert_close(step.logits, whole.logits[:, first:last], **TIGHT)
+        if maps:
+            for a, b in zip(step.cross_attentions, whole.cross_attentions, strict=True):
+                torch.testing.assert_close(a, b[:, :, first:last], **TIGHT)
+            for a, b in zip(step.decoder_attentions, whole.decoder_attentions, strict=True):
+                torch.testing.assert_close(a[..., :last], b[:, :, first:last, :last], **TIGHT)
+
+
+def test_cross_attention_keys_are_computed_once(monkeypatch):
+    model = make_model()
+    projection = model.model.decoder.layers[0].encoder_attn.k_proj
+    calls = []
+    projection.register_forward_hook(lambda *_: calls.append(1))
+    model.generate(make_batch()["input_ids"], max_new_tokens=6, min_new_tokens=6)
+    assert len(calls) == 1
+
+
+def test_a_plain_cache_is_refused(model, batch):
+    with pytest.raises(ValueError, match="expected an EncoderDecoderCache, got DynamicCache"):
+        model(**batch, past_key_values=DynamicCache(config=model.config), use_cache=True)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_maps_of_generation_gathered_by_beam_equal_the_forced_ones(beams):
+    model = make_model()
+    batch = make_batch()
+    source = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
+    steps = 5
+    result = model.generate(
+        **source,
+        num_beams=beams,
+        max_new_tokens=steps,
+        min_new_tokens=steps,
+        early_stopping=beams > 1,
+        return_dict_in_generate=True,
+        output_attentions=True,
+        output_scores=True,
+    )
+    forced = model(**source, decoder_input_ids=result.sequences[:, :-1], output_attentions=True)
+    rows = result.beam_indices if beams > 1 else torch.arange(3)[:, None].expand(3, steps)
+    for layer in range(2):
+        cross = torch.stack([result.cross_attentions[t][layer][rows[:, t], :, 0] for t in range(steps)], dim=2)
+        torch.testing.assert_close(cross, forced.cross_attentions[layer], **TIGHT)
+        for t in range(steps):
+            own = result.decoder_attentions[t][layer][rows[:, t], :, 0]
+            torch.testing.assert_close(own, forced.decoder_attentions[layer][:, :, t, : t + 1], **TIGHT)
+    for layer in range(3):
+        torch.testing.assert_close(result.encoder_attentions[layer], forced.encoder_attentions[layer], **TIGHT)

@@ -1,0 +1,296 @@
+"""The laws of the network: positions, tied embeddings, loss, recording, generation, compilation.
+
+pytest tests/modeling/test_network_laws.py
+"""
+
+import copy
+import math
+
+import pytest
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from transformers import StaticCache
+from transformers.cache_utils import EncoderDecoderCache
+
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+
+from .conftest import END, PAD, START, VOCABULARY, make_batch, make_model
+
+TIGHT = {"atol": 1e-5, "rtol": 1e-4}
+
+
+# --- config
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"d_model": 130}, "d_model 130 is not a multiple of encoder_attention_heads 4"),
+        ({"decoder_attention_heads": 3}, "d_model 128 is not a multiple of decoder_attention_heads 3"),
+        (
+            {"d_model": 3, "encoder_attention_heads": 3, "decoder_attention_heads": 1},
+            "d_model: expected an even number, got 3",
+        ),
+        ({"encoder_layers": 20_000}, "encoder_layers: expected 1 to 256, got 20000"),
+        ({"encoder_layers": -3}, "encoder_layers: expected 1 to 256, got -3"),
+        ({"vocab_size": 10**9}, "vocab_size: expected 1 to 1048576, got 1000000000"),
+        ({"max_position_embeddings": 10**7}, "max_position_embeddings: expected 1 to 65536, got 10000000"),
+        ({"dropout": 1.5}, "dropout: expected a probability from 0 to below 1, got 1.5"),
+        ({"activation_function": "sine"}, "expected one of relu, gelu, gelu_new, silu, got sine"),
+        ({"pad_token_id": 8_000}, "pad_token_id: expected 0 to 7999 (below vocab_size), got 8000"),
+        ({"decoder_start_token_id": None}, "decoder_start_token_id: expected 0 to 7999 (below vocab_size), got None"),
+        ({"language_pairs": [["en"]]}, 'expected pairs of codes such as ["en", "fr"], got [\'en\']'),
+        ({"d_model": "128"}, "Field 'd_model' expected int, got str"),
+    ],
+)
+def test_a_wrong_config_says_what_was_expected_and_what_came(values, message):
+    with pytest.raises(StrictDataclassError) as raised:
+        Seq2SeeConfig(**values)
+    assert message in str(raised.value)
+
+
+# --- positions
+
+
+def test_positions_are_the_sinusoids_of_the_paper():
+    table = make_model().model.encoder.embedder.positions.table_PD
+    assert table.shape == (1024, 16)
+    for position in (0, 1, 17, 1023):
+        for i in range(8):
+            angle = position / 10_000 ** (2 * i / 16)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+def test_both_sides_add_positions_to_scaled_embeddings():
+    model = make_model()
+    for side in (model.model.encoder, model.model.decoder):
+        embeddings = side.embed_tokens(torch.tensor([[5, 6, 5]]))
+        expected = embeddings * 4.0 + side.embedder.positions.table_PD[2:5]  # sqrt(16) = 4
+        torch.testing.assert_close(side.embedder(embeddings, start=2), expected)
+
+
+def test_word_order_matters_only_through_positions():
+    model = make_model()
+    ids = torch.tensor([[5, 6, 7, 8]])
+    order = torch.tensor([2, 0, 3, 1])
+    ordered, shuffled = (model.model.encoder(i).last_hidden_state for i in (ids, ids[:, order]))
+    assert (ordered[:, order] - shuffled).abs().max() > 0.05
+    model.model.encoder.embedder.positions.table_PD.zero_()
+    ordered, shuffled = (model.model.encoder(i).last_hidden_state for i in (ids, ids[:, order]))
+    torch.testing.assert_close(ordered[:, order], shuffled, **TIGHT)
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_text_longer_than_the_table_is_refused(side):
+    model = make_model(max_position_embeddings=6)
+    batch = make_batch(lengths=(7 if side == "source" else 6,), target_lengths=(7 if side == "target" else 6,))
+    with pytest.raises(ValueError, match=r"expected at most 6 tokens \(max_position_embeddings\), got 7"):
+        model(**batch)
+
+
+# --- embeddings
+
+
+def test_one_matrix_serves_source_target_and_output(model, batch):
+    weights = {
+        id(m.weight)
+        for m in (model.model.shared, model.model.encoder.embed_tokens, model.model.decoder.embed_tokens, model.lm_head)
+    }
+    assert len(weights) == 1
+    states = model.model(**batch).last_hidden_state
+    torch.testing.assert_close(model(**batch).logits, states @ model.model.shared.weight.T, **TIGHT)
+
+
+def test_resizing_keeps_them_one_matrix(model, batch):
+    before = model(**batch).logits
+    model.resize_token_embeddings(VOCABULARY + 5, mean_resizing=False)
+    assert model.lm_head.weight is model.model.shared.weight is model.model.decoder.embed_tokens.weight
+    assert model.config.vocab_size == VOCABULARY + 5
+    torch.testing.assert_close(model(**batch).logits[..., :VOCABULARY], before, **TIGHT)
+
+
+def test_a_fresh_model_is_neither_dead_nor_loud():
+    torch.manual_seed(0)
+    model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(vocab_size=500)).eval()
+    logits = model(**make_batch()).logits
+    assert 0.5 < logits.std() < 2.0
+    assert (model.model.shared.weight[PAD] == 0).all()
+
+
+# --- loss
+
+
+def test_loss_is_the_mean_negative_log_likelihood_of_real_labels(model, batch):
+    labels = torch.tensor([[5, 6, 7, 8, 9, END], [5, 6, END, -100, -100, -100], [9, 8, 7, 6, END, -100]])
+    source = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
+    decoder_input = torch.tensor([[START, 5, 6, 7, 8, 9], [START, 5, 6, END, PAD, PAD], [START, 9, 8, 7, 6, END]])
+    assert model.prepare_decoder_input_ids_from_labels(labels).tolist() == decoder_input.tolist()
+    log_probs = model(**source, decoder_input_ids=decoder_input).logits.log_softmax(-1)
+    picked = [
+        log_probs[b, t, label] for b, row in enumerate(labels.tolist()) for t, label in enumerate(row) if label >= 0
+    ]
+    assert len(picked) == 14
+    expected = -torch.stack(picked).mean()
+    torch.testing.assert_close(model(**source, labels=labels).loss, expected)
+    torch.testing.assert_close(model(**source, labels=labels, num_items_in_batch=14).loss, expected)
+    torch.testing.assert_close(model(**source, labels=labels, num_items_in_batch=torch.tensor(28)).loss, expected / 2)
+
+
+def test_accumulated_gradients_equal_those_of_the_whole_batch(batch):
+    labels = torch.tensor([[5, 6, 7, 8, 9, END], [5, 6, END, -100, -100, -100], [9, 8, 7, 6, END, -100]])
+
+    def gradients(pieces):
+        model = make_model(spread=0.1)
+        for piece in pieces:
+            model(
+                input_ids=batch["input_ids"][piece],
+                attention_mask=batch["attention_mask"][piece],
+                labels=labels[piece],
+                num_items_in_batch=14,
+            ).loss.backward()
+        return [p.grad for p in model.parameters()]
+
+    whole, accumulated = gradients([slice(0, 3)]), gradients([slice(0, 1), slice(1, 2), slice(2, 3)])
+    for a, b in zip(whole, accumulated, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-4)
+
+
+def test_logits_can_be_had_at_chosen_positions_alone(model, batch):
+    whole = model(**batch).logits
+    real = batch["decoder_attention_mask"].bool()
+    torch.testing.assert_close(model(**batch, logits_to_keep=real).logits, whole[real])
+    torch.testing.assert_close(model(**batch, logits_to_keep=2).logits, whole[:, -2:])
+
+
+# --- recording
+
+
+def test_states_and_all_three_kinds_of_attention_are_recorded(model, batch):
+    outputs = model(**batch, output_attentions=True, output_hidden_states=True)
+    B, S = batch["input_ids"].shape
+    T = batch["decoder_input_ids"].shape[1]
+    assert [tuple(a.shape) for a in outputs.encoder_attentions] == [(B, 2, S, S)] * 3
+    assert [tuple(a.shape) for a in outputs.decoder_attentions] == [(B, 4, T, T)] * 2
+    assert [tuple(a.shape) for a in outputs.cross_attentions] == [(B, 4, T, S)] * 2
+    assert len(outputs.encoder_hidden_states) == 4 and len(outputs.decoder_hidden_states) == 3
+    torch.testing.assert_close(outputs.encoder_hidden_states[-1], outputs.encoder_last_hidden_state)
+    torch.testing.assert_close(model.lm_head(outputs.decoder_hidden_states[-1]), outputs.logits)
+
+
+def test_a_chosen_state_is_that_of_its_own_side(model, batch):
+    every = model(**batch, output_hidden_states=True)
+    last = model(**batch, output_hidden_states=[-1])
+    torch.testing.assert_close(last.encoder_hidden_states[3], every.encoder_hidden_states[3])
+    torch.testing.assert_close(last.decoder_hidden_states[2], every.decoder_hidden_states[2])
+    assert last.encoder_hidden_states[2] is None and last.decoder_hidden_states[1] is None
+
+
+def test_the_config_sets_the_defaults_of_a_call(batch):
+    model = make_model()
+    assert model(**batch).past_key_values is not None
+    model.config.use_cache = False
+    assert model(**batch).past_key_values is None
+    model.config.output_attentions = True
+    assert len(model(**batch).cross_attentions) == 2
+    encoder = model.model.encoder
+    assert len(encoder(batch["input_ids"]).attentions) == 3
+    model.config.return_dict = False
+    assert isinstance(model(**batch), tuple)
+
+
+def test_dropout_acts_in_training_alone():
+    model, batch = make_model(dropout=0.3), make_batch()
+    torch.testing.assert_close(model(**batch).logits, model(**batch).logits)
+    model.train()
+    assert (model(**batch).logits - model(**batch).logits).abs().max() > 0.01
+
+
+# --- training aids
+
+
+def test_gradient_checkpointing_changes_no_gradient():
+    batch = make_batch()
+    labels = batch["decoder_input_ids"].roll(-1, dims=1)
+
+    def gradients(checkpointing):
+        model = make_model(spread=0.1).train()
+        if checkpointing:
+            model.gradient_checkpointing_enable()
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        model(**batch, labels=labels).loss.backward()
+        return [p.grad for p in model.parameters()]
+
+    for a, b in zip(gradients(False), gradients(True), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_close_and_finite(dtype, batch):
+    model = make_model(spread=0.1)
+    exact = model(**batch).logits
+    half = copy.deepcopy(model).to(dtype)(**batch).logits
+    assert half.dtype == dtype and half.isfinite().all()
+    torch.testing.assert_close(half.float(), exact, atol=0.1, rtol=0.1)
+
+
+# --- generation
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"num_beams": 3},
+        {"num_beams": 3, "num_return_sequences": 2, "early_stopping": True},
+        {"do_sample": True, "top_k": 5, "top_p": 0.9, "temperature": 0.7},
+        {"do_sample": True, "num_beams": 2},
+        {"cache_implementation": "static"},
+        {"num_beams": 2, "cache_implementation": "static"},
+        {"use_cache": False},
+        {"prompt_lookup_num_tokens": 2},
+        {"repetition_penalty": 1.5, "no_repeat_ngram_size": 2},
+    ],
+    ids=str,
+)
+def test_every_way_of_generating_works(model, how):
+    batch = make_batch(lengths=(7,) if "prompt_lookup_num_tokens" in how else (7, 4, 5))
+    torch.manual_seed(0)
+    ids = model.generate(batch["input_ids"], attention_mask=batch["attention_mask"], max_new_tokens=6, **how)
+    assert ids.shape[0] == len(batch["input_ids"]) * how.get("num_return_sequences", 1)
+    assert 2 <= ids.shape[1] <= 7
+    assert (ids[:, 0] == START).all()
+
+
+@pytest.mark.parametrize("how", [{}, {"num_beams": 3, "early_stopping": True}], ids=["greedy", "beam"])
+def test_the_cache_changes_no_translation(model, how):
+    batch = make_batch()
+    source = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "max_new_tokens": 8}
+    without = model.generate(**source, **how, use_cache=False)
+    assert without.tolist() == model.generate(**source, **how).tolist()
+    assert without.tolist() == model.generate(**source, **how, cache_implementation="static").tolist()
+
+
+def test_the_first_token_can_be_forced(model):
+    ids = model.generate(make_batch()["input_ids"], forced_bos_token_id=17, max_new_tokens=4, num_beams=2)
+    assert (ids[:, 1] == 17).all()
+
+
+def test_a_decode_step_compiles_to_one_graph(model):
+    """Backend "eager" checks that nothing breaks the graph; what a compiler gains is for the benchmarks."""
+    batch = make_batch(target_lengths=(4, 4, 4))
+    whole = model(**batch, use_cache=False).logits
+    config = model.config.get_text_config(decoder=True)
+    cache = EncoderDecoderCache(
+        StaticCache(config=config, max_cache_len=8), StaticCache(config=config, max_cache_len=7)
+    )
+    encoded = model.model.encoder(batch["input_ids"], batch["attention_mask"])
+    common = {"encoder_outputs": encoded, "attention_mask": batch["attention_mask"], "past_key_values": cache}
+    model(**common, decoder_input_ids=batch["decoder_input_ids"][:, :1], use_cache=True)
+    step = torch.compile(model.forward, fullgraph=True, backend="eager")
+    with torch.no_grad():
+        for t in (1, 2, 3):
+            logits = step(**common, decoder_input_ids=batch["decoder_input_ids"][:, t : t + 1], use_cache=True).logits
+            torch.testing.assert_close(logits, whole[:, t : t + 1], **TIGHT)

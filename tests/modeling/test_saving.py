@@ -1,0 +1,154 @@
+"""Saving and loading: equal logits with and without the package, tied weights once, and a door that refuses.
+
+pytest tests/modeling/test_saving.py
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSeq2SeqLM, MarianConfig, MarianMTModel
+
+from seq2see import Seq2SeeForConditionalGeneration, load_checkpoint
+from seq2see.errors import UserError
+
+from .conftest import make_batch, make_model
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
+    model = make_model()
+    model.generation_config.forced_bos_token_id = 9
+    model.save_pretrained(folder)
+    torch.save(model(**make_batch()).logits, folder.parent / "logits.pt")
+    return folder
+
+
+def test_embeddings_are_saved_once_and_the_sinusoids_not_at_all(saved):
+    names = load_file(saved / "model.safetensors").keys()
+    assert [name for name in names if "embed" in name or "shared" in name or "lm_head" in name] == [
+        "model.shared.weight"
+    ]
+    assert not [name for name in names if "table" in name]
+
+
+@pytest.mark.parametrize(
+    "load", [Seq2SeeForConditionalGeneration.from_pretrained, AutoModelForSeq2SeqLM.from_pretrained]
+)
+def test_loading_gives_equal_logits(saved, load):
+    model = load(saved, attn_implementation="eager")
+    assert torch.equal(model(**make_batch()).logits, torch.load(saved.parent / "logits.pt"))
+    assert model.generation_config.forced_bos_token_id == 9
+
+
+def test_sharded_weights_load(saved, tmp_path):
+    make_model().save_pretrained(tmp_path, max_shard_size="10KB")
+    assert (tmp_path / "model.safetensors.index.json").is_file()
+    logits = load_checkpoint(tmp_path)(**make_batch()).logits
+    torch.testing.assert_close(logits, torch.load(saved.parent / "logits.pt"))
+
+
+STRANGER = """
+import sys
+sys.modules["seq2see"] = None  # importing it now raises ImportError
+import torch
+from transformers import AutoModelForSeq2SeqLM
+folder = sys.argv[1]
+model = AutoModelForSeq2SeqLM.from_pretrained(folder, trust_remote_code=True, attn_implementation="eager")
+assert type(model).__module__.startswith("transformers_modules"), type(model).__module__
+inputs = torch.load(sys.argv[2])
+assert torch.equal(model(**inputs).logits, torch.load(sys.argv[3]))
+ids = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], max_new_tokens=5, num_beams=2)
+assert (ids[:, 1] == 9).all() and ids.shape[0] == 3
+model.save_pretrained(sys.argv[4])
+print("a stranger loaded it")
+"""
+
+
+def test_a_stranger_without_the_package_gets_equal_logits_and_translations(saved, tmp_path):
+    torch.save(make_batch(), tmp_path / "inputs.pt")
+    again = tmp_path / "again"
+    environment = os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", STRANGER, saved, tmp_path / "inputs.pt", saved.parent / "logits.pt", again]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
+    assert run.stdout.strip() == "a stranger loaded it", run.stderr
+    # What the stranger saves again is as complete as what was loaded.
+    assert {file.name for file in again.iterdir()} >= {file.name for file in saved.iterdir()}
+
+
+def test_any_encoder_decoder_comes_through_the_same_door(tmp_path):
+    sizes = {"d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    config = MarianConfig(vocab_size=20, pad_token_id=19, decoder_start_token_id=19, **sizes, **heads)
+    MarianMTModel(config).save_pretrained(tmp_path)
+    assert isinstance(load_checkpoint(tmp_path), MarianMTModel)
+
+
+def _edit_weights(folder, change):
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _edit_config(folder, **values):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+NAME = "model.decoder.layers.1.fc1.weight"
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda f: _edit_weights(f, lambda w: w.pop(NAME)), f"tensors are missing: {NAME}"),
+        (lambda f: _edit_weights(f, lambda w: w.pop("model.shared.weight")), "tensors are missing: lm_head.weight"),
+        (
+            lambda f: _edit_weights(f, lambda w: w.update({NAME: torch.zeros(3, 3)})),
+            f"wrong shape: {NAME} (expected [24, 16], got [3, 3])",
+        ),
+        (lambda f: _edit_weights(f, lambda w: w.update(extra=torch.zeros(1))), "do not belong to this model: extra"),
+        (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(float("nan"))), f"NaN or infinity: {NAME}"),
+        (lambda f: os.truncate(f / "model.safetensors", 1_000), "perhaps half written"),
+        (lambda f: os.truncate(f / "model.safetensors", 20_000), "perhaps half written"),
+        (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
+        (lambda f: [file.unlink() for file in f.iterdir()], "has no config.json"),
+        (lambda f: (f / "config.json").write_text('{"d_model":'), "config.json is not valid JSON"),
+        (lambda f: _edit_config(f, model_type=None), "config.json"),
+        (lambda f: _edit_config(f, encoder_layers=20_000), "encoder_layers: expected a whole number from 1 to 256"),
+        (lambda f: _edit_config(f, encoder_layers=-3), "encoder_layers: expected a whole number from 1 to 256, got -3"),
+        (lambda f: _edit_config(f, d_model="16"), "d_model: expected a whole number from 1 to 8192, got '16'"),
+        (
+            lambda f: _edit_config(f, encoder_attention_heads=3),
+            "d_model 16 is not a multiple of encoder_attention_heads 3",
+        ),
+        (lambda f: _edit_config(f, dropout="much"), "'dropout'"),
+        (
+            lambda f: (f / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../x.safetensors"}}'),
+            "names ../x.safetensors, which is not a file of",
+        ),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused_in_one_line(saved, tmp_path, damage, message):
+    folder = tmp_path / "damaged"
+    shutil.copytree(saved, folder)
+    damage(folder)
+    with pytest.raises(UserError) as raised:
+        load_checkpoint(folder)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value) and str(folder) in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "runs/typo", "README.md"])
+def test_a_folder_that_is_not_there_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "README.md").write_text("not a folder")
+    with pytest.raises(UserError, match=name):
+        load_checkpoint(name)
