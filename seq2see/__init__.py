@@ -7,7 +7,7 @@ beside this one.
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ if (_root / "pyproject.toml").is_file() and (_root / "modeling" / "__init__.py")
     __path__.append(str(_root))
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'seq2see' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)
