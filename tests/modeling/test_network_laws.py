@@ -216,7 +216,7 @@ def test_gradient_checkpointing_changes_no_gradient():
     def gradients(checkpointing):
         model = make_model(spread=0.1).train()
         if checkpointing:
-            model.gradient_checkpointing_enable()
+            model.activation_checkpointing_enable()
         for module in model.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0

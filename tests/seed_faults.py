@@ -1,0 +1,198 @@
+"""Do the tests notice?  Plants one fault after another in a copy of the project and runs the tests on it.
+
+    python tests/seed_faults.py [WORD ...]        only the faults whose name has one of the words
+
+Prints a table, fault by fault, with the first test that failed; exits with 1 if a fault went unnoticed.  The first
+ten are faults that transformers' own common test suite lets pass.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Fault:
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str = "tests/modeling"
+
+
+FAULTS = [
+    Fault(
+        "the decoder is not causal",
+        "modeling/modeling_seq2see.py",
+        "causal_mask = create_causal_mask(self.config, inputs_embeds, attention_mask, self_cache)",
+        "causal_mask = create_bidirectional_mask(self.config, inputs_embeds, attention_mask)\n"
+        "        for layer in self.layers:\n"
+        "            layer.self_attn.is_causal = False",
+    ),
+    Fault(
+        "the encoder sees source padding",
+        "modeling/modeling_seq2see.py",
+        "mask = create_bidirectional_mask(self.config, inputs_embeds, attention_mask)",
+        "mask = create_bidirectional_mask(self.config, inputs_embeds, None)",
+    ),
+    Fault(
+        "cross-attention sees source padding",
+        "modeling/modeling_seq2see.py",
+        "self.config, inputs_embeds, encoder_attention_mask, encoder_hidden_states=encoder_hidden_states",
+        "self.config, inputs_embeds, None, encoder_hidden_states=encoder_hidden_states",
+    ),
+    Fault(
+        "the decoder ignores its mask",
+        "modeling/modeling_seq2see.py",
+        "create_causal_mask(self.config, inputs_embeds, attention_mask, self_cache)",
+        "create_causal_mask(self.config, inputs_embeds, None, self_cache)",
+    ),
+    Fault(
+        "the loss ignores num_items_in_batch",
+        "modeling/modeling_seq2see.py",
+        "num_items_in_batch=num_items_in_batch\n",
+        "num_items_in_batch=None\n",
+    ),
+    Fault(
+        "the output matrix is not tied",
+        "modeling/modeling_seq2see.py",
+        '_tied_weights_keys = {"lm_head.weight": "model.shared.weight"}',
+        "_tied_weights_keys = {}",
+    ),
+    Fault("no 1/sqrt(E)", "modeling/attention.py", "self.scaling = self.head_dim**-0.5", "self.scaling = 1.0"),
+    Fault(
+        "half of the sinusoids are constant",
+        "modeling/positions.py",
+        "torch.stack((angle_PE.sin(), angle_PE.cos())",
+        "torch.stack((angle_PE.sin(), torch.ones_like(angle_PE))",
+    ),
+    Fault(
+        "heads are mixed up",
+        "modeling/attention.py",
+        "x_BTD.view(*x_BTD.shape[:-1], -1, self.head_dim).transpose(1, 2)",
+        "x_BTD.view(*x_BTD.shape[:-1], self.head_dim, -1).transpose(2, 3).transpose(1, 2)",
+    ),
+    Fault(
+        "the config's defaults are not merged",
+        "modeling/modeling_seq2see.py",
+        "    @merge_with_config_defaults\n",
+        "",
+    ),
+    Fault(
+        "positions restart at every cached step",
+        "modeling/modeling_seq2see.py",
+        "start=self_cache.get_seq_length()",
+        "start=0 * self_cache.get_seq_length()",
+    ),
+    Fault(
+        "cross-attention keys appended at every step",
+        "modeling/attention.py",
+        "past_key_values.is_updated[self.layer_idx] = True",
+        "pass",
+    ),
+    Fault(
+        "weights shown after dropout",
+        "modeling/attention.py",
+        "return output_BTHE, weight_BHTS",
+        "return output_BTHE, kept_BHTS",
+    ),
+    Fault(
+        "the encoder is causal",
+        "modeling/layers.py",
+        "num_heads=config.encoder_attention_heads)",
+        "num_heads=config.encoder_attention_heads, is_causal=True)",
+    ),
+    Fault(
+        "labels shifted twice",
+        "modeling/modeling_seq2see.py",
+        'self.loss_type = "ForMaskedLM"',
+        'self.loss_type = "ForCausalLM"',
+    ),
+    Fault(
+        "the start token is forgotten",
+        "modeling/modeling_seq2see.py",
+        "torch.full_like(labels_BT[:, :1], start)",
+        "torch.full_like(labels_BT[:, :1], pad)",
+    ),
+    Fault("embeddings not scaled", "modeling/modeling_seq2see.py", "embeddings_BTD * self.scale +", "embeddings_BTD +"),
+    Fault(
+        "sinusoids not rebuilt on loading",
+        "modeling/modeling_seq2see.py",
+        "init.copy_(module.table_PD, sinusoids(module.positions, module.d_model))",
+        "pass",
+    ),
+    Fault(
+        "cross-attention reads the target",
+        "modeling/layers.py",
+        "            source_BSD,\n            attention_mask=source_mask",
+        "            x_BTD,\n            attention_mask=None",
+    ),
+    Fault(
+        "missing tensors accepted",
+        "modeling/loading.py",
+        '    _refuse(folder, "tensors are missing", report["missing_keys"])\n',
+        "",
+    ),
+    Fault("NaN accepted", "modeling/loading.py", "if not t.isfinite().all()", "if False"),
+    Fault("config not bounded", "modeling/configuration_seq2see.py", "if not 1 <= value <= largest:", "if False:"),
+]
+
+
+def run_with(fault: Fault) -> str | None:
+    """The first test that fails with the fault planted, or None."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "seq2see"
+        skipped = shutil.ignore_patterns(
+            ".git", ".venv", "runs", "build", "dist", "__pycache__", "*.egg-info", ".*_cache"
+        )
+        shutil.copytree(ROOT, copy, ignore=skipped)
+        path = copy / fault.file
+        text = path.read_text(encoding="utf-8")
+        if fault.old not in text:
+            raise SystemExit(
+                f"{fault.file} no longer has the text that the fault '{fault.name}' replaces: {fault.old!r}"
+            )
+        path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+        # A bare checkout wins over an installed package, so the copy is what the tests import.
+        environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            *fault.tests.split(),
+            "-x",
+            "-q",
+            "--tb=no",
+            "--no-showlocals",
+            "-p",
+            "no:cacheprovider",
+        ]
+        run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
+        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+        if run.returncode and not failed:
+            raise SystemExit(
+                f"pytest ended with {run.returncode} and named no test:\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
+            )
+        return failed[1] if failed else None
+
+
+def main(words: list[str]) -> int:
+    unnoticed = 0
+    for fault in FAULTS:
+        if words and not any(word in fault.name for word in words):
+            continue
+        caught_by = run_with(fault)
+        unnoticed += caught_by is None
+        print(f"{fault.name:48s} {'noticed by ' + caught_by if caught_by else 'NOT NOTICED'}", flush=True)
+    return 1 if unnoticed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
