@@ -106,6 +106,7 @@ def build_parser() -> Parser:
     evaluate.add_argument("--split", default="test", help="the part of the data to measure on (%(default)s)")
     add_languages(evaluate)
     add_beams(evaluate)
+    evaluate.add_argument("--json", action="store_true", help="print nothing but the last line, one JSON object")
 
     translate = verb(
         "translate",

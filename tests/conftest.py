@@ -1,0 +1,78 @@
+"""What every test runs under: one thread, no network, no telemetry; and the browser that some tests drive."""
+
+import os
+
+# Before torch, transformers or gradio is imported, by this process or by one that a test starts.
+os.environ.update(
+    OMP_NUM_THREADS="1",  # the suite runs in as many processes as there are cores
+    HF_HUB_OFFLINE="1",
+    HF_DATASETS_OFFLINE="1",
+    HF_HUB_DISABLE_TELEMETRY="1",
+    GRADIO_ANALYTICS_ENABLED="False",
+    TOKENIZERS_PARALLELISM="false",
+)
+
+import ipaddress
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_network() -> Iterator[None]:
+    """A test that reaches beyond this machine fails: everything must work offline."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not is_local(address[0]):
+            raise AssertionError(f"a test tried to reach {address}: tests work offline")
+        connect(self, address)
+
+    socket.socket.connect = guarded  # type: ignore[method-assign]
+    yield
+    socket.socket.connect = connect  # type: ignore[method-assign]
+
+
+def is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real corpora, which lie beside the checkout on some machines and are no part of the project."""
+    folder = ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no real corpora at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        reason = "no Chromium on this machine (Debian: apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        instance = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield instance
+        instance.close()
