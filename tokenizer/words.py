@@ -4,10 +4,18 @@
 Neither changes the text: words are slices of it, and what lies between two words is white space.
 """
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
+from os.path import commonprefix
+from typing import TYPE_CHECKING
 
-import regex  # type: ignore[import-untyped]
+import regex
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 
 @dataclass(frozen=True)
@@ -70,3 +78,98 @@ def split_words(text: str, *, language: str) -> list[Word]:
     after its verb is a word that begins with the hyphen (`a` `-t-il`, `est` `-ce`).
     """
     return [Word(found[0], found.start(), found.end()) for found in _pattern(language).finditer(text)]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one piece (subword) of a model stands for in a text.
+
+    `text` is `text[start:end]`, or the vocabulary's own name for a special token, for one of several pieces that share
+    a character (`<0xE2>`), and for a piece that is all space.  `word` counts in `split_words`; it is None for special
+    tokens and for what the text does not show, such as a space at its end.  Those, and spaces, have empty spans.
+    """
+
+    text: str
+    word: int | None
+    start: int
+    end: int
+    special: bool
+
+
+def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
+    """Map the pieces of `ids` to the words and characters of `text`, for any fast tokenizer of transformers.
+
+    Where `ids` are what the tokenizer makes of `text`, its own offsets are used.  Otherwise (a model may cut a text
+    as its tokenizer would not, and a translation may have been tidied) growing prefixes are decoded and laid along
+    the text.  Pieces that spell one character byte by byte all have the span of that character.  White space at the
+    edges belongs to no span; a piece that is all space belongs to the word after it.  A piece that reaches over
+    several words belongs to the first of them.
+    """
+    names = [str(tokenizer.convert_ids_to_tokens(int(i))) for i in ids]
+    added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+    special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> stands for characters
+    plain = [int(i) for i in ids if int(i) not in special]
+    spans = _own_offsets(tokenizer, plain, text)
+    if spans is None:
+        spans = _aligned(tokenizer, plain, text)
+    spans = [_trim(text, start, end) for start, end in spans]
+    blank = {i for i in set(plain) if not _decode(tokenizer, [i]).strip()}
+    lead = len(text)
+    for k in reversed(range(len(plain))):
+        if plain[k] in blank:
+            spans[k] = (lead, lead)
+        else:
+            lead = spans[k][0]
+
+    words = split_words(text, language=language)
+    starts = [word.start for word in words]
+    pieces: list[Piece] = []
+    at = k = 0
+    for i, name in zip(ids, names, strict=True):
+        if int(i) in special:
+            pieces.append(Piece(name, None, at, at, special=True))
+            continue
+        start, end = spans[k]
+        alone = start < end and (start, end) not in (spans[max(k - 1, 0) : k] + spans[k + 1 : k + 2])
+        word = bisect_right(starts, start) - 1
+        inside = word >= 0 and start < words[word].end and (start < end or plain[k] in blank)
+        pieces.append(Piece(text[start:end] if alone else name, word if inside else None, start, end, special=False))
+        at, k = end, k + 1
+    return pieces
+
+
+def _decode(tokenizer: "PreTrainedTokenizerBase", ids: list[int]) -> str:
+    return str(tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    inner = text[start:end]
+    start += len(inner) - len(inner.lstrip())
+    return start, max(start, end - len(inner) + len(inner.rstrip()))
+
+
+def _own_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]] | None:
+    """The tokenizer's offsets, if it cuts `text` into these very pieces."""
+    if not tokenizer.is_fast:
+        return None
+    encoded = tokenizer(
+        text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True, verbose=False
+    )
+    return [(start, end) for start, end in encoded["offset_mapping"]] if encoded["input_ids"] == ids else None
+
+
+def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]]:
+    """Spans found by decoding growing prefixes: a piece stands for what it adds to the text."""
+    whole = _decode(tokenizer, ids)
+    place: list[int | None] = [None] * len(whole)  # where a decoded character is in `text`
+    for block in SequenceMatcher(None, whole, text, autojunk=False).get_matching_blocks():
+        place[block.a : block.a + block.size] = range(block.b, block.b + block.size)
+    spans = []
+    done = at = 0
+    for k in range(1, len(ids) + 1):
+        now = max(done, len(commonprefix([_decode(tokenizer, ids[:k]), whole])))
+        # A piece that completes no character is part of the next one.
+        found = [p for p in place[done : max(now, done + 1)] if p is not None]
+        spans.append((found[0], found[-1] + 1) if found else (at, at))
+        done, at = now, spans[-1][1]
+    return spans

@@ -1,0 +1,102 @@
+"""Subword training: texts in, a Seq2SeeTokenizer out (BPE, Sennrich et al. 2016, with byte fallback).
+
+`tokenizers` learns the merges; the vocabulary is laid out here, because its trainer adds no byte pieces.  The same
+texts in the same order give the same vocabulary, byte for byte.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers
+from tokenizers.models import BPE
+from tokenizers.trainers import BpeTrainer
+
+from seq2see.errors import UserError
+from seq2see.tokenizer.tokenization_seq2see import (
+    END,
+    PAD,
+    SPECIAL_TOKENS,
+    START,
+    UNKNOWN,
+    Seq2SeeTokenizer,
+    refuse_surrogates,
+    tag_slots,
+    template,
+)
+
+MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run says otherwise
+
+# Where a text may be cut into pieces for sure; what matches nothing stays together and is lost nowhere.  A space goes
+# with what follows it.  In the scripts that put spaces between words no piece crosses a word of `split_words`.
+_SPACE = "[ \u00a0\u202f]?"
+_WORD = "\\p{L}[\\p{L}\\p{M}\u200c\u200d]*"
+_CUTS = "|".join(
+    [
+        rf"{_SPACE}(?i:[ldjmtscnç]|(?:jus|lors|puis|quoi)?qu)['’](?=\p{{L}})",  # l', qu'
+        rf"{_SPACE}{_WORD}",
+        rf"(?<=[\p{{L}}\p{{M}}])['’]{_WORD}",  # 's, 'hui
+        rf"{_SPACE}\p{{N}}\p{{M}}*",  # digits one by one, so that any number can be copied
+        rf"{_SPACE}\.{{2,}}",
+        f"{_SPACE}[^\\s\\p{{L}}\\p{{N}}](?:[\\p{{M}}\U0001f3fb-\U0001f3ff]|\u200d[^\\s\\p{{L}}\\p{{N}}])*",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+
+
+def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Seq2SeeTokenizer:
+    """Learn a joint vocabulary of source and target texts.
+
+    `vocab_size` counts everything and is met exactly if the texts hold enough that recurs; otherwise the vocabulary
+    is smaller.  `languages` are the target languages that get a tag, in slot order: when an old tokenizer is trained
+    anew, give its languages first and their tags keep their ids.
+    """
+    fixed = [*SPECIAL_TOKENS, *tag_slots(languages), *(f"<0x{byte:02X}>" for byte in range(256))]
+    room = vocab_size - len(fixed)
+    if room < 2:
+        raise UserError(f"vocab_size {vocab_size} is too small: {len(fixed)} ids are special tokens, tags and bytes")
+    pieces, merges = _learn([f" {text}" for text in texts], room=room)
+    vocab = {piece: i for i, piece in enumerate([*fixed, *pieces])}
+    backend = Tokenizer(BPE(vocab=vocab, merges=merges, unk_token=UNKNOWN, byte_fallback=True))
+    # Prepend and Split, not Metaspace, which loses leading spaces and U+2581.
+    backend.normalizer = normalizers.Prepend(" ")
+    backend.pre_tokenizer = pre_tokenizers.Split(Regex(_CUTS), behavior="isolated")
+    backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    backend.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in fixed[:-256]])
+    backend.post_processor = template(tag=None, tokenizer=backend)
+    return Seq2SeeTokenizer(
+        tokenizer_object=backend,
+        pad_token=PAD,
+        bos_token=START,
+        eos_token=END,
+        unk_token=UNKNOWN,
+        model_max_length=MODEL_MAX_LENGTH,
+    )
+
+
+def _learn(texts: list[str], *, room: int) -> tuple[list[str], list[tuple[str, str]]]:
+    """At most `room` pieces, characters first, and the merges that make the longer ones."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        refuse_surrogates(text)
+        counts.update(text)
+    # Characters may take half of the room, those seen once none: byte pieces spell them.
+    common = sorted((c for c, n in counts.items() if n > 1), key=lambda c: (-counts[c], c))[: room // 2]
+    learner = Tokenizer(BPE())
+    learner.pre_tokenizer = pre_tokenizers.Split(Regex(_CUTS), behavior="isolated")
+    trainer = BpeTrainer(vocab_size=room, min_frequency=2, show_progress=False)
+    learner.train_from_iterator(_without(texts, set(counts) - set(common)), trainer)
+    state = json.loads(learner.to_str())["model"]
+    return sorted(state["vocab"], key=state["vocab"].__getitem__), [(left, right) for left, right in state["merges"]]
+
+
+def _without(texts: list[str], rare: set[str]) -> Iterator[str]:
+    """The texts cut at the rare characters, so that no piece is learnt across the gap one leaves."""
+    if not rare:
+        yield from texts
+        return
+    gap = re.compile("[" + "".join(map(re.escape, sorted(rare))) + "]+")
+    for text in texts:
+        yield from filter(None, gap.split(text))

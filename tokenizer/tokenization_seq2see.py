@@ -1,0 +1,156 @@
+"""The tokenizer: text to piece ids and back, for any Unicode text, with a tag for each target language.
+
+A vocabulary is laid out as
+
+    0..3     `<pad>`, `<s>`, `</s>`, `<unk>` (no text is ever `<unk>`)
+    4..35    32 slots for language tags: `<2fr>` where French has the slot, `<tag7>` where slot 7 is free
+    36..291  the 256 byte pieces `<0x00>` ... `<0xFF>`, for characters that have no piece of their own
+    292..    the learnt pieces, with their real spaces (" the")
+
+A target begins with the tag of its language, a source has none: `labels = <2fr> Le chat ... </s>`.  `tokenizer(text)`
+reads special tokens written in the text, as Hugging Face tokenizers do; `encode_source` and `encode_target` never do,
+to them `</s>` typed by a user is four characters.  A saved folder names the stock class TokenizersBackend, so plain
+AutoTokenizer loads it where this package is absent; our own code calls `Seq2SeeTokenizer.from_pretrained(folder)`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import TokenizersBackend
+
+from seq2see.errors import UserError
+from seq2see.tokenizer.words import Piece, piece_spans
+
+PAD, START, END, UNKNOWN = SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
+FIRST_TAG = len(SPECIAL_TOKENS)
+TAG_SLOTS = 32
+
+
+def tag_slots(languages: Sequence[str]) -> list[str]:
+    """The 32 tag tokens for these target languages, in this order; the slots left over are `<tag0>`-like names."""
+    for language in languages:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
+            raise UserError(f"language {language!r} is not a language code: use letters and digits, such as 'fr'")
+    if len(set(languages)) != len(languages):
+        raise UserError(f"a target language is named twice: {', '.join(languages)}")
+    if len(languages) > TAG_SLOTS:
+        raise UserError(f"{len(languages)} target languages, but a vocabulary has {TAG_SLOTS} tag slots")
+    return [f"<2{language}>" for language in languages] + [f"<tag{i}>" for i in range(len(languages), TAG_SLOTS)]
+
+
+def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
+    """What the plain call puts around a text: `[tag] text </s>`."""
+    single = [*([tag] if tag else []), "$A", END]
+    names = [*([tag] if tag else []), END]
+    return TemplateProcessing(
+        single=single, pair=[*single, "$B:1", f"{END}:1"], special_tokens=[(n, tokenizer.token_to_id(n)) for n in names]
+    )
+
+
+class Seq2SeeTokenizer(TokenizersBackend):
+    """BPE with byte fallback and language tags.
+
+    `tokenizer(source, text_target=target)` gives `labels` with the tag of `target_language`, or of the first language
+    where that is None.  A stranger's TokenizersBackend knows no tags: its labels are `target </s>`.
+
+    There is no `__init__` on purpose: with one, transformers would rebuild the tokenizer from parts of tokenizer.json.
+    """
+
+    _tokenizer: Tokenizer
+    target_language: str | None = None
+    _in_target_mode: bool = False
+
+    @property
+    def languages(self) -> list[str]:
+        """The target languages that have a tag, in slot order."""
+        slots = self.convert_ids_to_tokens(list(range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)))
+        return [slot[2:-1] for slot in slots if slot.startswith("<2")]
+
+    def tag_id(self, language: str) -> int:
+        if language not in self.languages:
+            known = ", ".join(self.languages) or "none"
+            raise UserError(f"no target language {language!r} here: this tokenizer has {known}")
+        return FIRST_TAG + self.languages.index(language)
+
+    def add_language(self, language: str) -> int:
+        """Give a language the next free tag slot and return its id; a language that has a tag keeps it."""
+        languages = self.languages
+        if language not in languages:
+            new = tag_slots([*languages, language])
+            state = json.loads(self._tokenizer.to_str())
+            names = dict(zip(tag_slots(languages), new, strict=True))
+            for token in state["added_tokens"]:
+                token["content"] = names.get(token["content"], token["content"])
+            state["model"]["vocab"] = {names.get(piece, piece): i for piece, i in state["model"]["vocab"].items()}
+            self._tokenizer = Tokenizer.from_str(json.dumps(state))
+        return self.tag_id(language)
+
+    def encode_source(self, text: str) -> list[int]:
+        """Pieces, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
+        return self.encode_sources([text])[0]
+
+    def encode_target(self, text: str, *, language: str) -> list[int]:
+        """The tag of the language, pieces, `</s>`: a row of labels."""
+        return self.encode_targets([text], [language])[0]
+
+    def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[*pieces, self.eos_token_id] for pieces in self._pieces(texts)]
+
+    def encode_targets(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[int]]:
+        tags = {language: self.tag_id(language) for language in set(languages)}
+        rows = zip(languages, self._pieces(texts), strict=True)
+        return [[tags[language], *pieces, self.eos_token_id] for language, pieces in rows]
+
+    def decode_text(self, ids: Iterable[int]) -> str:
+        """The text of a source or a target, without tag, start, end and padding."""
+        return str(self.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def spans(self, ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
+        """The word and the characters of `text` that each piece stands for: see `piece_spans`."""
+        return piece_spans(self, ids, text, language=language)
+
+    def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        for text in texts:
+            refuse_surrogates(text)
+        if not texts:
+            return []
+        encoded = self(list(texts), add_special_tokens=False, split_special_tokens=True, verbose=False)
+        return [list(ids) for ids in encoded["input_ids"]]
+
+    # The two hooks by which `tokenizer(source, text_target=target)` treats the sides apart.  The backend is touched only
+    # when the side changes, because it must not be while another thread encodes.
+    def _switch_to_input_mode(self) -> None:
+        if self._in_target_mode:
+            self._tokenizer.post_processor = template(tag=None, tokenizer=self._tokenizer)
+            self._in_target_mode = False
+
+    def _switch_to_target_mode(self) -> None:
+        language = self.target_language or next(iter(self.languages), None)
+        tag = None if language is None else str(self.convert_ids_to_tokens(self.tag_id(language)))
+        self._tokenizer.post_processor = template(tag=tag, tokenizer=self._tokenizer)
+        self._in_target_mode = True
+
+    def _save_pretrained(self, save_directory: Any, file_names: tuple[str, ...], *args: Any, **kwargs: Any) -> Any:
+        """Make the saved folder a stranger's: the stock class by name, and no flag that hides special tokens."""
+        config_file = Path(file_names[0])
+        config = json.loads(config_file.read_text(encoding="utf-8"))
+        config["tokenizer_class"] = TokenizersBackend.__name__
+        config.pop("split_special_tokens", None)
+        text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        config_file.write_text(text, encoding="utf-8")
+        self._switch_to_input_mode()
+        return super()._save_pretrained(save_directory, file_names, *args, **kwargs)
+
+
+def refuse_surrogates(text: str) -> None:
+    """Raise UserError for a lone surrogate: it is half of a character, not text."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        broken = f"U+{ord(text[error.start]):04X} at character {error.start}"
+        raise UserError(f"the text holds a lone surrogate ({broken}): decode it as UTF-8 or remove it") from None
