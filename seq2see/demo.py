@@ -39,9 +39,8 @@ def train_storybook(run: Path) -> None:
         raise UserError(f"{run} holds something that is not a run of ours; show it with `seq2see serve {run}`,"
                         " or give demo another folder by --run FOLDER")
     print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)
-    config = load_config("storybook", ["training.resume=true"] if begun else [])
-    config.training["output_dir"] = str(run)
-    run_experiment(config)
+    overrides = [f"training.output_dir={json.dumps(str(run))}", f"training.resume={json.dumps(begun)}"]
+    run_experiment(load_config("storybook", overrides))
 
 
 def print_summary(run: Path) -> None:

@@ -1,0 +1,29 @@
+"""Build the wheel from a clean copy of the checkout: `python tests/package/build_wheel.py FOLDER`.
+
+A copy, because setuptools leaves `build/` behind and takes from it what the sources no longer have, and because two
+processes may build at once.  The build uses the setuptools of this environment and no network.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LEFT_OUT = (".*", "build", "dist", "runs", "tests", "benchmarks", "__pycache__", "*.egg-info")
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel into `folder` and return its path."""
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch) / "source"
+        shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        subprocess.run([*command, "--wheel-dir", str(folder.resolve()), str(source)], check=True)
+    (wheel,) = folder.glob("seq2see-*.whl")
+    return wheel
+
+
+if __name__ == "__main__":
+    print(build_wheel(Path(sys.argv[1])))
