@@ -36,11 +36,11 @@ bench: $(DEV)
 
 # What is installed follows these two files; an editable install follows the sources by itself.
 $(USE): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[serve,fast]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[serve,fast]'
 	touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[serve,fast,lora,mcp,dev]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[serve,fast,lora,mcp,dev]'
 	touch $@ $(USE)
 
 $(BIN)/python:

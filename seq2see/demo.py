@@ -11,17 +11,17 @@ FIRST_PORT = 7860  # Gradio's own
 PORTS_TRIED = 100
 
 
-def demo(args: argparse.Namespace) -> int:
+def demo(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
     from seq2see.serve.page import launch  # first: a missing gradio is told before minutes of training, not after
+    from seq2see.serve.translator import Translator
 
     run = Path(args.run)
     port = choose_port(args.host, args.port)
     if not is_finished(run):
         train_storybook(run)
     print_summary(run)
-    launch(str(run), host=args.host, port=port, open_browser=not args.no_browser)
-    return 0
+    launch(Translator.from_pretrained(str(run)), host=args.host, port=port, open_browser=not args.no_browser)
 
 
 def is_finished(run: Path) -> bool:
@@ -52,25 +52,20 @@ def print_summary(run: Path) -> None:
 
 
 def choose_port(host: str, port: int | None) -> int:
-    """The port asked for, which must be free, or the first free one from 7860 on."""
+    """The port asked for, if nobody listens there, or the first such from 7860 on; known before minutes of training."""
     if port is not None:
-        if not is_free(host, port):
-            raise UserError(f"port {port} of {host} cannot be used: it is taken or not allowed; give another --port")
+        if is_taken(host, port):
+            raise UserError(f"port {port} of {host} is taken; give another --port, or none to have a free one chosen")
         return port
     for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
-        if is_free(host, candidate):
+        if not is_taken(host, candidate):
             if candidate != FIRST_PORT:
                 print(f"port {FIRST_PORT} is taken, using {candidate}", flush=True)
             return candidate
     raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; give one by --port")
 
 
-def is_free(host: str, port: int) -> bool:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: one that just ended is free
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+def is_taken(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((host, port)) == 0

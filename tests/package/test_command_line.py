@@ -1,0 +1,253 @@
+"""The command line's laws: it answers at once, fails in one line with the right exit code, and dies quietly."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seq2see import cli, env
+from seq2see.errors import UserError
+
+VERBS = {
+    "demo": [],
+    "train": ["storybook", "data.path=x.tsv"],
+    "evaluate": ["runs/x"],
+    "translate": ["runs/x", "--from", "en", "--to", "fr"],
+    "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
+    "serve": ["runs/x", "--port", "0"],
+    "env": [],
+}
+HEAVY = {"torch", "transformers", "tokenizers", "datasets", "gradio", "fastapi", "numpy", "yaml", "asyncio"}
+
+
+def python(code: str, **options: object) -> subprocess.Popen[str]:
+    """A Python of its own running `code`, with text pipes."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code], **{**pipes, **options})  # type: ignore[call-overload]
+
+
+def command_that(statement: str) -> str:
+    """Code that runs the command line with a verb that does nothing but `statement`."""
+    return (
+        "import sys, time, seq2see.env\nfrom seq2see.cli import main\n"
+        f"def verb(args):\n    {statement}\n"
+        "seq2see.env.env = verb\nsys.exit(main(['env']))"
+    )
+
+
+# --- it answers at once
+
+
+def seconds(code: str) -> float:
+    """The shortest of five runs, without what it takes to start Python at all."""
+    def once(code: str) -> float:
+        start = time.perf_counter()
+        assert python(code).wait() == 0
+        return time.perf_counter() - start
+
+    return min(once(code) for _ in range(5)) - min(once("pass") for _ in range(5))
+
+
+def test_importing_the_package_is_instant() -> None:
+    assert seconds("import seq2see") < 0.3
+
+
+def test_help_is_instant() -> None:
+    assert seconds("from seq2see.cli import main; main(['--help'])") < 0.5
+
+
+@pytest.mark.parametrize("code", ["import seq2see", "import seq2see.cli; seq2see.cli.build_parser().format_help()"])
+def test_nothing_heavy_is_imported_before_it_is_needed(code: str) -> None:
+    out, _ = python(f"{code}\nimport sys; print(*sys.modules)").communicate()
+    assert HEAVY.isdisjoint(out.split())
+    assert not [name for name in out.split() if name.startswith("seq2see.modeling")]
+
+
+# --- the verbs
+
+
+def test_the_verbs_are_those_that_work_and_no_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["nonsense"])
+    assert stopped.value.code == 2
+    named = capsys.readouterr().err.partition("choose from")[2].partition(")")[0]
+    assert {name.strip(" '") for name in named.split(",")} == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_parses_and_has_a_function(verb: str) -> None:
+    args = cli.build_parser().parse_args([verb, *VERBS[verb]])
+    module, name = args.function.split(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([verb, "--help"])
+    assert stopped.value.code == 0
+    assert f"usage: seq2see {verb}" in capsys.readouterr().out
+
+
+def test_python_m_runs_the_same_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "seq2see", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("seq2see 0.")
+
+
+def test_env_names_versions_and_what_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(env, "PACKAGES", (*env.PACKAGES, "no-such-package"))
+    assert cli.main(["env"]) == 0
+    facts = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert facts["torch"] == importlib.import_module("torch").__version__
+    assert facts["python"].startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
+    assert facts["no-such-package"] == "not installed"
+    assert f"{os.cpu_count()} cores, torch uses" in facts["cpu"]
+    assert {"platform", "gpu", "transformers", "gradio", "ctranslate2"} <= set(facts)
+
+
+# --- it fails in one line
+
+
+def one_line(err: str) -> str:
+    """The one line of stderr, which is no traceback."""
+    (line,) = err.splitlines()
+    assert line.startswith("seq2see: ")
+    return line
+
+
+@pytest.mark.parametrize(
+    "argv, said",
+    [
+        (["trian"], "invalid choice: 'trian'"),
+        (["look", "runs/x"], "required: TEXT"),
+        (["look", "runs/x", "a", "--kind", "both"], "invalid choice: 'both'"),
+        (["look", "runs/x", "a", "--layer", "-1"], "-1 is not a whole number of at least 0"),
+        (["look", "runs/x", "a", "--head", "two"], "'two' is not a whole number"),
+        (["translate", "runs/x", "--num-beams", "0"], "0 is not a whole number of at least 1"),
+        (["serve", "runs/x", "--port", "70000"], "70000 is not a whole number from 0 to 65535"),
+        (["translate", "runs/x", "--frm", "en"], "unrecognized arguments: --frm"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(argv)
+    assert stopped.value.code == 2
+    line = one_line(capsys.readouterr().err)
+    assert said in line and "--help" in line
+
+
+def test_no_verb_shows_the_help_and_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 2
+    assert "examples:" in capsys.readouterr().err
+
+
+def failing_with(error: BaseException) -> Callable[[object], None]:
+    def verb(args: object) -> None:
+        raise error
+
+    return verb
+
+
+@pytest.mark.parametrize(
+    "error, code, said",
+    [
+        (UserError("no key 'x' in a.yaml;\n did you mean 'y'?"), 1, "error: no key 'x' in a.yaml; did you mean 'y'?"),
+        (UserError("used wrongly", exit_code=2), 2, "error: used wrongly"),
+        (FileNotFoundError(2, "No such file or directory", "a.tsv"), 1, "error: No such file or directory: a.tsv"),
+        (OSError(28, "No space left on device"), 1, "error: No space left on device"),
+        (OSError("many\nlines"), 1, "error: many lines"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), 1, "not UTF-8"),
+        (ModuleNotFoundError("No module named 'gradio'", name="gradio"), 1, "pip install 'seq2see[serve]'"),
+        (ModuleNotFoundError("No module named 'ctranslate2.x'", name="ctranslate2.x"), 1, "'seq2see[fast]'"),
+        (ModuleNotFoundError("No module named 'typo'", name="typo"), 1, "internal error: ModuleNotFoundError"),
+        (KeyError("two\nlines"), 1, "internal error: KeyError: 'two\\nlines' (run again with SEQ2SEE_DEBUG=1"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_a_failure_is_one_line_and_its_exit_code(
+    error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(env, "env", failing_with(error))
+    assert cli.main(["env"]) == code
+    assert said in one_line(capsys.readouterr().err)
+
+
+def test_debugging_shows_the_traceback_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(env, "env", failing_with(KeyError("x")))
+    monkeypatch.setenv("SEQ2SEE_DEBUG", "1")
+    assert cli.main(["env"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["train", "no-such-config"],
+        ["train", "storybook", "trainin.seed=1"],
+        ["evaluate", "no/such/run"],
+        ["translate", "no/such/run", "--to", "fr"],
+        ["look", "no/such/run", "The cat."],
+        ["serve", "no/such/run", "--port", "0"],
+    ],
+    ids=lambda argv: " ".join(argv[:2]),
+)
+def test_what_is_not_there_is_told_in_one_line(
+    argv: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(argv) in (1, 2)
+    line = one_line(capsys.readouterr().err)
+    assert line.startswith("seq2see: error: ")
+    assert any(word in line for word in argv[1:])
+    assert not list(tmp_path.iterdir())
+
+
+# --- it dies quietly
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+@pytest.mark.parametrize("number, code, said", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")])
+def test_signals_end_it_with_their_own_exit_code(number: int, code: int, said: str) -> None:
+    process = python(command_that("print('ready', flush=True); time.sleep(60)"))
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == code
+    assert said in err and "Traceback" not in err
+
+
+def test_the_callers_sigterm_handler_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(env, "env", lambda args: None)
+    assert cli.main(["env"]) == 0
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX pipes")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    process = python(command_that("print('x' * 100_000)"))
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=20) == 141
+
+
+def test_streams_are_utf8_whatever_the_locale_says() -> None:
+    ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    pipes = {"text": False, "stdin": subprocess.PIPE, "env": ascii_only}
+    process = python(command_that("print(sys.stdin.read(), end=''); print(chr(233), file=sys.stderr)"), **pipes)
+    out, err = process.communicate("l'été हिन्दी".encode())  # type: ignore[arg-type]
+    assert (process.returncode, out.decode(), err.decode().strip()) == (0, "l'été हिन्दी", "é")  # type: ignore[attr-defined]

@@ -1,0 +1,58 @@
+"""constraints.txt pins everything that the package and its extras ask for, and this environment has those versions."""
+
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+ASKED = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]
+LINES = [line for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+PINS = {canonicalize_name(pin.name): pin for pin in map(Requirement, LINES)}
+
+
+def pinned_version(name: str) -> str:
+    (specifier,) = PINS[canonicalize_name(name)].specifier
+    assert specifier.operator == "=="
+    return specifier.version
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_each_dependency_is_pinned_within_what_is_asked_for(asked: str) -> None:
+    requirement = Requirement(asked)
+    assert requirement.specifier.contains(pinned_version(requirement.name))
+
+
+def test_each_package_is_pinned_once() -> None:
+    assert len(PINS) == len(LINES)
+
+
+def test_what_the_pinned_packages_ask_for_is_pinned_too() -> None:
+    """Followed through what is installed here; `torch` alone may be another build of the pinned version."""
+    seen: set[str] = set()
+    queue = [(canonicalize_name(Requirement(line).name), frozenset(Requirement(line).extras)) for line in ASKED]
+    while queue:
+        name, extras = queue.pop()
+        if name in seen and not extras:
+            continue
+        seen.add(name)
+        assert name in PINS, f"{name} has no pin"
+        try:
+            assert version(name).partition("+")[0] == pinned_version(name), f"{name} is not at its pin"
+        except PackageNotFoundError:
+            continue  # an extra that is not installed here, or a package of another platform
+        for line in requires(name) or []:
+            wanted = Requirement(line)
+            wants = wanted.marker is None or any(wanted.marker.evaluate({"extra": extra}) for extra in (extras or {""}))
+            if wants and canonicalize_name(wanted.name) not in seen:
+                queue.append((canonicalize_name(wanted.name), frozenset(wanted.extras)))
+    assert {"numpy", "safetensors", "starlette"} <= seen
+
+
+def test_this_python_is_one_that_the_package_supports() -> None:
+    assert Requirement(f"x{PROJECT['requires-python']}").specifier.contains(".".join(map(str, sys.version_info[:3])))
