@@ -2,3 +2,8 @@
 
 if not __name__.startswith("seq2see."):
     raise ImportError("import seq2see.serve, not serve: under the bare name every class would exist twice")
+
+from seq2see.serve.engine import Hypothesis
+from seq2see.serve.translator import Translation, Translator
+
+__all__ = ["Hypothesis", "Translation", "Translator"]

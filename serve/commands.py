@@ -1,0 +1,122 @@
+"""The verbs `translate`, `look` and `serve`: what the command line parsed comes in as `args`.
+
+Results go to stdout, everything else to stderr.
+"""
+
+import argparse
+import queue
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from seq2see.errors import UserError
+from seq2see.serve.translator import Translation, Translator
+
+LINES_AT_ONCE = 256  # lines that are sorted by length together
+LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read before they are needed
+
+Line = tuple[int, str]  # its number, from 1, and its text without the line's end
+
+
+def translate(args: argparse.Namespace) -> None:
+    """`args.run`, `args.source`, `args.target`, `args.num_beams`; stdin to stdout, a line out for each line in.
+
+    What has arrived is translated at once, so that a slow writer at the other end of a pipe sees its lines come back,
+    and a file goes through in large batches.
+    """
+    translator = Translator.from_pretrained(args.run)
+    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
+    translator([], **settings)  # a wrong language is told before anything is read
+    for lines in _windows(sys.stdin.buffer):
+        for result in _translate_lines(translator, lines, settings):
+            sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
+        sys.stdout.flush()
+
+
+def _translate_lines(translator: Translator, lines: list[Line], settings: dict) -> Iterator[Translation]:
+    """All lines in batches; if one is refused, those before it still come out, and the error names it."""
+    try:
+        yield from translator([text for _, text in lines], **settings)
+    except UserError:
+        for number, text in lines:
+            try:
+                yield translator(text, **settings)
+            except UserError as error:
+                raise UserError(f"line {number}: {error}") from error
+
+
+def _windows(stream: BinaryIO) -> Iterator[list[Line]]:
+    """Lines in groups: those that a reading thread has ready, LINES_AT_ONCE at most."""
+    ready: queue.Queue[Line | Exception | None] = queue.Queue(LINES_AHEAD)
+    threading.Thread(target=_read, args=(stream, ready), daemon=True).start()
+    item = ready.get()
+    while item is not None:
+        lines: list[Line] = []
+        while isinstance(item, tuple):
+            lines.append(item)
+            if len(lines) == LINES_AT_ONCE:
+                break
+            try:
+                item = ready.get_nowait()
+            except queue.Empty:
+                break
+        if lines:
+            yield lines
+        if isinstance(item, Exception):
+            raise item
+        if item is not None:
+            item = ready.get()
+
+
+def _read(stream: BinaryIO, ready: "queue.Queue[Line | Exception | None]") -> None:
+    try:
+        for number, raw in enumerate(stream, start=1):
+            try:
+                text = raw.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                place = f"line {number} of the input, byte {error.start + 1}"
+                raise UserError(f"{place}: not UTF-8; convert it, for example by iconv -f LATIN1 -t UTF-8") from error
+            ready.put((number, text))
+        ready.put(None)
+    except Exception as error:  # to be raised where it is seen
+        ready.put(error)
+
+
+def look(args: argparse.Namespace) -> None:
+    """`args.run`, `args.text`, `args.source`, `args.target`, `args.num_beams`, `args.alternative`, `args.kind`,
+    `args.layer`, `args.head`, `args.out`: one sentence to the terminal, to a page (.html) or to data (.json)."""
+    out = Path(args.out) if args.out else None
+    if out is not None and out.suffix not in (".html", ".json"):
+        raise UserError(f"--out {out}: expected a name that ends in .html (a page) or .json (numbers)", exit_code=2)
+    from seq2see.lens import to_html, to_terminal
+
+    translator = Translator.from_pretrained(args.run)
+    result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
+                        alternatives=args.alternative + 1)
+    [trace] = translator.look(result, alternative=args.alternative)
+    unseen = [word.text for word in result.unknown_words or ()]
+    if unseen:
+        print(f"never seen in training, so what is written for them is a guess: {', '.join(unseen)}", file=sys.stderr)
+    if not result.hypotheses[args.alternative].finished:
+        print("the translation stopped at the model's limit of length; its end is missing", file=sys.stderr)
+    if out is None:
+        terminal = sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns
+        print(trace.target_text, "\n", sep="")
+        print(to_terminal(trace, kind=args.kind, layer=args.layer, head=args.head, colour=terminal, width=width))
+    elif out.suffix == ".json":
+        trace.save(out)
+    else:
+        out.write_text(to_html(trace, unseen=result.unknown_words), encoding="utf-8")
+    if out is not None:
+        print(f"wrote {out}", file=sys.stderr)
+
+
+def serve(args: argparse.Namespace) -> None:
+    """`args.run`, `args.host`, `args.port`: the page, until Ctrl-C or SIGTERM."""
+    from seq2see.serve.page import launch
+
+    launch(Translator.from_pretrained(args.run), host=args.host, port=args.port, open_browser=False)

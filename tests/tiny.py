@@ -1,0 +1,85 @@
+"""Small random encoder-decoders and tokenizers for the tests of `lens` and `serve`: built in a second, not downloaded.
+
+The weights are spread out (normal, std 0.5): with transformers' own initialisation attention is uniform, and a test
+that compares uniform with uniform sees nothing.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    MarianConfig,
+    MarianMTModel,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+SENTENCES = [
+    "The cat did not cross the street because it was too tired.",
+    "The cat did not cross the street because it was too wide.",
+    "The box did not fit in the bag because it was too big.",
+    "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.",
+    "La boîte n'entrait pas dans le sac parce qu'elle était trop grande.",
+    "An owl lent 12 ladders to the crow, didn't it?",
+]
+
+
+def foreign_tokenizer() -> PreTrainedTokenizerFast:
+    """A tokenizer as SentencePiece models have it: `▁` for the space, `</s>` at the end, byte fallback."""
+    core = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True))
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    core.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(),
+                                      decoders.Strip(" ", 1, 0)])
+    trainer = trainers.BpeTrainer(vocab_size=180, special_tokens=["<pad>", "<s>", "</s>", "<unk>"])
+    core.train_from_iterator(SENTENCES, trainer)
+    plan = json.loads(core.to_str())  # the trainer knows bytes only as special tokens, which decoding would drop
+    vocabulary = plan["model"]["vocab"]
+    vocabulary |= {f"<0x{byte:02X}>": len(vocabulary) + byte for byte in range(256)}
+    core = Tokenizer.from_str(json.dumps(plan))
+    core.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    return PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", bos_token="<s>", eos_token="</s>",
+                                   unk_token="<unk>")
+
+
+def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrainedModel:
+    """A Marian, BART or T5 of two heads and two layers (three in the decoder, but for T5, which cannot cache that)."""
+    torch.manual_seed(seed)
+    ids = {"pad_token_id": 0, "eos_token_id": 2, "tie_word_embeddings": False}  # untied: a tied one repeats its input
+    sizes = {"vocab_size": vocab_size, "d_model": 16, "encoder_layers": 2, "decoder_layers": 3,
+             "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
+             "max_position_embeddings": 64}
+    model: PreTrainedModel
+    if kind == "marian":
+        model = MarianMTModel(MarianConfig(**sizes, **ids, bos_token_id=1, decoder_start_token_id=0))
+    elif kind == "bart":
+        model = BartForConditionalGeneration(BartConfig(**sizes, **ids, bos_token_id=1, decoder_start_token_id=2))
+    elif kind == "t5":
+        model = T5ForConditionalGeneration(T5Config(vocab_size=vocab_size, d_model=16, d_kv=8, d_ff=32, num_layers=2,
+                                                    num_heads=2, decoder_start_token_id=0, **ids))
+    else:
+        raise ValueError(kind)
+    model.generation_config.forced_eos_token_id = None
+    model.generation_config.forced_bos_token_id = 1 if kind == "bart" else None
+    model.generation_config.max_length = 24
+    return spread_out(model)
+
+
+def spread_out(model: PreTrainedModel) -> PreTrainedModel:
+    """Draw every matrix anew, wide enough that attention is far from uniform and from one-hot."""
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.dim() > 1 and "embed_positions" not in name:
+                weight.normal_(std=0.5)
+    return model.eval()
+
+
+def save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Path:
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
