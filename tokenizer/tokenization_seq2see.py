@@ -55,15 +55,24 @@ def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
 class Seq2SeeTokenizer(TokenizersBackend):
     """BPE with byte fallback and language tags.
 
-    `tokenizer(source, text_target=target)` gives `labels` with the tag of `target_language`, or of the first language
-    where that is None.  A stranger's TokenizersBackend knows no tags: its labels are `target </s>`.
+    `tokenizer(source, text_target=target)` gives `labels` with the tag of `target_language`, which is the first of
+    `languages` until it is set.  A stranger's TokenizersBackend knows nothing of this: its labels are `target </s>`.
 
     There is no `__init__` on purpose: with one, transformers would rebuild the tokenizer from parts of tokenizer.json.
     """
 
     _tokenizer: Tokenizer
-    target_language: str | None = None
     _in_target_mode: bool = False
+
+    @property
+    def target_language(self) -> str | None:
+        """The language of `text_target`; saved with the tokenizer, and an argument of `from_pretrained`."""
+        return self.init_kwargs.get("target_language") or next(iter(self.languages), None)
+
+    @target_language.setter
+    def target_language(self, language: str) -> None:
+        self.tag_id(language)
+        self.init_kwargs["target_language"] = language
 
     @property
     def languages(self) -> list[str]:
@@ -122,15 +131,15 @@ class Seq2SeeTokenizer(TokenizersBackend):
         encoded = self(list(texts), add_special_tokens=False, split_special_tokens=True, verbose=False)
         return [list(ids) for ids in encoded["input_ids"]]
 
-    # The two hooks by which `tokenizer(source, text_target=target)` treats the sides apart.  The backend is touched only
-    # when the side changes, because it must not be while another thread encodes.
+    # The two hooks by which `tokenizer(source, text_target=target)` treats the sides apart.  The backend is changed
+    # only when the side is, because it must not be while another thread encodes.
     def _switch_to_input_mode(self) -> None:
         if self._in_target_mode:
             self._tokenizer.post_processor = template(tag=None, tokenizer=self._tokenizer)
             self._in_target_mode = False
 
     def _switch_to_target_mode(self) -> None:
-        language = self.target_language or next(iter(self.languages), None)
+        language = self.target_language
         tag = None if language is None else str(self.convert_ids_to_tokens(self.tag_id(language)))
         self._tokenizer.post_processor = template(tag=tag, tokenizer=self._tokenizer)
         self._in_target_mode = True

@@ -36,8 +36,8 @@ _HYPHEN = r"(?:(?=[-‐‑])\X)"
 _JOINER = r"(?:(?=[-‐‑'’·\u00ad])\X)"  # inside a word: well-known, didn't, étudiant·e
 _DECIMAL = r"(?:(?<=\p{N})(?=[.,:])\X(?=\p{N}))"  # inside a number: 3,5 and 10:30
 _WORD = rf"{_LETTER}+(?:(?:{_JOINER}|{_DECIMAL}){_LETTER}+)*"
-_ABBREVIATION = r"(?:\p{Latin}\.){2,}"  # U.S., e.g.
-_OTHER = r"\.{2,}|(?!\s)\X"  # an ellipsis; else one grapheme: punctuation, an emoji, a Chinese character
+_ABBREVIATION = r"(?:(?=\p{Latin})\X(?=\.)\X){2,}"  # U.S., e.g.
+_OTHER = r"(?:(?=\.)\X){2,}|(?!\s)\X"  # an ellipsis; else one grapheme: punctuation, an emoji, a Chinese character
 
 # French. A clitic after its verb is a word of its own (a-t-il, est-ce, donne-le-moi, va-t'en), and so is an elided
 # word before an apostrophe; the compounds in _FRENCH_WHOLE are words of the lexicon that only look like these.
@@ -130,7 +130,7 @@ def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: 
             pieces.append(Piece(name, None, at, at, special=True))
             continue
         start, end = spans[k]
-        alone = start < end and (start, end) not in (spans[max(k - 1, 0) : k] + spans[k + 1 : k + 2])
+        alone = at <= start < end and all(end <= follower for follower, _ in spans[k + 1 : k + 2])
         word = bisect_right(starts, start) - 1
         inside = word >= 0 and start < words[word].end and (start < end or plain[k] in blank)
         pieces.append(Piece(text[start:end] if alone else name, word if inside else None, start, end, special=False))
@@ -167,9 +167,10 @@ def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) ->
     spans = []
     done = at = 0
     for k in range(1, len(ids) + 1):
-        now = max(done, len(commonprefix([_decode(tokenizer, ids[:k]), whole])))
-        # A piece that completes no character is part of the next one.
-        found = [p for p in place[done : max(now, done + 1)] if p is not None]
+        shown = _decode(tokenizer, ids[:k])
+        now = max(done, len(commonprefix([shown, whole])))
+        begun = len(shown) > now  # part of the next character, which later pieces complete
+        found = [p for p in place[done : now + begun] if p is not None]
         spans.append((found[0], found[-1] + 1) if found else (at, at))
         done, at = now, spans[-1][1]
     return spans

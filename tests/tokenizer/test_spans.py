@@ -1,0 +1,128 @@
+"""From pieces to words to characters: every visible character has its piece, and no piece points elsewhere."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from transformers import BartTokenizer, PreTrainedTokenizerBase, T5Tokenizer
+
+from seq2see.tokenizer import Piece, Seq2SeeTokenizer, piece_spans, split_words
+
+from .conftest import SENTENCES
+
+ODD = [
+    ("en", "  a  wolf 漢字 👩🏽‍🚀 naïve  "),
+    ("zh", "我是学生。"),
+    ("fr", "«\u00a0L'été\u00a0»"),
+    ("en", ""),
+    ("en", " "),
+]
+
+
+@pytest.fixture(scope="session", params=["ours", "t5", "bart"])
+def any_tokenizer(
+    request: pytest.FixtureRequest, tokenizer: Seq2SeeTokenizer, t5: T5Tokenizer, bart: BartTokenizer
+) -> PreTrainedTokenizerBase:
+    return {"ours": tokenizer, "t5": t5, "bart": bart}[request.param]
+
+
+def encode(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+    return list(tokenizer(text, split_special_tokens=True).input_ids)
+
+
+def check(pieces: list[Piece], text: str, language: str, *, covered: bool = True) -> None:
+    """The laws of spans."""
+    words = split_words(text, language=language)
+    seen: set[int] = set()
+    start = end = 0
+    for piece in pieces:
+        assert start <= piece.start <= piece.end <= len(text)
+        assert piece.start >= end - 1 and piece.end >= end  # left to right; pieces of one character share it
+        start, end = piece.start, piece.end
+        seen.update(range(piece.start, piece.end))
+        if piece.special:
+            assert piece.word is None and piece.start == piece.end
+        elif piece.word is not None:
+            assert words[piece.word].start <= piece.start < words[piece.word].end
+        if piece.start < piece.end:
+            assert piece.word is not None
+            assert text[piece.start : piece.end].strip() == text[piece.start : piece.end]
+    if covered:
+        assert seen >= {i for i, character in enumerate(text) if not character.isspace()}
+
+
+@pytest.mark.parametrize(("language", "text"), [*SENTENCES, *ODD])
+def test_laws_on_text_that_was_encoded(any_tokenizer: PreTrainedTokenizerBase, language: str, text: str) -> None:
+    ids = [any_tokenizer.pad_token_id, *encode(any_tokenizer, text)]
+    pieces = piece_spans(any_tokenizer, ids, text, language=language)
+    assert len(pieces) == len(ids)
+    assert pieces[0].special and pieces[-1].special and pieces[-1].text == "</s>"
+    check(pieces, text, language)
+
+
+@pytest.mark.parametrize(("language", "text"), SENTENCES)
+def test_laws_on_text_cut_otherwise(any_tokenizer: PreTrainedTokenizerBase, language: str, text: str) -> None:
+    """A model may emit pieces that its tokenizer would not have chosen: here, the cut of halves at a random place."""
+    for cut in range(1, len(text), 5):
+        halves = (any_tokenizer(half, add_special_tokens=False).input_ids for half in (text[:cut], text[cut:]))
+        ids = [i for half in halves for i in half if i != any_tokenizer.unk_token_id]
+        shown = any_tokenizer.decode(ids)
+        check(piece_spans(any_tokenizer, ids, shown, language=language), shown, language)
+        tidy = " ".join(shown.split())
+        check(piece_spans(any_tokenizer, ids, tidy, language=language), tidy, language)
+
+
+@pytest.mark.parametrize(("language", "text"), SENTENCES)
+def test_aligned_spans_equal_offsets(any_tokenizer: PreTrainedTokenizerBase, language: str, text: str) -> None:
+    """The two ways to a span agree: a space at the end sends the text down the other one."""
+    ids = encode(any_tokenizer, text)
+    if any_tokenizer.unk_token_id in ids:
+        return  # decoding shows no trace of the characters behind <unk>
+    one = piece_spans(any_tokenizer, ids, text, language=language)
+    other = piece_spans(any_tokenizer, ids, text + " \n", language=language)
+    assert [(p.text, p.word) for p in one] == [(p.text, p.word) for p in other]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(ids=st.lists(st.integers(0, 599), max_size=20))
+def test_laws_on_any_ids(tokenizer: Seq2SeeTokenizer, ids: list[int]) -> None:
+    """A bad model may emit anything, broken characters included."""
+    ids = [i for i in ids if i < len(tokenizer) and i != tokenizer.unk_token_id]
+    text = tokenizer.decode_text(ids)
+    check(tokenizer.spans(ids, text, language="en"), text, "en", covered=False)
+
+
+def test_words_of_pieces(tokenizer: Seq2SeeTokenizer) -> None:
+    text = "L'arbre  aujourd'hui 漢?"
+    ids = [1, *tokenizer.encode_target(text, language="fr")]
+    pieces = tokenizer.spans(ids, text, language="fr")
+    assert [(p.text, p.special) for p in pieces[:2]] == [("<s>", True), ("<2fr>", True)]
+    spelt: dict[int, str] = {}
+    for piece in pieces:
+        if piece.word is not None and piece.text == text[piece.start : piece.end]:
+            spelt[piece.word] = spelt.get(piece.word, "") + piece.text
+    assert spelt == {0: "L'", 1: "arbre", 2: "aujourd'hui", 4: "?"}
+    assert [(p.text, p.start, p.end) for p in pieces if p.word == 3] == [
+        (" ", 21, 21), ("<0xE6>", 21, 22), ("<0xBC>", 21, 22), ("<0xA2>", 21, 22)
+    ]  # fmt: skip
+
+
+def test_a_piece_over_several_words_belongs_to_the_first(bart: BartTokenizer) -> None:
+    text = 'over... "it"'
+    bart = bart.__class__(vocab={**bart.get_vocab(), 'Ġ"': len(bart)}, merges=[("Ġ", '"')])
+    pieces = piece_spans(bart, encode(bart, text), text, language="zh")
+    assert [p.text for p in pieces if not p.special] == [*"over", *"...", '"', "i", "t", '"']
+    assert [p.word for p in pieces if not p.special] == [0, 0, 0, 0, 1, 1, 1, 2, 3, 3, 4]
+
+
+def test_unknown_characters_keep_their_place(t5: T5Tokenizer) -> None:
+    text = "the 漢字 wolf"
+    unknown = [p for p in piece_spans(t5, encode(t5, text), text, language="en") if p.text == "漢字"]
+    assert [(p.start, p.end, p.special) for p in unknown] == [(4, 6, False)]
+
+
+def test_special_tokens_typed_by_a_user_are_text(tokenizer: Seq2SeeTokenizer, bart: BartTokenizer) -> None:
+    text = "a </s> b"
+    for each in (tokenizer, bart):
+        pieces = piece_spans(each, encode(each, text), text, language="en")
+        assert sum(piece.special for piece in pieces) == len(encode(each, ""))
+        check(pieces, text, "en")

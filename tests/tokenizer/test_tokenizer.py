@@ -1,0 +1,309 @@
+"""The tokenizer: lossless, safe from its users' text, the same for a stranger, the same every time."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see import Seq2SeeConfig
+from seq2see.errors import UserError
+from seq2see.tokenizer import Seq2SeeTokenizer, split_words, train_tokenizer
+
+from .conftest import SENTENCES, TEXTS
+
+AWKWARD = [
+    "",
+    " ",
+    "  two  spaces, inside and at both ends  ",
+    "\n\nlines\r\n\tand tabs\n",
+    "▁not a space▁",
+    "</s> <s> <pad> <unk> <2fr> <tag7>",
+    "<0x41> <0xE2><0x96>",
+    "nul \0 nul",
+    "e\u0301 \u0301 \u0301\u0301",
+    "\ufffd \ufeff \u200b \u2028",
+    "क्\u200dष 👩🏽‍🚀 🇫🇷",
+    "never seen: 漢字 ﷽ 𝕏 \U0010ffff",
+]
+
+
+def scripts(seed: int, count: int) -> list[str]:
+    """Random strings, each of characters of a few blocks."""
+    blocks = [
+        range(0x20, 0x7F), range(0x300), range(0x300, 0x370), range(0x600, 0x700), range(0x900, 0x980),
+        range(0x2000, 0x2070), range(0x4E00, 0x4F00), range(0xAC00, 0xAD00), range(0x1F1E6, 0x1F200),
+        range(0x1F300, 0x1FA00), [0x20, 0x9, 0xA, 0xD, 0xA0, 0x202F], [0x200D, 0xFE0F, 0x2581],
+    ]  # fmt: skip
+    choose = random.Random(seed)
+    texts = []
+    for _ in range(count):
+        some = choose.sample(blocks, choose.randint(1, 3))
+        texts.append("".join(chr(choose.choice(choose.choice(some))) for _ in range(choose.randint(0, 30))))
+    return texts
+
+
+# Nothing is lost
+
+
+@given(text=st.text())
+def test_any_text_comes_back(tokenizer: Seq2SeeTokenizer, text: str) -> None:
+    assert tokenizer.decode_text(tokenizer.encode_source(text)) == text
+    assert tokenizer.decode_text(tokenizer.encode_target(text, language="fr")) == text
+
+
+@pytest.mark.parametrize("text", AWKWARD)
+def test_awkward_text_comes_back(tokenizer: Seq2SeeTokenizer, text: str) -> None:
+    ids = tokenizer.encode_source(text)
+    assert tokenizer.decode_text(ids) == text
+    assert tokenizer.unk_token_id not in ids
+    assert [i for i in ids if i < 36] == [tokenizer.eos_token_id]  # no special token, no tag, out of a user's text
+
+
+def test_texts_in_many_scripts_come_back(tokenizer: Seq2SeeTokenizer) -> None:
+    texts = scripts(seed=0, count=3000)
+    assert [tokenizer.decode_text(ids) for ids in tokenizer.encode_sources(texts)] == texts
+
+
+def test_a_text_about_byte_pieces_in_the_training_data_comes_back() -> None:
+    texts = [*AWKWARD * 20, "<0x41></s>" * 50, "a" * 20_000]
+    greedy = train_tokenizer(texts, vocab_size=5000, languages=["fr"])
+    assert [greedy.decode_text(ids) for ids in greedy.encode_sources(texts)] == texts
+
+
+@pytest.mark.parametrize("text", ["\ud800", "ok \udfff ok"])
+def test_a_lone_surrogate_is_refused(tokenizer: Seq2SeeTokenizer, text: str) -> None:
+    for act in (
+        lambda: tokenizer.encode_source(text),
+        lambda: tokenizer.encode_target(text, language="fr"),
+        lambda: train_tokenizer([text], vocab_size=400, languages=["fr"]),
+    ):
+        with pytest.raises(UserError, match=r"lone surrogate \(U\+D[8F]"):
+            act()
+
+
+# The layout of ids
+
+
+def test_layout(tokenizer: Seq2SeeTokenizer) -> None:
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    assert tokens[:8] == ["<pad>", "<s>", "</s>", "<unk>", "<2de>", "<2fr>", "<2hi>", "<tag3>"]
+    assert tokens[35:37] == ["<tag31>", "<0x00>"] and tokens[291] == "<0xFF>"
+    assert len(set(tokens)) == len(tokens) == tokenizer.vocab_size
+    assert (tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (
+        0,
+        1,
+        2,
+        3,
+    )
+    assert set(tokenizer.added_tokens_decoder) == set(range(36))  # byte pieces are ordinary: decoding keeps them
+    assert tokenizer.model_max_length == Seq2SeeConfig().max_position_embeddings
+
+
+@pytest.mark.parametrize("size", [300, 400, 555])
+def test_vocab_size_is_met_exactly(size: int) -> None:
+    assert len(train_tokenizer(TEXTS, vocab_size=size, languages=["fr"])) == size
+
+
+def test_vocab_size_is_not_met_where_nothing_recurs() -> None:
+    few = train_tokenizer(["ab", "ab"], vocab_size=1000, languages=["fr"])
+    assert few.convert_ids_to_tokens(list(range(292, len(few)))) == [" ", "a", "b", " a", " ab"]
+
+
+def test_what_is_frequent_gets_a_piece_with_its_space(tokenizer: Seq2SeeTokenizer) -> None:
+    assert tokenizer.tokenize("the goat")[0] == " the"
+
+
+def test_a_rare_character_takes_no_room_and_joins_nothing() -> None:
+    rare = train_tokenizer(["ab漢cd ab cd"] + ["xy", "zw"] * 9, vocab_size=1000, languages=["fr"])
+    assert "漢" not in rare.get_vocab()
+    assert not any("bc" in piece for piece in rare.get_vocab())
+
+
+def test_pieces_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:
+    big = train_tokenizer(TEXTS, vocab_size=5000, languages=["fr"])
+    for language, text in SENTENCES:
+        words = split_words(text, language=language)
+        for piece in big.spans(big.encode_source(text), text, language=language):
+            if not piece.special:
+                assert piece.word is not None and piece.end <= words[piece.word].end
+
+
+# Tags
+
+
+def test_source_and_target(tokenizer: Seq2SeeTokenizer) -> None:
+    source = tokenizer.encode_source("le loup")
+    assert source[-1] == 2 and source == tokenizer("le loup").input_ids
+    assert tokenizer.encode_target("le loup", language="hi") == [6, *source]
+    assert tokenizer.languages == ["de", "fr", "hi"]
+    assert [tokenizer.tag_id(language) for language in tokenizer.languages] == [4, 5, 6]
+    assert tokenizer.decode([1, 5, *source, 0, 0]) == "<s><2fr> le loup</s><pad><pad>"
+
+
+def test_batches_equal_single_texts(tokenizer: Seq2SeeTokenizer) -> None:
+    languages = [["de", "fr", "hi"][i % 3] for i in range(len(AWKWARD))]
+    tokenizer(AWKWARD, padding=True, truncation=True, max_length=3)  # leaves the backend truncating
+    assert tokenizer.encode_sources(AWKWARD) == [tokenizer.encode_source(text) for text in AWKWARD]
+    singles = [tokenizer.encode_target(t, language=lang) for t, lang in zip(AWKWARD, languages, strict=True)]
+    assert tokenizer.encode_targets(AWKWARD, languages) == singles
+    assert tokenizer.encode_sources([]) == tokenizer.encode_targets([], []) == []
+    with pytest.raises(ValueError):
+        tokenizer.encode_targets(AWKWARD, ["fr"])
+
+
+def test_an_unknown_language_is_refused_by_name(tokenizer: Seq2SeeTokenizer) -> None:
+    with pytest.raises(UserError, match="'cs'.*de, fr, hi"):
+        tokenizer.encode_target("x", language="cs")
+
+
+def test_add_language(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path / "old")
+    new = Seq2SeeTokenizer.from_pretrained(tmp_path / "old")
+    assert new.add_language("cs") == 7 and new.add_language("fr") == 5
+    new.save_pretrained(tmp_path / "new")
+    for again in (new, Seq2SeeTokenizer.from_pretrained(tmp_path / "new")):
+        assert again.languages == ["de", "fr", "hi", "cs"]
+        assert len(again) == len(tokenizer)
+        text = "La chèvre <2cs> <tag3>"
+        assert again.encode_target(text, language="cs") == [7, *tokenizer.encode_source(text)]
+        assert again.decode_text([7, *tokenizer.encode_source(text)]) == text
+    assert tokenizer.languages == ["de", "fr", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "message"),
+    [(["fr", "fr"], "named twice"), (["f r"], "not a language code"), ([f"l{i}" for i in range(33)], "32 tag slots")],
+)
+def test_bad_languages_are_refused(languages: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        train_tokenizer(TEXTS, vocab_size=400, languages=languages)
+
+
+def test_a_vocabulary_too_small_is_refused() -> None:
+    with pytest.raises(UserError, match="vocab_size 200 is too small.* 292 "):
+        train_tokenizer(TEXTS, vocab_size=200, languages=["fr"])
+
+
+def test_all_slots_can_be_taken() -> None:
+    full = train_tokenizer(TEXTS, vocab_size=400, languages=[f"l{i}" for i in range(32)])
+    assert full.languages[-1] == "l31" and full.tag_id("l31") == 35
+    with pytest.raises(UserError, match="32 tag slots"):
+        full.add_language("fr")
+
+
+# Hugging Face's own way of calling
+
+
+def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path)
+    mine = Seq2SeeTokenizer.from_pretrained(tmp_path)
+    for language in ("de", "hi"):
+        if language != mine.target_language:
+            mine.target_language = language
+        both = mine("the wolf", text_target="le loup")
+        assert both.input_ids == tokenizer.encode_source("the wolf")
+        assert both.labels == tokenizer.encode_target("le loup", language=language)
+    with pytest.raises(UserError):
+        mine.target_language = "cs"
+    with pytest.raises(ValueError):
+        mine("the wolf", text_target=[None])
+    mine.save_pretrained(tmp_path)  # in target mode, for that call failed half way
+    again = Seq2SeeTokenizer.from_pretrained(tmp_path)
+    assert again("le loup").input_ids == tokenizer.encode_source("le loup")
+    assert again(text_target="le loup").input_ids == tokenizer.encode_target("le loup", language="hi")
+    assert Seq2SeeTokenizer.from_pretrained(tmp_path, target_language="fr").target_language == "fr"
+
+
+def test_the_plain_call_reads_special_tokens_and_only_it(tokenizer: Seq2SeeTokenizer) -> None:
+    assert tokenizer("</s>").input_ids == [2, 2]
+    assert tokenizer.encode_source("</s>").count(2) == 1
+    assert tokenizer("</s>").input_ids == [2, 2]
+
+
+def test_threads_do_not_disturb_each_other(tokenizer: Seq2SeeTokenizer) -> None:
+    """The backend refuses to be changed while another thread encodes, so encoding must not change it."""
+    expected = tokenizer.encode_sources(TEXTS)
+    with ThreadPoolExecutor(8) as pool:
+        assert all(ids == expected for ids in pool.map(lambda _: tokenizer.encode_sources(TEXTS), range(200)))
+
+
+# Files
+
+STRANGER = """
+import json, sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "seq2see":
+            raise ImportError("blocked: " + name)
+
+sys.meta_path.insert(0, Blocked())
+from transformers import AutoTokenizer
+texts = json.loads(sys.argv[2])
+tokenizer = AutoTokenizer.from_pretrained(sys.argv[1], **json.loads(sys.argv[3]))
+ids = [tokenizer(text).input_ids for text in texts]
+decoded = [tokenizer.decode([1, 5, *row], skip_special_tokens=True) for row in ids]
+labels = tokenizer("a", text_target="b").labels
+print()
+print(json.dumps([type(tokenizer).__name__, ids, decoded, labels, tokenizer.pad_token_id, tokenizer.model_max_length]))
+assert not any(name.split(".")[0] == "seq2see" for name in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"trust_remote_code": True}])
+def test_a_stranger_without_the_package_reads_the_same(
+    tokenizer: Seq2SeeTokenizer, tmp_path: Path, options: dict[str, bool]
+) -> None:
+    """In a folder with remote code transformers may ask whether to run it; nobody answers here, and it goes on."""
+    tokenizer.save_pretrained(tmp_path)
+    Seq2SeeConfig(vocab_size=len(tokenizer)).save_pretrained(tmp_path)
+    texts = [text for text in AWKWARD if "</s>" not in text] + [text for _, text in SENTENCES]
+    command = [sys.executable, "-c", STRANGER, str(tmp_path), json.dumps(texts), json.dumps(options)]
+    run = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=tmp_path,
+        env={**os.environ, "HF_HOME": str(tmp_path / "hub")},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    name, ids, decoded, labels, pad, longest = json.loads(run.stdout.splitlines()[-1])
+    assert name == "TokenizersBackend"
+    assert ids == tokenizer.encode_sources(texts)
+    assert decoded == texts
+    assert labels == tokenizer.encode_source("b")
+    assert (pad, longest) == (0, 1024)
+
+
+def test_what_is_saved(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path)
+    mine = Seq2SeeTokenizer.from_pretrained(tmp_path, split_special_tokens=True)
+    assert type(mine) is Seq2SeeTokenizer
+    mine.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
+    assert config["tokenizer_class"] == "TokenizersBackend"
+    assert not {"auto_map", "split_special_tokens"} & set(config)
+    assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "tokenizer_config.json"}
+    assert Seq2SeeTokenizer.from_pretrained(tmp_path).encode_sources(AWKWARD) == tokenizer.encode_sources(AWKWARD)
+
+
+TRAIN = """
+import os, sys
+os.environ.update(TOKENIZERS_PARALLELISM="true", RAYON_NUM_THREADS="2")
+from seq2see.tokenizer import train_tokenizer
+texts = [f"{a}{b} {b}{a} {c}" for a in "abcdefghij" for b in "klmnopqrst" for c in "uvwxyz"] * 2
+train_tokenizer(iter(texts), vocab_size=450, languages=["fr", "de"]).save_pretrained(sys.argv[1])
+"""
+
+
+def test_the_same_texts_give_the_same_files(tmp_path: Path) -> None:
+    """Every pair of letters is as frequent as the next, so whatever breaks ties shows: threads, hash seeds, sets."""
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", TRAIN, str(tmp_path / seed)], check=True, cwd=tmp_path, env=environment)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
