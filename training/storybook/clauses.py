@@ -1,0 +1,356 @@
+"""Noun phrases, pronouns, verbs and clauses: English and French built side by side, links included."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from . import morphology
+from .lexicon import Adjective, Noun
+from .phrases import NounPhrase, Phrase, Token, compose, new_id
+
+# English determiner -> French masculine, feminine, feminine or masculine before a vowel (None: as usual), plural.
+_DETERMINERS = {
+    "the": ("le", "la", None, "les"),
+    "a": ("un", "une", None, "des"),
+    "some": ("des", "des", None, "des"),
+    "": ("des", "des", None, "des"),
+    "this": ("ce", "cette", "cet m", "ces"),
+    "my": ("mon", "ma", "mon f", "mes"),
+    "his": ("son", "sa", "son f", "ses"),
+    "our": ("notre", "notre", None, "nos"),
+    "their": ("leur", "leur", None, "leurs"),
+    "every": ("chaque", "chaque", None, ""),
+    "de": ("de", "de", None, "de"),
+}
+_DETERMINERS["her"] = _DETERMINERS["its"] = _DETERMINERS["his"]
+_ENGLISH_PLURAL = {"a": "some", "this": "these"}
+
+
+def _determiner(det: str, gender: str, plural: bool, before: str) -> str:
+    masculine, feminine, vowel, several = _DETERMINERS[det]
+    if plural:
+        return several
+    if vowel and vowel[-1] == gender and morphology.starts_with_vowel(before):
+        return vowel[:-2]
+    return feminine if gender == "f" else masculine
+
+
+def noun_phrase(
+    noun: Noun,
+    *,
+    det: str = "the",
+    adjectives: Iterable[Adjective] = (),
+    plural: bool = False,
+    number: tuple[str, str] | None = None,
+    negated: bool = False,
+    owner: NounPhrase | None = None,
+    part: str | None = None,
+) -> NounPhrase:
+    """*the old cats*, *my two big dogs*, *the boy's ladder*; `negated` turns *un, des* into *de*.
+
+    `det` is the English determiner in the singular; "" is a bare plural (*des*), and with `number` no determiner.
+    """
+    adjectives = tuple(adjectives)
+    head = Token(noun.en_plural if plural else noun.en, new_id(), part=part)
+    core = [Token(noun.fr_plural if plural else noun.fr, head.ids)]
+    en = [head]
+    for adjective in reversed(adjectives):  # English: all before; French: before or after the noun
+        ids = new_id()
+        first, *others = adjective.fr.split()
+        form = morphology.agree(first, noun.gender, plural=plural, before=core[0].text if adjective.before else "")
+        french = [Token(form, ids)] + [Token(other, ids) for other in others]
+        en.insert(0, Token(adjective.en, ids))
+        core = french + core if adjective.before else core + french
+    if number:
+        ids = new_id()
+        en = [Token(word, ids) for word in number[0].split("/")] + en
+        core.insert(0, Token(number[1], ids))
+    fr = core
+    if owner is not None:
+        of = new_id()
+        last = owner.en[-1]
+        possessive = Token(last.text + "'s", last.ids | of, part="owner")
+        article = Token(_determiner("the", noun.gender, plural, core[0].text), of)
+        en = [*owner.en[:-1], possessive, *en]
+        fr = [article, *core, Token("de", of), *owner.fr]
+    elif det or not number:
+        ids = new_id() if det else head.ids
+        french_det = "de" if det in ("a", "some", "") and (negated or _des_before_adjective(plural, core, noun)) else det
+        fr = [Token(_determiner(french_det, noun.gender, plural, core[0].text), ids), *core]
+        if det:
+            en = [Token(_ENGLISH_PLURAL.get(det, det) if plural else det, ids), *en]
+    combinations = frozenset(("describes", adjective.en, noun.en) for adjective in adjectives)
+    return NounPhrase(en, fr, combinations, head, noun, noun.gender, plural)
+
+
+def _des_before_adjective(plural: bool, core: list[Token], noun: Noun) -> bool:
+    return plural and core[0].text != noun.fr_plural  # des chats, but de grands chats
+
+
+def name(english: str, gender: str, *, part: str | None = None) -> NounPhrase:
+    """A name, copied; it agrees as its bearer does."""
+    head = Token(english, new_id(), part=part)
+    return NounPhrase([head], [Token(english, head.ids)], frozenset(), head, None, gender, False)
+
+
+def speaker(*, plural: bool) -> NounPhrase:
+    """I or we."""
+    ids = new_id()
+    head = Token("we" if plural else "I", ids)
+    return NounPhrase([head], [Token("nous" if plural else "je", ids)], frozenset(), head, None, "m", plural, 1)
+
+
+def conjoined(phrases: list[NounPhrase]) -> NounPhrase:
+    """A list: *the cat, the hen and the dog*; masculine plural unless all are feminine."""
+    en: list[Token] = []
+    fr: list[Token] = []
+    for i, phrase in enumerate(phrases):
+        if i:
+            last = i == len(phrases) - 1
+            joint = compose("and/1", "et/1") if last else compose(",/1", ",/1")
+            en, fr = en + joint.en, fr + joint.fr
+        en, fr = en + phrase.en, fr + phrase.fr
+    gender = "f" if all(phrase.gender == "f" for phrase in phrases) else "m"
+    combinations = frozenset[tuple[str, ...]]().union(*(phrase.combinations for phrase in phrases))
+    return NounPhrase(en, fr, combinations, phrases[0].head, None, gender, True)
+
+
+def pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
+    """A subject pronoun with its antecedent."""
+    noun = stands_for.noun
+    person = noun.person if noun else ("she" if stands_for.gender == "f" else "he")
+    token = Token("they" if stands_for.plural else person or "it", new_id())
+    token.refers, token.role = stands_for.head, role
+    french = ("elle" if stands_for.gender == "f" else "il") + ("s" if stands_for.plural else "")
+    return NounPhrase(
+        [token], [Token(french, token.ids)], frozenset(), stands_for.head, noun, stands_for.gender, stands_for.plural
+    )
+
+
+def object_pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
+    """it, him, her, them; in French le, la, les, which the verb takes before it."""
+    noun = stands_for.noun
+    person = noun.person if noun else ("she" if stands_for.gender == "f" else "he")
+    english = "them" if stands_for.plural else {"she": "her", "he": "him", None: "it"}[person]
+    token = Token(english, new_id())
+    token.refers, token.role = stands_for.head, role
+    clitic = Token("les" if stands_for.plural else "la" if stands_for.gender == "f" else "le", token.ids)
+    clitic.is_clitic = True
+    return NounPhrase(
+        [token], [clitic], frozenset(), stands_for.head, noun, stands_for.gender, stands_for.plural
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- verbs
+@dataclass(frozen=True)
+class Verb:
+    """A verb with its prepositions in both languages (words parted by spaces, "" for none).
+
+    `prep` goes with the first object and `prep2` with the second, each (English, French). `state` verbs put their past
+    in the French imperfect. `reflexive` ones are reflexive in French. `domain` groups verbs that hold out noun pairs
+    together.
+    """
+
+    en: tuple[str, str, str]  # base, past, participle
+    fr: str
+    prep: tuple[str, str] = ("", "")
+    prep2: tuple[str, str] = ("", "")
+    aux: str = "avoir"
+    reflexive: bool = False
+    state: bool = False
+    domain: str = ""
+
+
+@dataclass(frozen=True)
+class SetVerb:
+    """A verb that is a whole expression, as a pattern pair for `compose` (*had no room for*)."""
+
+    en: str
+    fr: str
+    domain: str = ""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a verb is said: tense (past, present, future, progressive, pluperfect), voice, negation and the like."""
+
+    tense: str = "past"
+    negative: bool = False
+    short: bool = False  # didn't, not did not
+    never: bool = False
+    passive: bool = False
+    modal: str = ""  # could, can, must, want
+    adverb: tuple[str, str] | None = None  # often: before the English verb, after the French finite one
+
+
+_MODALS = {"can": "pouvoir", "could": "pouvoir", "must": "devoir", "wanted": "vouloir", "wants": "vouloir"}
+_SHORT = {
+    "did": "didn't", "does": "doesn't", "do": "don't", "was": "wasn't", "were": "weren't", "is": "isn't",
+    "are": "aren't", "could": "couldn't", "has": "hasn't", "had": "hadn't", "have": "haven't",
+}  # fmt: skip
+
+
+@dataclass
+class Group:
+    """The words of a verb: English auxiliaries (as a question moves them), English rest, French whole."""
+
+    auxiliaries: list[Token]
+    english: list[Token]
+    french: list[Token]
+
+
+def _english_verb(verb: Verb, subject: NounPhrase, form: Form, main: frozenset[int], aux: frozenset[int], question: bool):
+    """The English finite words: (auxiliary texts with ids, main verb text)."""
+    base, past, part = verb.en
+    plural = subject.plural or subject.person == 1
+    if form.modal in ("wanted", "wants"):
+        if form.negative or question:
+            return [("did" if form.modal == "wanted" else "do" if plural else "does", aux)], [("want", aux), ("to", aux), (base, main)]
+        modal = "wanted" if form.modal == "wanted" else "want" if plural else "wants"
+        return [], [(modal, aux), ("to", aux), (base, main)]
+    if form.modal:
+        return [(form.modal, aux)], [(base, main)]
+    if form.passive:
+        tense = "present" if form.tense == "present" else "past"
+        be = morphology.english_be(tense, plural=subject.plural, first=subject.person == 1)
+        return [(be, aux)], [(part, main)]
+    if form.tense == "progressive":
+        be = morphology.english_be("past", plural=subject.plural)
+        return [(be, main)], [(morphology.english_ing(base), main)]
+    if form.tense == "future":
+        return [("will", main)], [(base, main)]
+    if form.tense == "pluperfect":
+        return [("had", aux)], [(part, main)]
+    if form.negative or question:
+        return [("did" if form.tense == "past" else "do" if plural else "does", aux)], [(base, main)]
+    if form.tense == "past":
+        return [], [(past, main)]
+    return [], [(base if plural else morphology.english_third(base), main)]
+
+
+def verb_group(verb: Verb, subject: NounPhrase, form: Form, *, clitic: NounPhrase | None = None, question: bool = False) -> Group:
+    """A verb said of a subject, with an object pronoun and adverb if there are any.
+
+    Concepts: `main` is the verb; `aux` an auxiliary that both languages have; where only English or only French has
+    one, it belongs to the main verb.
+    """
+    main, aux, no = new_id(), new_id(), new_id()
+    auxiliaries, rest = _english_verb(verb, subject, form, main, aux, question)
+    helpers = [Token(text, ids) for text, ids in auxiliaries]
+    english = [Token(text, ids) for text, ids in rest]
+    english[-1].part = "action"
+    person, plural = subject.person, subject.plural
+    compound = not form.modal and (form.tense in ("past", "pluperfect") and not verb.state or form.passive and not verb.state)
+    shared = aux if helpers and helpers[0].ids == aux and not question else main  # the French finite verb's concept
+    finite_ids = shared if (compound or form.passive or form.modal) else (main | aux if shared == aux else main)
+    agreeing: NounPhrase | None = subject if (verb.aux == "être" or verb.reflexive or form.passive) else clitic
+    tail: list[Token] = []
+    lexical = morphology.participle(verb.fr)
+    if agreeing is not None:
+        lexical = morphology.agree(lexical, agreeing.gender, plural=agreeing.plural)
+    simple = {"present": "present", "future": "future"}.get(form.tense, "imperfect")
+    if form.modal:
+        tense = "present" if form.modal in ("can", "must", "wants") else "imperfect"
+        finite = morphology.conjugate(_MODALS[form.modal], tense, person=person, plural=plural)
+        finite_ids = aux
+        tail = [Token(verb.fr, main)]
+    elif form.passive and verb.state:  # était caché
+        finite = morphology.conjugate("être", simple, person=person, plural=plural)
+        tail = [Token(lexical, main)]
+    elif form.passive:  # a été mordu
+        tense = "present" if form.tense == "past" else simple
+        finite = morphology.conjugate("avoir" if form.tense == "past" else "être", tense, person=person, plural=plural)
+        tail = ([Token("été", aux)] if form.tense == "past" else []) + [Token(lexical, main)]
+    elif compound:
+        helper = "être" if verb.aux == "être" or verb.reflexive else "avoir"
+        tense = "imperfect" if form.tense == "pluperfect" else "present"
+        finite = morphology.conjugate(helper, tense, person=person, plural=plural)
+        tail = [Token(lexical, main)]
+    else:
+        finite = morphology.conjugate(verb.fr, simple, person=person, plural=plural)
+    clitics = [Token("se", main)] if verb.reflexive else []
+    clitics += clitic.fr if clitic else []
+    before, after = ([], clitics) if form.modal else (clitics, [])
+    french = [*before, Token(finite, finite_ids)]
+    if form.negative:
+        french = [Token("ne", no), *french, Token("pas", no)]
+        _negate(helpers, english, no, short=form.short)
+    if form.never:
+        english.insert(len(english) - 1, Token("never", no))
+        french = [Token("ne", no), *french, Token("jamais", no)]
+    if form.adverb:
+        ids = new_id()
+        english.insert(len(english) - 1, Token(form.adverb[0], ids))
+        french.append(Token(form.adverb[1], ids))
+    return Group(helpers, english, [*french, *after, *tail])
+
+
+def _negate(helpers: list[Token], english: list[Token], no: frozenset[int], *, short: bool) -> None:
+    if short and helpers[0].text in _SHORT:
+        helpers[0] = Token(_SHORT[helpers[0].text], helpers[0].ids | no)
+    elif helpers[0].text == "can":
+        helpers[0] = Token("cannot", helpers[0].ids | no)
+    else:
+        helpers.append(Token("not", no))
+
+
+def _prepositions(pair: tuple[str, str], main: frozenset[int]) -> tuple[list[Token], list[Token]]:
+    """A preposition that only one language has belongs to the verb."""
+    en, fr = pair[0].split(), pair[1].split()
+    ids = new_id() if en and fr else main
+    return [Token(word, ids) for word in en], [Token(word, ids) for word in fr]
+
+
+def clause(
+    subject: NounPhrase,
+    verb: Verb | SetVerb,
+    object_: NounPhrase | None = None,
+    second: NounPhrase | None = None,
+    *,
+    form: Form = Form(),  # noqa: B008  (frozen)
+    question: bool = False,
+) -> Phrase:
+    """Subject, verb, objects.
+
+    An `object_` made by `object_pronoun`, or emptied of its words because a relative clause has put it in front, goes
+    before the French verb, whose participle agrees with it.
+
+    With `question` the English auxiliary stands first and French begins *est-ce que*.
+    """
+    parts = [part for part in (subject, object_, second) if part is not None]
+    combinations = frozenset[tuple[str, ...]]().union(*(part.combinations for part in parts))
+    combinations |= _combination(subject, verb, object_, second)
+    if isinstance(verb, SetVerb):
+        if object_ is None:
+            raise ValueError(f"expected an object for {verb.en!r}")
+        slots = {"S": subject, "O": object_}
+        phrase = compose(f"$S {verb.en} $O", f"$S {verb.fr} $O", slots, subject=subject, tense=form.tense)
+        phrase.combinations = combinations
+        return phrase
+    clitic = object_ if object_ is not None and (not object_.fr or object_.fr[0].is_clitic) else None
+    group = verb_group(verb, subject, form, clitic=clitic, question=question)
+    main = group.english[-1].ids
+    english, french = [*group.english], [*group.french]
+    objects = [(object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)]
+    for phrase, pair in objects:
+        if phrase is None:
+            continue
+        en_prep, fr_prep = _prepositions(pair, main)
+        english += en_prep + phrase.en
+        french += [] if phrase is clitic else fr_prep + phrase.fr
+    if question:
+        asked = compose("x/1", "est/1 -ce/1 que/1")
+        group.auxiliaries[0].ids |= asked.en[0].ids
+        return Phrase([*group.auxiliaries, *subject.en, *english], [*asked.fr, *subject.fr, *french], combinations)
+    return Phrase([*subject.en, *group.auxiliaries, *english], [*subject.fr, *french], combinations)
+
+
+def _combination(
+    subject: NounPhrase, verb: Verb | SetVerb, object_: NounPhrase | None, second: NounPhrase | None
+) -> frozenset[tuple[str, ...]]:
+    """The pair of nouns with the verb (its domain): subject and object; with two objects, the pair that can be *it*."""
+    domain = verb.domain or (verb.en if isinstance(verb, SetVerb) else verb.en[0])
+    phrases = [phrase for phrase in (subject, second or object_) if phrase is not None]
+    if domain == "pour":
+        phrases = [phrase for phrase in (object_, second) if phrase is not None]
+    nouns = sorted(phrase.noun.en for phrase in phrases if phrase.noun is not None)
+    return frozenset({("pair", domain, *nouns)}) if len(nouns) == 2 else frozenset()

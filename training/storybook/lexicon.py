@@ -1,0 +1,178 @@
+"""The words: nouns by kind, adjectives, names, numbers, adverbs. One English word has one French word here, and gender.
+
+Words with two meanings (*bank*, *seal*) are not here but in `senses.py`. Plurals are regular unless written out.
+"""
+
+from dataclasses import dataclass
+
+from .morphology import english_plural, french_plural
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A noun; `person` is the English pronoun of a person (he, she), or None for what is *it*."""
+
+    en: str
+    fr: str
+    gender: str  # m or f
+    kind: str
+    en_plural: str
+    fr_plural: str
+    person: str | None = None
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """An adjective; `before` says that the French one stands before its noun."""
+
+    en: str
+    fr: str
+    before: bool = False
+
+
+# kind: English [plural] French [plural] gender. A plural is given with a slash where it is not regular.
+_NOUNS = {
+    "animal": """
+        cat chat m|dog chien m|wolf/wolves loup m|bear ours m|fox renard m|lion lion m|rabbit lapin m|horse cheval m
+        owl hibou m|duck canard m|squirrel écureuil m|monkey singe m|donkey âne m|pig cochon m|hedgehog hérisson m
+        lamb agneau m|tiger tigre m|goat chèvre f|hen poule f|crow corneille f|mouse/mice souris f|cow vache f
+        frog grenouille f|turtle tortue f|goose/geese oie f|giraffe girafe f|weasel belette f|otter loutre f
+        ant fourmi f|spider araignée f|bee abeille f""",
+    "person": """
+        boy garçon m|girl fille f|man/men homme m|woman/women femme f|king roi m|queen reine f|farmer fermier m
+        baker boulanger m|doctor médecin m|princess princesse f|witch sorcière f|sailor marin m|fisherman/fishermen pêcheur m
+        soldier soldat m|nun religieuse f|prince prince m""",
+    "kin": """
+        mother mère f|father père m|sister sœur f|brother frère m|aunt tante f|uncle oncle m|grandmother grand-mère f
+        daughter fille_ f""",
+    "food": """
+        pear poire f|apple pomme f|cake gâteau m|loaf/loaves pain m|cheese fromage m|carrot carotte f|egg œuf m|nut noix f
+        banana banane f|cherry/cherries cerise f|biscuit biscuit m|strawberry fraise f|orange orange f|melon melon m
+        lemon citron m|sandwich sandwich m|tomato/tomatoes tomate f""",
+    "container": """
+        box boîte f|bag sac m|suitcase valise f|basket panier m|crate caisse f|bucket seau m|jug cruche f
+        bottle bouteille f|bowl bol m|cup tasse f|glass verre m|pot pot m|basin bassine f|barrel tonneau m
+        jar bocal m|drawer tiroir m|vase vase m|teapot théière f|chest coffre m|trophy trophée m|tank citerne f""",
+    "furniture": """
+        table table f|chair chaise f|shelf/shelves étagère f|wardrobe armoire f|statue statue f|bench banc m|piano piano m
+        desk bureau m|stool tabouret m|bed lit m|cupboard placard m|armchair fauteuil m|lamp lampe f|sofa canapé m""",
+    "building": """
+        wall mur m|barn grange f|house maison f|tower tour f|church église f|castle château m|mill moulin m|bridge pont m
+        shed hangar m|garage garage m|lighthouse phare m|hut cabane f|school école f|stable écurie f|hedge haie f
+        tree arbre m|oak chêne m|fence clôture f|hospital hôpital m|farm ferme f""",
+    "place": """
+        street rue f|road route f|river rivière f|field champ m|forest forêt f|garden jardin m|path chemin m|meadow prairie f
+        park parc m|market marché m|island île f|village village m|valley vallée f|beach plage f|lake lac m""",
+    "tool": """
+        ladder échelle f|hammer marteau m|book livre m|umbrella parapluie m|bicycle vélo m|key clé f|saw scie f|rope corde f
+        map carte f|hat chapeau m|scarf/scarves écharpe f|ball ballon m|knife/knives couteau m|letter lettre f|drum tambour m
+        flute flûte f|axe hache f|clock horloge f|coat manteau m|shirt chemise f|dress robe f|violin violon m
+        picture tableau m|mirror miroir m|candle bougie f|flag drapeau m|kite cerf-volant/cerfs-volants m|doll poupée f
+        needle aiguille f|pen stylo m""",
+    "vehicle": """
+        car voiture f|truck camion m|cart charrette f|boat bateau m|train train m|plane avion m|bus bus m|rocket fusée f""",
+    "body": """
+        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|eye œil/yeux m|leg jambe f|neck cou m
+        tooth/teeth dent f|foot/feet pied m|nest nid m""",
+    "nature": """
+        flower fleur f|star étoile f|stone pierre f|cloud nuage m|leaf/leaves feuille f|mountain montagne f|moon lune f
+        sun soleil m|shell coquillage m|feather plume f|mushroom champignon m|branch branche f""",
+}
+_SHE = {"girl", "woman", "queen", "princess", "witch", "nun", "mother", "sister", "aunt", "grandmother", "daughter"}
+
+
+def _nouns() -> dict[str, Noun]:
+    nouns = {}
+    for kind, table in _NOUNS.items():
+        for entry in table.replace("\n", "|").split("|"):
+            if not entry.strip():
+                continue
+            en, fr, gender = entry.split()
+            fr = fr.rstrip("_")  # *fille* is both girl and daughter
+            en, _, en_plural = en.partition("/")
+            fr, _, fr_plural = fr.partition("/")
+            person = ("she" if en in _SHE else "he") if kind in ("person", "kin") else None
+            nouns[en] = Noun(en, fr, gender, kind, en_plural or english_plural(en), fr_plural or french_plural(fr), person)
+    return nouns
+
+
+NOUNS = _nouns()
+
+
+def of_kind(*kinds: str) -> tuple[Noun, ...]:
+    return tuple(noun for noun in NOUNS.values() if noun.kind in kinds)
+
+
+def named(words: str) -> tuple[Noun, ...]:
+    return tuple(NOUNS[word] for word in words.split())
+
+
+# English French, those that stand before the noun marked with <.
+_ADJECTIVES = """
+    big <grand|small <petit|fat <gros|beautiful <beau|old <vieux|new <nouveau|young <jeune|good <bon|pretty <joli
+    long <long|red rouge|blue bleu|green vert|yellow jaune|white blanc|black noir|grey gris|brown brun|
+    round rond|clean propre|dirty sale|wet mouillé|dry sec|heavy lourd|empty vide|full plein
+    hungry affamé|tired fatigué|happy heureux|sad triste|angry en_colère|sick malade|brave courageux|lazy paresseux
+    strong fort|weak faible|slow lent|quick rapide|clever intelligent|kind <gentil|shy timide|proud fier|curious curieux
+    noisy bruyant|quiet silencieux|famous célèbre|rich riche|poor pauvre|cold froid|hot chaud|sweet sucré|ripe mûr
+    wide large|narrow étroit|high haut|low bas|dark sombre|broken cassé|wooden en_bois|tall <grand|huge énorme|expensive cher|cheerful joyeux
+    strange étrange|dangerous dangereux|thick épais|thin mince|soft doux|fierce féroce"""
+
+ADJECTIVES: dict[str, Adjective] = {}
+for _entry in _ADJECTIVES.replace("\n", "|").split("|"):
+    if _entry.strip():
+        _en, _fr = _entry.split()
+        ADJECTIVES[_en] = Adjective(_en, _fr.lstrip("<").replace("_", " "), _fr.startswith("<"))
+
+
+def adjectives(words: str) -> tuple[Adjective, ...]:
+    return tuple(ADJECTIVES[word] for word in words.split())
+
+
+# Which adjectives may describe which kind of noun, before it or after *was*.
+_COLOURS = "red blue green yellow white black grey brown"
+DESCRIPTIONS: dict[str, tuple[Adjective, ...]] = {
+    "animal": adjectives(
+        "big small fat beautiful old young white black grey brown hungry tired happy sad sick brave lazy strong weak slow "
+        "quick clever kind shy proud curious noisy quiet wet dirty strange dangerous cheerful"
+    ),
+    "person": adjectives(
+        "young old tired happy sad sick brave lazy strong weak clever kind shy proud curious quiet famous rich poor strange "
+        "cheerful hungry"
+    ),
+    "kin": adjectives("young old tired happy sad sick brave clever kind shy proud curious cheerful"),
+    "food": adjectives("big small good beautiful red green yellow white sweet ripe cold round strange"),
+    "container": adjectives(f"big small beautiful old new pretty {_COLOURS} empty full heavy clean dirty round broken strange"),
+    "furniture": adjectives("big small beautiful old new pretty red green white black heavy clean dirty round broken expensive"),
+    "building": adjectives("big small beautiful old new pretty white grey strange famous dark"),
+    "place": adjectives("big small beautiful old pretty wide narrow long dark quiet noisy strange dangerous famous"),
+    "tool": adjectives(f"big small beautiful old new pretty {_COLOURS} heavy clean dirty broken expensive strange"),
+    "vehicle": adjectives(f"big small beautiful old new {_COLOURS} heavy clean dirty slow quick noisy broken expensive"),
+    "body": adjectives("big small beautiful pretty long dirty wet white black"),
+    "nature": adjectives("big small beautiful pretty red yellow white grey strange"),
+}
+
+NAMES = (
+    ("Anna", "f"), ("Emma", "f"), ("Marie", "f"), ("Julia", "f"), ("Sarah", "f"), ("Alice", "f"), ("Nina", "f"),
+    ("Clara", "f"), ("Laura", "f"), ("Lucy", "f"), ("Eva", "f"), ("Rosa", "f"), ("Paul", "m"), ("Tom", "m"),
+    ("Peter", "m"), ("David", "m"), ("Oscar", "m"), ("Victor", "m"), ("Simon", "m"), ("Adam", "m"), ("Bruno", "m"),
+    ("Leo", "m"), ("Ivan", "m"), ("Martin", "m"),
+)  # fmt: skip
+
+NUMBERS = (
+    ("two", "deux"), ("three", "trois"), ("four", "quatre"), ("five", "cinq"), ("six", "six"), ("seven", "sept"),
+    ("eight", "huit"), ("nine", "neuf"), ("ten", "dix"), ("eleven", "onze"), ("twelve", "douze"), ("twenty", "vingt"),
+    ("a/hundred", "cent"),
+)  # fmt: skip
+
+# Adverbials as pattern pairs for `compose`.
+TIMES = (
+    ("yesterday/1", "hier/1"), ("this/1 morning/2", "ce/1 matin/2"), ("last/1 night/1", "hier/1 soir/1"),
+    ("one/1 day/2", "un/1 jour/2"), ("on/1 Monday/1", "lundi/1"), ("two/1 days/2 ago/3", "il/3 y/3 a/3 deux/1 jours/2"),
+    ("in/1 the/1 evening/2", "le/1 soir/2"), ("at/1 night/2", "la/1 nuit/2"),
+)  # fmt: skip
+# Degrees that an adjective of state may take.
+DEGREES = (("very", "très"), ("really", "vraiment"), ("so", "si"), ("quite", "assez"))
+PLACES_OF = (  # English preposition, French preposition
+    ("in", "dans"), ("near", "près/de"), ("behind", "derrière"), ("in/front/of", "devant"), ("next/to", "à/côté/de"),
+)  # fmt: skip
