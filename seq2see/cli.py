@@ -129,7 +129,7 @@ def build_parser() -> Parser:
     )
     look.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
     look.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
-    look.add_argument("--out", metavar="FILE", help="write a page (.html) instead of printing to the terminal")
+    look.add_argument("--out", metavar="FILE", help="write every head to a page (.html) or as numbers (.json)")
 
     serve = verb("serve", "seq2see.serve.commands:serve", "serve a model on a page")
     add_model(serve)

@@ -192,6 +192,17 @@ def test_debugging_shows_the_traceback_too(
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("verb", ["demo", "serve"])
+def test_a_page_without_gradio_is_told_how_to_get_it(verb: str, tmp_path: Path) -> None:
+    argv = [verb, *VERBS[verb]]
+    code = f"import sys; sys.modules['gradio'] = None\nfrom seq2see.cli import main; sys.exit(main({argv}))"
+    process = python(code, cwd=tmp_path)
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert "pip install 'seq2see[serve]'" in one_line(err)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     "argv",
     [
