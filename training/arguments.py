@@ -8,7 +8,7 @@ from transformers import Seq2SeqTrainingArguments
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and five fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and four fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -37,6 +37,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     use_cache: bool = True  # what the Trainer writes into config.json; our loss itself never asks for a cache
     remove_unused_columns: bool = False
     dataloader_pin_memory: bool = False
+    ddp_find_unused_parameters: bool | None = False  # every parameter takes part in every batch
 
     def __post_init__(self) -> None:
         if self.disable_tqdm is None:

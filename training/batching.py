@@ -83,7 +83,14 @@ class MicroBatches(Sampler[list[int]]):
     """
 
     def __init__(
-        self, lengths: np.ndarray, *, max_tokens: int, seed: int, accumulation: int = 1, processes: int = 1, rank: int = 0
+        self,
+        lengths: np.ndarray,
+        *,
+        max_tokens: int,
+        seed: int,
+        accumulation: int = 1,
+        processes: int = 1,
+        rank: int = 0,
     ):
         self.lengths, self.max_tokens, self.seed = lengths, max_tokens, seed
         self.accumulation, self.processes, self.rank = accumulation, processes, rank

@@ -1,7 +1,7 @@
 """Checkpoints of a run: which one to resume from, and how the finished model is put in place.
 
-The Trainer writes a checkpoint file by file, `trainer_state.json` last; a run that is killed leaves a partial one, which
-transformers would resume from, silently losing the optimizer.  Here a partial checkpoint is passed over.
+The Trainer writes a checkpoint file by file, `trainer_state.json` last; a run that is killed leaves a partial one,
+which transformers would resume from, silently losing the optimizer.  Here a partial checkpoint is passed over.
 """
 
 from __future__ import annotations

@@ -106,9 +106,11 @@ def _read(name_or_path: str) -> tuple[str, str, str]:
         except (OSError, UnicodeDecodeError) as error:
             raise _wrong(f"cannot read {path}: {error}") from None
     if name_or_path in (names := packaged_names()):
-        return resources.files("seq2see.configs").joinpath(f"{name_or_path}.yaml").read_text("utf-8"), path.stem, str(path)
+        text = resources.files("seq2see.configs").joinpath(f"{name_or_path}.yaml").read_text("utf-8")
+        return text, name_or_path, name_or_path
     raise _wrong(
-        f"no configuration {name_or_path!r}: give a YAML file or one of {', '.join(names)}{_nearest(name_or_path, names)}"
+        f"no configuration {name_or_path!r}: give a YAML file or one of {', '.join(names)}"
+        + _nearest(name_or_path, names)
     )
 
 
@@ -172,7 +174,7 @@ def _check_keys(section: Mapping[str, Any], known: list[str], *, prefix: str, wh
 def _check_ranges(config: RunConfig) -> None:
     targets = config.data.targets
     if not targets or config.data.source in targets or len(set(targets)) < len(targets):
-        raise _wrong(f"data.target {targets} must name one or more languages, each once, other than {config.data.source}")
+        raise _wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
     if not 0 < config.data.val_fraction < 1:
         raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
     for key, value in (

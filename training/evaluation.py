@@ -16,14 +16,17 @@ from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
-from seq2see.training.pairs import Corpus, Pair, load_split, read_lines
+from seq2see.training.pairs import Corpus, Pair, is_table, load_all, load_split, read_lines
 from seq2see.training.translation import translate_pairs
 
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
 
 
 def evaluate(args: argparse.Namespace) -> int:
-    """The command; its last line on stdout is one JSON object.  `args`: run, data, split, source, target, num_beams, json."""
+    """The command; the last line on stdout is one JSON object.
+
+    `args` has run, data, split, source, target, num_beams and json, as `seq2see evaluate --help` describes them.
+    """
     from seq2see.modeling.loading import load_checkpoint, resolve_folder
 
     folder = resolve_folder(args.run)
@@ -35,7 +38,7 @@ def evaluate(args: argparse.Namespace) -> int:
     result: dict[str, Any] = {"run": str(args.run), "data": data.path, "split": args.split, "source": data.source}
     for target in data.targets:
         one = dataclasses.replace(data, target=target)
-        pairs = load_split(one, args.split, seed=seed)
+        pairs = load_all(one) if args.data and is_table(one) else load_split(one, args.split, seed=seed)
         hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
         result[target] = scores_of(one, args.split, pairs, hypotheses, seed=seed)
         if not args.json:

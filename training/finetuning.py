@@ -1,11 +1,13 @@
 """Fine-tuning: a model and tokenizer to start from, grown where the new pairs ask for a language it has no tag for.
 
-A new language brings a new joint vocabulary, learnt on old and new text: its words would be long chains of bytes in the
-old one.  Embeddings of pieces that both vocabularies have are copied; a new piece starts from the mean of the old pieces
-that spelled it, a new tag from the mean of the old tags.
+A new language brings a new joint vocabulary, learnt on old and new text: its words would be long chains of bytes in
+the old one.  Embeddings of pieces that both vocabularies have are copied; a new piece starts from the mean of the old
+pieces that spelled it, a new tag from the mean of the old tags.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import torch
 from transformers import PreTrainedModel
@@ -26,7 +28,7 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     folder = resolve_folder(str(config.model.init_from))
     model = load_checkpoint(folder)
     if not isinstance(model, Seq2SeeForConditionalGeneration):
-        raise UserError(f"model.init_from={folder} is a {model.config.model_type} model; fine-tuning needs a Seq2See model")
+        raise UserError(f"model.init_from={folder} is a {model.config.model_type} model; give a Seq2See model's folder")
     tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
     languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
     if languages != tokenizer.languages:
@@ -40,7 +42,7 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     return tokenizer, model
 
 
-def old_texts(folder, tokenizer: Seq2SeeTokenizer) -> list[str]:
+def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
     """What the old model was trained on, where its run.yaml leads to it; else its pieces, often enough to be learnt."""
     for place in (folder, folder.parent):  # a run, or one of its checkpoints
         if (place / "run.yaml").is_file():

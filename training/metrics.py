@@ -29,7 +29,7 @@ class Scores:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
-    """Cased BLEU (tokenizer 13a) and chrF2 of untokenised text, and the share of translations equal to the reference."""
+    """Cased BLEU (tokenizer 13a) and chrF2 of untokenised text, and how many translations equal the reference."""
     bleu, chrf = BLEU(), CHRF()
     return Scores(
         bleu=bleu.corpus_score(hypotheses, [references]).score,

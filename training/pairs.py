@@ -13,6 +13,7 @@ import hashlib
 import json
 import re
 import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -95,14 +96,31 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
 
 
 def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
-    """The pairs of one split: a part of storybook, of a folder or of a Hub dataset; any split of a table is all of it."""
-    pairs = _read(data, split, Cleaner(data), seed, whole=True)
-    if not pairs:
-        raise UserError(f"{data.path} has no pairs of split {split!r} in {data.source} and {', '.join(data.targets)}")
+    """The pairs of one part: `train`, `val`, or any other part that storybook, a folder or a Hub dataset has."""
+    if split in ("train", "val"):
+        return getattr(load_corpus(data, seed=seed), split)
+    pairs = _read(data, split, Cleaner(data), seed)
+    if pairs is None:
+        raise UserError(f"{data.path} is one table, split into train and val; there is no {split!r}")
     return pairs
 
 
-def _read(data: DataConfig, split: str, cleaner: Cleaner, seed: int, whole: bool = False) -> list[Pair] | None:
+def load_all(data: DataConfig) -> list[Pair]:
+    """Every pair of one table or of parallel files."""
+    return _read(data, "train", Cleaner(data), 0) or []
+
+
+def is_table(data: DataConfig) -> bool:
+    """Whether the pairs come as one table or as parallel files, and so in no parts."""
+    if isinstance(data.path, list):
+        return True
+    path = Path(data.path)
+    if data.path == "storybook" or path.is_dir():
+        return False
+    return path.is_file() or bool(_siblings(path, [data.source, *data.targets]))
+
+
+def _read(data: DataConfig, split: str, cleaner: Cleaner, seed: int) -> list[Pair] | None:
     """Pairs of a split; None where the corpus is not divided into splits and this is not `train`."""
     languages = [data.source, *data.targets]
     if data.path == "storybook":
@@ -111,23 +129,22 @@ def _read(data: DataConfig, split: str, cleaner: Cleaner, seed: int, whole: bool
         if len(data.path) != len(languages):
             raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
         files = [Path(item) for item in data.path]
-        return cleaner.pairs(_parallel(files), str(files[0])) if whole or split == "train" else None
+        return cleaner.pairs(_parallel(files), str(files[0])) if split == "train" else None
     path = Path(data.path)
     if path.is_dir():
         return _folder(path, split, languages, cleaner)
-    if whole or split == "train":
-        if path.is_file() and _suffix(path) in TABLES:
-            return cleaner.pairs(_table(path, languages), str(path))
-        if files := _siblings(path, languages):
-            return cleaner.pairs(_parallel(files), str(files[0]))
-        if path.is_file():
-            raise UserError(
-                f"{path} is none of {', '.join(sorted(TABLES))}, and there are no {path.stem}.{{{','.join(languages)}}}"
-                " beside it; give data.path=[SOURCE_FILE,TARGET_FILE]"
-            )
-    elif path.is_file() or _siblings(path, languages):
+    if not is_table(data):
+        return _hub(data.path, split, languages, cleaner)
+    if split != "train":
         return None
-    return _hub(data.path, split, languages, cleaner)
+    if _suffix(path) in TABLES:
+        return cleaner.pairs(_table(path, languages), str(path))
+    if files := _siblings(path, languages):
+        return cleaner.pairs(_parallel(files), str(files[0]))
+    raise UserError(
+        f"{path} is none of {', '.join(sorted(TABLES))}, and there are no {path.stem}.{{{','.join(languages)}}}"
+        " beside it; give data.path=[SOURCE_FILE,TARGET_FILE]"
+    )
 
 
 # Where pairs lie
@@ -147,7 +164,7 @@ def _folder(folder: Path, split: str, languages: Sequence[str], cleaner: Cleaner
 
 
 def _siblings(path: Path, languages: Sequence[str]) -> list[Path]:
-    """The files `stem.en`, `stem.fr` (gzipped or not) where path is their stem or one of them; empty if any is missing."""
+    """The files `stem.en`, `stem.fr` (gzipped or not), path being their stem or one of them; none if one is missing."""
     stem = re.sub(r"\.gz$", "", str(path))
     for language in languages:
         stem = stem.removesuffix(f".{language}")
@@ -175,8 +192,11 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> list[Pair]:
 def _hub(path: str, split: str, languages: Sequence[str], cleaner: Cleaner) -> list[Pair] | None:
     """A dataset of the Hub, `owner/name` or `owner/name:configuration`; its `validation` split is our `val`."""
     name, _, configuration = path.partition(":")
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
-        raise UserError(f"data.path {path!r} is no file or folder here; give one, `storybook`, or a Hub dataset owner/name")
+    looks_local = _suffix(Path(path)) in TABLES or (Path(path).parent.is_dir() and "/" in path)
+    if looks_local or not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        raise UserError(
+            f"data.path {path!r} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+        )
     from datasets import load_dataset
 
     try:
@@ -210,10 +230,10 @@ def _split_by_hash(pairs: Sequence[Pair], fraction: float) -> tuple[list[Pair], 
 def read_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line."""
     try:
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-        with opened as file:
-            raw = file.read()
-    except (OSError, EOFError) as error:
+        raw = path.read_bytes()
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     lines = []
     for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
@@ -269,12 +289,12 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
         yield first_line, first
     else:
         raise UserError(
-            f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found {', '.join(header)[:80]!r};"
-            " name the columns, or set data.source and data.target"
+            f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found"
+            f" {', '.join(header)[:80]!r}; name the columns, or set data.source and data.target"
         )
     for line, cells in rows:
         if len(cells) != len(first):
-            raise UserError(f"{path}, line {line}: {len(cells)} columns, expected {len(first)} as in line 1; mend the line")
+            raise UserError(f"{path}, line {line}: expected {len(first)} columns as in line 1, found {len(cells)}")
         yield line, [cells[column] for column in columns]
 
 

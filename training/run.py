@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections import defaultdict
@@ -30,7 +31,7 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, written_whole
 from seq2see.training.config import RunConfig, load_config
-from seq2see.training.evaluation import evaluate_run
+from seq2see.training.evaluation import evaluate_run, print_scores
 from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import Corpus, load_corpus
 from seq2see.training.trainer import Seq2SeeTrainer
@@ -42,13 +43,10 @@ def train(args: argparse.Namespace) -> int:
     """The command: `args.config`, a path or packaged name, and `args.overrides`, a list of key=value."""
     config = load_config(args.config, args.overrides)
     try:
-        folder = run_experiment(config)
+        run_experiment(config)
     except KeyboardInterrupt:
         say(f"stopped; to go on, give the same command with training.resume=true (run folder {output_folder(config)})")
         return 130
-    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    for name, row in metrics["evaluation"].items():
-        print(f"{folder} {name}: BLEU {row['bleu']} chrF2 {row['chrf']} exact match {row['exact_match']} %")
     return 0
 
 
@@ -112,7 +110,7 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     checkpoint, passed_over = find_checkpoint(output, averaged=bool(arguments.ema_decay))
     for item in passed_over:
         say(f"passed over {item}")
-    say(f"resuming from {checkpoint}" if checkpoint else f"{output} has no complete checkpoint; starting from the beginning")
+    say(f"resuming from {checkpoint}" if checkpoint else f"no complete checkpoint in {output}: starting afresh")
     if checkpoint and (output / "run.yaml").exists():
         before = yaml.safe_load((output / "run.yaml").read_text("utf-8"))
         now = yaml.safe_load(config.to_yaml())
@@ -151,16 +149,17 @@ def make_model(
 
 def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig) -> None:
     """Say how the model translates, before the Trainer fills in what is unset."""
+    beams = config.evaluation.num_beams
+    only_with_beams = {"early_stopping": True, "length_penalty": config.evaluation.length_penalty} if beams > 1 else {}
     model.generation_config = GenerationConfig(
         pad_token_id=model.config.pad_token_id,
         bos_token_id=model.config.bos_token_id,
         eos_token_id=model.config.eos_token_id,
         decoder_start_token_id=model.config.decoder_start_token_id,
         forced_bos_token_id=tokenizer.tag_id(config.data.targets[0]),
-        num_beams=config.evaluation.num_beams,
-        early_stopping=True,
-        length_penalty=config.evaluation.length_penalty,
+        num_beams=beams,
         max_length=config.evaluation.max_length,
+        **only_with_beams,
     )
 
 
@@ -196,6 +195,8 @@ def finish(trainer: Seq2SeeTrainer, config: RunConfig, corpus: Corpus, output: P
         write_json(folder / "metrics.json", metrics)
         (folder / "README.md").write_text(model_card(config, metrics), "utf-8")
     say(f"finished in {seconds:.0f} s of training: {output}")
+    for split, row in metrics["evaluation"].items():
+        print_scores(f"{output} {split}", row)
 
 
 def seen_words(corpus: Corpus, config: RunConfig) -> dict[str, list[str]]:
@@ -217,4 +218,6 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    """A line to stderr, once where several processes train together."""
+    if os.environ.get("RANK", "0") == "0":
+        print(line, file=sys.stderr, flush=True)

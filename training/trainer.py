@@ -124,7 +124,10 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         return (loss, outputs) if return_outputs else loss
 
     @staticmethod
-    def _loss_sum(model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float) -> tuple[Tensor, Tensor, Any]:
+    def _loss_sum(
+        model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float
+    ) -> tuple[Tensor, Tensor, Any]:
+        """The summed loss, how many labels it is of, and the model's outputs."""
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
@@ -137,7 +140,11 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
     # Evaluation
 
     def evaluate(  # type: ignore[override]
-        self, eval_dataset: EncodedPairs | None = None, ignore_keys: Any = None, metric_key_prefix: str = "eval", **_: Any
+        self,
+        eval_dataset: EncodedPairs | None = None,
+        ignore_keys: Any = None,
+        metric_key_prefix: str = "eval",
+        **_: Any,
     ) -> dict[str, float]:
         """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights."""
         dataset = eval_dataset or self.eval_dataset
@@ -146,8 +153,8 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         with self.averaged(), torch.no_grad():
             loss = self._validation_loss(dataset)
             wanted = dataset.pairs[:: math.ceil(len(dataset) / self.validation_pairs)]
-            longest = max(map(len, dataset.items))
-            hypotheses = self._translate(wanted, max_length=min(2 * longest + 10, self.model.generation_config.max_length))
+            limit = min(2 * max(map(len, dataset.items)) + 10, self.model.generation_config.max_length)
+            hypotheses = self._translate(wanted, max_length=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
         metrics = {
             f"{metric_key_prefix}_{name}": value
@@ -193,7 +200,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
             parameter.data, average.data = average.data, parameter.data
 
     def update_average(self) -> None:
-        """average <- d average + (1 - d) weights, where d grows to ema_decay so that early weights are soon forgotten."""
+        """average <- d average + (1 - d) weights; d grows up to ema_decay, so that early weights are soon forgotten."""
         weights = [parameter.data for parameter in self.model.parameters()]
         if self.average is None:
             self.average = [weight.clone() for weight in weights]

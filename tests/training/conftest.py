@@ -1,0 +1,87 @@
+"""A toy language to train on: small, regular, and with words enough for sentences of unlike length."""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import GenerationConfig
+
+from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.training.arguments import Seq2SeeTrainingArguments
+from seq2see.training.batching import EncodedPairs
+from seq2see.training.pairs import Pair
+from seq2see.training.trainer import Seq2SeeTrainer
+
+WORDS = {
+    "dog": "chien", "cat": "chat", "bird": "oiseau", "horse": "cheval", "sees": "voit", "hears": "entend",
+    "follows": "suit", "small": "petit", "big": "grand", "red": "rouge", "never": "jamais", "often": "souvent",
+    "today": "aujourd'hui", "here": "ici", "the": "le", "a": "un",
+}
+
+
+def toy_pairs(count: int, *, seed: int = 0) -> list[Pair]:
+    """Distinct sentences of 2 to 9 words, translated word by word."""
+    rng = random.Random(seed)
+    found: dict[str, Pair] = {}
+    while len(found) < count:
+        words = rng.choices(sorted(WORDS), k=rng.randint(2, 9))
+        source = " ".join(words)
+        found[source] = Pair(source, " ".join(WORDS[word] for word in words), "en", "fr")
+    return list(found.values())
+
+
+def tiny_model(tokenizer: Seq2SeeTokenizer, *, dropout: float = 0.0) -> Seq2SeeForConditionalGeneration:
+    """The same random weights each time."""
+    torch.manual_seed(0)
+    config = Seq2SeeConfig(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, dropout=dropout, max_position_embeddings=64,
+        language_pairs=[["en", "fr"]],
+    )
+    model = Seq2SeeForConditionalGeneration(config)
+    model.generation_config = GenerationConfig(
+        pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1, max_length=40, num_beams=1,
+        forced_bos_token_id=tokenizer.tag_id("fr"),
+    )
+    return model
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[Pair]:
+    return toy_pairs(60)
+
+
+@pytest.fixture(scope="session")
+def tokenizer(pairs):
+    texts = [text for pair in pairs for text in (pair.source, pair.target)]
+    return train_tokenizer(texts, vocab_size=400, languages=["fr"])
+
+
+@pytest.fixture
+def make_trainer(pairs, tokenizer, tmp_path):
+    """A trainer of a fresh tiny model (the same weights each time) on the toy pairs."""
+    def make(*, dropout: float = 0.0, train_pairs: list[Pair] | None = None, **fields) -> Seq2SeeTrainer:
+        defaults = {
+            "output_dir": str(tmp_path / "run"), "max_tokens": 200, "max_steps": 6, "warmup_steps": 2, "use_cpu": True,
+            "eval_strategy": "no", "save_strategy": "no", "load_best_model_at_end": False, "logging_steps": 1,
+            "disable_tqdm": True,
+        }
+        return Seq2SeeTrainer(
+            tiny_model(tokenizer, dropout=dropout),
+            Seq2SeeTrainingArguments(**{**defaults, **fields}),
+            train_dataset=EncodedPairs(train_pairs or pairs, tokenizer, max_length=64),
+            eval_dataset=EncodedPairs(pairs[:10], tokenizer, max_length=64),
+            processing_class=tokenizer,
+        )
+
+    return make
+
+
+@pytest.fixture
+def toy_file(tmp_path: Path) -> Path:
+    path = tmp_path / "toy.tsv"
+    path.write_text("en\tfr\n" + "".join(f"{pair.source}\t{pair.target}\n" for pair in toy_pairs(200)), "utf-8")
+    return path

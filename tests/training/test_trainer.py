@@ -1,0 +1,168 @@
+"""Learning by heart, averaged weights, and what a checkpoint holds."""
+
+import errno
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import GenerationConfig
+
+from seq2see.errors import UserError
+from seq2see.modeling.loading import load_checkpoint
+from seq2see.training.checkpoints import find_checkpoint, written_whole
+from seq2see.training.translation import translate_pairs
+
+
+def test_twenty_pairs_are_learnt_by_heart(make_trainer, pairs):
+    trainer = make_trainer(
+        train_pairs=pairs[:20], max_steps=220, learning_rate=2e-2, warmup_steps=20, max_tokens=1000, ema_decay=0.9
+    )
+    trainer.train()
+    trainer.model.eval()
+    texts = translate_pairs(trainer.model, trainer.processing_class, pairs[:20])
+    assert texts == [pair.target for pair in pairs[:20]]
+
+
+def test_translation_order_does_not_depend_on_batches(make_trainer, pairs):
+    trainer = make_trainer()
+    trainer.train()
+    trainer.model.eval()
+    together = translate_pairs(trainer.model, trainer.processing_class, pairs)
+    alone = [translate_pairs(trainer.model, trainer.processing_class, [pair])[0] for pair in pairs[:12]]
+    assert together[:12] == alone
+    assert translate_pairs(trainer.model, trainer.processing_class, pairs, batch_tokens=1) == together
+
+
+def test_average_is_the_moving_average_of_the_weights_after_each_step(make_trainer):
+    trainer = make_trainer(ema_decay=0.7, max_steps=5)
+    weights = []
+    update = trainer.update_average
+
+    def recorded():
+        update()
+        weights.append([parameter.detach().clone() for parameter in trainer.model.parameters()])
+
+    trainer.update_average = recorded
+    trainer.train()
+    expected = weights[0]
+    for step, now in enumerate(weights[1:], start=2):
+        decay = min(0.7, step / (10 + step))
+        expected = [decay * before + (1 - decay) * new for before, new in zip(expected, now, strict=True)]
+    assert len(weights) == 5
+    for parameter, average in zip(trainer.model.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.data, average)  # the finished model has the averaged weights
+
+
+def test_evaluation_leaves_the_trained_weights_as_they_were(make_trainer):
+    with_evaluation = make_trainer(ema_decay=0.9, eval_strategy="steps", eval_steps=1, dropout=0.3)
+    without = make_trainer(ema_decay=0.9, dropout=0.3)
+    for trainer in (with_evaluation, without):
+        torch.manual_seed(1)
+        trainer.train()
+    for one, other in zip(with_evaluation.model.parameters(), without.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_best_weights_are_kept_and_they_are_averaged_ones(make_trainer):
+    """A learning rate that soars after the start: the best evaluation is an early one."""
+    trainer = make_trainer(
+        ema_decay=0.5, eval_strategy="steps", eval_steps=2, save_strategy="steps", save_steps=2, max_steps=8,
+        load_best_model_at_end=True, learning_rate=3.0, lr_scheduler_type="constant_with_warmup", warmup_steps=8,
+    )
+    trainer.train()
+    history = {entry["step"]: entry["eval_loss"] for entry in trainer.state.log_history if "eval_loss" in entry}
+    best = min(history, key=history.__getitem__)
+    assert best < 8
+    saved = load_file(Path(trainer.args.output_dir) / f"checkpoint-{best}" / "model.safetensors")
+    for name, parameter in trainer.model.named_parameters():
+        assert torch.equal(parameter, saved[name])
+    trainer.average = None
+    assert trainer.evaluate()["eval_loss"] == pytest.approx(history[best], rel=1e-6)
+
+
+def test_early_stopping_stops(make_trainer):
+    trainer = make_trainer(
+        patience=2, eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1, max_steps=50,
+        load_best_model_at_end=True, learning_rate=0.0,
+    )
+    trainer.train()
+    assert trainer.state.global_step == 3  # one evaluation to compare with, and two that bring nothing
+
+
+def test_training_pins_neither_attention_nor_cache_nor_generation(make_trainer):
+    trainer = make_trainer(save_strategy="steps", save_steps=6, eval_strategy="steps", eval_steps=3)
+    wanted = trainer.model.generation_config.to_dict()
+    attention = trainer.model.config._attn_implementation
+    trainer.train()
+    folder = Path(trainer.args.output_dir) / "checkpoint-6"
+    model = load_checkpoint(folder)
+    assert model.config.use_cache is True
+    assert trainer.model.config._attn_implementation == model.config._attn_implementation == attention == "sdpa"
+    saved = GenerationConfig.from_pretrained(folder).to_dict()
+    wanted.pop("transformers_version"), saved.pop("transformers_version")
+    assert saved == wanted
+
+
+@pytest.fixture
+def checkpoints(make_trainer) -> Path:
+    """A run folder with checkpoint-2, -4 and -6, averaged weights included."""
+    trainer = make_trainer(ema_decay=0.9, save_strategy="steps", save_steps=2, save_total_limit=9)
+    trainer.train()
+    return Path(trainer.args.output_dir)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "model.safetensors", "raw_weights.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth",
+        "trainer_state.json",
+    ],
+)
+@pytest.mark.parametrize("how", ["missing", "cut short"])
+def test_a_half_written_checkpoint_is_passed_over(checkpoints, name, how):
+    file = checkpoints / "checkpoint-6" / name
+    if how == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-40])
+    found, passed_over = find_checkpoint(checkpoints, averaged=True)
+    assert found == checkpoints / "checkpoint-4"
+    assert len(passed_over) == 1 and "checkpoint-6" in passed_over[0] and name in passed_over[0]
+
+
+def test_no_complete_checkpoint_is_none(checkpoints, tmp_path):
+    for folder in checkpoints.glob("checkpoint-*"):
+        (folder / "checkpoint-is-incomplete.txt").touch()
+    found, passed_over = find_checkpoint(checkpoints, averaged=True)
+    assert found is None and len(passed_over) == 3
+    assert find_checkpoint(tmp_path / "nowhere", averaged=False) == (None, [])
+
+
+def test_no_space_left_keeps_the_earlier_checkpoints(make_trainer, monkeypatch):
+    trainer = make_trainer(save_strategy="steps", save_steps=2, save_total_limit=1)
+    save = trainer._save_optimizer_and_scheduler
+
+    def full_disk(folder):
+        if folder.endswith("checkpoint-4"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(folder)
+
+    monkeypatch.setattr(trainer, "_save_optimizer_and_scheduler", full_disk)
+    with pytest.raises(UserError, match="checkpoint-4.*No space left.*training.resume=true"):
+        trainer.train()
+    found, passed_over = find_checkpoint(Path(trainer.args.output_dir), averaged=False)
+    assert found is not None and found.name == "checkpoint-2"
+    assert passed_over == []
+
+
+def test_finished_files_are_put_in_place_together_or_not_at_all(tmp_path):
+    (tmp_path / "old").write_text("old")
+    with pytest.raises(UserError, match="No space left"), written_whole(tmp_path) as folder:
+        (folder / "old").write_text("new")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert [item.name for item in tmp_path.iterdir()] == ["old"]
+    assert (tmp_path / "old").read_text() == "old"
+    with written_whole(tmp_path) as folder:
+        (folder / "old").write_text("new")
+    assert (tmp_path / "old").read_text() == "new"
