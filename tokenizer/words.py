@@ -41,18 +41,16 @@ _OTHER = r"(?:(?=\.)\X){2,}|(?!\s)\X"  # an ellipsis; else one grapheme: punctua
 
 # French. A clitic after its verb is a word of its own (a-t-il, est-ce, donne-le-moi, va-t'en), and so is an elided
 # word before an apostrophe; the compounds in _FRENCH_WHOLE are words of the lexicon that only look like these.
+_NO_MORE = rf"(?!{_LETTER}|{_JOINER}{_LETTER}|[\p{{GCB=Extend}}\p{{GCB=ZWJ}}])"  # the word, and its last grapheme, end
 _FRENCH_WHOLE = (
     rf"(?:aujourd{_APOSTROPHE}hui|presqu{_APOSTROPHE}[iî]les?|quelqu{_APOSTROPHE}une?|entr{_APOSTROPHE}{_LETTER}+"
-    rf"|prud{_APOSTROPHE}hom{_LETTER}+|c{_APOSTROPHE}est-à-dire|d{_APOSTROPHE}ores|rendez-vous|garde-à-vous"
-    rf"|qu{_APOSTROPHE}en-dira-t-on|chez-(?:moi|toi|soi|lui|elles?|eux|nous|vous))(?!{_LETTER}|{_HYPHEN}{_LETTER})"
+    rf"|prud{_APOSTROPHE}hom{_LETTER}+|c{_APOSTROPHE}est-à-dire|qu{_APOSTROPHE}en-dira-t-on"
+    rf"|rendez-vous|garde-à-vous|chez-(?:moi|toi|soi|lui|elles?|eux|nous|vous)){_NO_MORE}"
 )
 _ELIDED = rf"(?:[ldjmtscnç]|(?:jus|lors|puis|quoi)?qu){_APOSTROPHE}"
 _PRONOUN = r"(?:t-(?:ils?|elles?|on)|ils?|elles?|on|je|tu|nous|vous|ce|les?|la|lui|leur|moi|toi|en|y)"
-_CLITIC = (
-    rf"{_HYPHEN}(?:[mtl]{_APOSTROPHE}(?=(?:en|y)(?!{_LETTER}|{_HYPHEN}))"
-    rf"|{_PRONOUN}(?=(?:{_HYPHEN}{_PRONOUN}){{0,2}}(?!{_LETTER}|{_JOINER}{_LETTER}))"
-    rf"|{_PRONOUN}(?={_HYPHEN}[mtl]{_APOSTROPHE}(?:en|y)(?!{_LETTER}|{_HYPHEN})))"
-)
+_TO_IT = rf"{_HYPHEN}[mtl]{_APOSTROPHE}(?=(?:en|y){_NO_MORE})"  # donne-m' en
+_CLITIC = rf"(?:{_TO_IT}|{_HYPHEN}{_PRONOUN}(?=(?:{_HYPHEN}{_PRONOUN}){{0,2}}{_NO_MORE}|{_TO_IT}))"
 _FRENCH_WORD = rf"{_LETTER}+(?:(?!{_CLITIC})(?:{_JOINER}|{_DECIMAL}){_LETTER}+)*"
 
 
@@ -109,17 +107,19 @@ def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: 
     added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
     special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> stands for characters
     plain = [int(i) for i in ids if int(i) not in special]
+    silent = {i for i in set(plain) if not _decode(tokenizer, [i]).strip()}
     spans = _own_offsets(tokenizer, plain, text)
     if spans is None:
         spans = _aligned(tokenizer, plain, text)
-    spans = [_trim(text, start, end) for start, end in spans]
-    blank = {i for i in set(plain) if not _decode(tokenizer, [i]).strip()}
+    else:  # the offset of a lone space that the tokenizer itself put in front is the first character
+        spans = [(start, start if i in silent else end) for i, (start, end) in zip(plain, spans, strict=True)]
+    # A space has a span of spaces, or none; other pieces have none where the text does not show them.
+    covered = [text[start:end] for start, end in spans]
+    blank = [i in silent if not cover else cover.isspace() for i, cover in zip(plain, covered, strict=True)]
     lead = len(text)
     for k in reversed(range(len(plain))):
-        if plain[k] in blank:
-            spans[k] = (lead, lead)
-        else:
-            lead = spans[k][0]
+        spans[k] = (lead, lead) if blank[k] else _trim(text, *spans[k])
+        lead = spans[k][0]
 
     words = split_words(text, language=language)
     starts = [word.start for word in words]
@@ -132,7 +132,7 @@ def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: 
         start, end = spans[k]
         alone = at <= start < end and all(end <= follower for follower, _ in spans[k + 1 : k + 2])
         word = bisect_right(starts, start) - 1
-        inside = word >= 0 and start < words[word].end and (start < end or plain[k] in blank)
+        inside = word >= 0 and start < words[word].end and (start < end or blank[k])
         pieces.append(Piece(text[start:end] if alone else name, word if inside else None, start, end, special=False))
         at, k = end, k + 1
     return pieces
