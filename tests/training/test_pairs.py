@@ -1,0 +1,168 @@
+"""Pairs read from every kind of file, and each fault of the data in one line that names file and line."""
+
+import gzip
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from seq2see.errors import UserError
+from seq2see.training.config import DataConfig
+from seq2see.training.pairs import Pair, load_all, load_corpus, load_split
+
+PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
+EXPECTED = [Pair(source, target, "en", "fr") for source, target in PAIRS]
+
+
+def tsv(path: Path, header: str | None = "en\tfr") -> Path:
+    path.write_text("".join(f"{line}\n" for line in [*([header] if header else []), *map("\t".join, PAIRS)]), "utf-8")
+    return path
+
+
+def data(path, **fields) -> DataConfig:
+    return DataConfig(path=str(path), **fields)
+
+
+def test_tables_of_every_kind(tmp_path):
+    with_header, without = tsv(tmp_path / "a.tsv"), tsv(tmp_path / "b.tsv", header=None)
+    swapped = tmp_path / "c.tsv"
+    swapped.write_text("id\tfr\ten\n" + "".join(f"1\t{fr}\t{en}\n" for en, fr in PAIRS), "utf-8")
+    comma = tmp_path / "d.csv"
+    comma.write_text('fr,en\n' + "".join(f'"{fr.replace(chr(34), chr(34) * 2)}","{en}"\n' for en, fr in PAIRS), "utf-8")
+    lines = tmp_path / "e.jsonl"
+    lines.write_text("".join(json.dumps({"en": en, "fr": fr}) + "\n" for en, fr in PAIRS), "utf-8")
+    nested = tmp_path / "f.jsonl"
+    nested.write_text("".join(json.dumps({"translation": {"en": en, "fr": fr}}) + "\n" for en, fr in PAIRS), "utf-8")
+    windows = tmp_path / "g.tsv"
+    windows.write_bytes(b"\xef\xbb\xbf" + with_header.read_bytes().replace(b"\n", b"\r\n"))
+    zipped = tmp_path / "h.tsv.gz"
+    zipped.write_bytes(gzip.compress(with_header.read_bytes()))
+    for path in (with_header, without, swapped, comma, lines, nested, windows, zipped):
+        assert load_all(data(path)) == EXPECTED, path
+
+
+def test_parquet(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {"en": [en for en, _ in PAIRS], "fr": [fr for _, fr in PAIRS]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+    structs = [{"en": en, "fr": fr} for en, fr in PAIRS]
+    parquet.write_table(pyarrow.table({"translation": structs}), tmp_path / "b.parquet")
+    assert load_all(data(tmp_path / "a.parquet")) == load_all(data(tmp_path / "b.parquet")) == EXPECTED
+
+
+def test_parallel_files_and_folders(tmp_path):
+    for name in ("train", "val", "test_old"):
+        (tmp_path / f"{name}.en").write_text("".join(f"{en}\n" for en, _ in PAIRS), "utf-8")
+        (tmp_path / f"{name}.fr.gz").write_bytes(gzip.compress("\n".join(fr for _, fr in PAIRS).encode()))
+        (tmp_path / f"{name}.de").write_text("".join(f"{en} auf Deutsch\n" for en, _ in PAIRS), "utf-8")
+    corpus = load_corpus(data(tmp_path))
+    assert corpus.train == corpus.val == EXPECTED
+    assert load_split(data(tmp_path), "test_old") == EXPECTED
+    for path in ("train", "train.en", "train.fr.gz"):
+        assert load_all(data(tmp_path / path)) == EXPECTED
+    assert load_all(DataConfig(path=[str(tmp_path / "val.en"), str(tmp_path / "train.fr.gz")])) == EXPECTED
+    both = load_split(data(tmp_path, target=["fr", "de"]), "train")
+    assert both[0] == EXPECTED[0]
+    assert both[1] == Pair("Hello.", "Hello. auf Deutsch", "en", "de")
+    (tmp_path / "val.fr.gz").unlink()
+    assert load_corpus(data(tmp_path, val_fraction=0.5)).val != EXPECTED  # no val part: split by hash
+
+
+def test_split_keeps_all_translations_of_a_sentence_on_one_side(tmp_path):
+    path = tmp_path / "many.tsv"
+    path.write_text("en\tfr\n" + "".join(f"sentence {i % 100}\tphrase {i}\n" for i in range(400)), "utf-8")
+    corpus = load_corpus(data(path, val_fraction=0.2))
+    sides = [{pair.source for pair in side} for side in (corpus.train, corpus.val)]
+    assert not sides[0] & sides[1]
+    assert len(corpus.train) + len(corpus.val) == 400
+    assert 8 <= len(sides[1]) <= 35
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([lines[0], "sentence new\tphrase new", *reversed(lines[1:])]), "utf-8")
+    assert {pair.source for pair in load_corpus(data(path, val_fraction=0.2)).val} - {"sentence new"} == sides[1]
+
+
+def test_text_is_stripped_and_composed(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text(f"en\tfr\n  caf\u00e9 \t{unicodedata.normalize('NFD', 'été')}\n", "utf-8")
+    assert load_all(data(path)) == [Pair("café", "été", "en", "fr")]
+
+
+def bad_utf8(folder: Path) -> str:
+    (folder / "a.tsv").write_bytes(b"en\tfr\nok\tok\ncaf\xe9\tcaf\xe9\n")
+    return str(folder / "a.tsv")
+
+
+def unequal(folder: Path) -> str:
+    (folder / "train.en").write_text("a\nb\nc\n")
+    (folder / "train.fr").write_text("a\nb\n")
+    return str(folder)
+
+
+def written(name: str, text: str):
+    def make(folder: Path) -> str:
+        (folder / name).write_text(text, "utf-8")
+        return str(folder / name)
+
+    return make
+
+
+def cut_gzip(folder: Path) -> str:
+    (folder / "a.tsv.gz").write_bytes(gzip.compress(b"en\tfr\n" + b"abc\tdef\n" * 1000)[:-20])
+    return str(folder / "a.tsv.gz")
+
+
+FAULTS = {
+    "unequal line counts": (unequal, r"train\.en has 3 lines and .*train\.fr 2"),
+    "an empty side": (written("a.tsv", "en\tfr\nx\ty\nx\t \n\ty\n"), r"a\.tsv, line 3: an empty side \(2.*on_bad=skip"),
+    "a long line": (written("a.tsv", f"en\tfr\nx\ty\n{'x' * 100_000}\ty\n"), r"line 3: a side longer than.*1000"),
+    "not UTF-8": (bad_utf8, r"a\.tsv, line 3: byte 0xe9 is not UTF-8"),
+    "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' is no file or folder here"),
+    "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
+    "too many columns": (written("a.tsv", "x\ty\tz\n"), r"a\.tsv, line 1: expected a header"),
+    "a torn row": (written("a.tsv", "en\tfr\nx\ty\nx\n"), r"a\.tsv, line 3: expected 2 columns as in line 1, found 1"),
+    "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
+    "JSON without a key": (written("a.jsonl", '{"en": "x"}\n'), r"a\.jsonl, line 1: no column fr"),
+    "JSON number": (written("a.jsonl", '{"en": "x", "fr": 3}\n'), r"a\.jsonl, line 1: expected text.*int"),
+    "not Parquet": (written("a.parquet", "en,fr\n"), r"cannot read .*a\.parquet"),
+    "cut gzip": (cut_gzip, r"cannot read .*a\.tsv\.gz"),
+    "empty file": (written("a.tsv", ""), r"a\.tsv, line 1: expected a header"),
+    "header alone": (written("a.tsv", "en\tfr\n"), r"a\.tsv gives 0 training"),
+    "empty folder": (lambda folder: str(folder), r"has no train\.en\[\.gz\].*it holds nothing"),
+    "unknown kind": (written("a.docx", "x"), r"a\.docx is none of \.csv"),
+    "unreachable Hub": (lambda folder: "no-such-owner/no-such-data", r"Hub dataset.*data\.path=FILE_OR_FOLDER"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_line_that_says_where_and_how_to_mend(tmp_path, fault):
+    make, message = FAULTS[fault]
+    with pytest.raises(UserError, match=message) as caught:
+        load_corpus(data(make(tmp_path)))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_bad_pairs_may_be_skipped_and_are_counted(tmp_path):
+    path = tmp_path / "a.tsv"
+    good = "".join(f"source {i}\ttarget {i}\n" for i in range(200))
+    path.write_text(f"en\tfr\n{good}x\t\n\ty\n{'x' * 2000}\ty\n", "utf-8")
+    corpus = load_corpus(data(path, val_fraction=0.1, on_bad="skip"))
+    assert len(corpus.train) + len(corpus.val) == 200
+    assert corpus.skipped == {"an empty side": 2, "a side longer than data.max_characters=1000": 1}
+
+
+def test_a_table_has_no_test_part(tmp_path):
+    with pytest.raises(UserError, match="no 'test'"):
+        load_split(data(tsv(tmp_path / "a.tsv")), "test")
+
+
+def test_multi30k_and_tatoeba_are_read_without_a_fault(shared_data):
+    corpus = load_corpus(data(shared_data / "multi30k", target=["de", "fr", "cs"]))
+    assert (len(corpus.train), len(corpus.val)) == (3 * 29_000, 3 * 1_014)
+    assert len(load_split(data(shared_data / "multi30k", target="de"), "test_2016_flickr")) == 1_000
+    corpus = load_corpus(data(shared_data / "tatoeba" / "en-fr.tsv.gz"))
+    assert len(corpus.train) + len(corpus.val) == 139_865
+    assert not {pair.source for pair in corpus.train} & {pair.source for pair in corpus.val}
