@@ -383,10 +383,10 @@ function attentionMap(root) {
     if (!ui.details.open) return ui.table.replaceChildren();
     const table = make("table"), [, , rows, columns] = kind().shape, line = make("tr");
     table.append(make("caption", "s2s-hidden", `${kind().row_titles[state.rows]}; ${kind().column_title}`), line);
-    line.append(make("th", "", ""), ...columnNames().map((name) => make("th", "", name)));
+    line.append(make("th", "", ""), ...columnNames().map((name) => Object.assign(make("th", "", name), { scope: "col" })));
     for (let r = 0; r < rows; r++) {
       const row = make("tr");
-      row.append(make("th", "", rowNames()[r]));
+      row.append(Object.assign(make("th", "", rowNames()[r]), { scope: "row" }));
       for (let c = 0; c < columns; c++) row.append(make("td", "", masked(r, c) ? "masked" : four(weight(r, c))));
       table.append(row);
     }

@@ -70,6 +70,8 @@ def facts(trace: Trace) -> str:
     """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
     steps = len(trace.target) - trace.given
     parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
+    if not trace.target[-1].special:
+        parts.append("stopped at the limit of length, before </s>")
     if trace.score is not None:
         parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
     return " · ".join([*([trace.model] if trace.model else []), *parts])

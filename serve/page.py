@@ -99,12 +99,12 @@ def build_page(translator: Translator) -> gr.Blocks:
             languages = gr.Dropdown(choices, value=choices[0] if choices else None, label="Languages", min_width=220,
                                     interactive=True, visible=bool(choices), scale=1)
             button = gr.Button("Translate", variant="primary", elem_id="translate", scale=1, min_width=160)
-        attention = attention_map(elem_id="attention")
-        gr.on([button.click, source.submit], translate, [source, languages], [target, attention],
-              show_progress="minimal", api_visibility="private", concurrency_limit=2)
         if not pairs or pairs[0][0] == "en":
             gr.Examples([[text] for text in EXAMPLES], inputs=[source], label="Examples: one word changes what “it” is",
                         api_visibility="private")
+        attention = attention_map(elem_id="attention")
+        gr.on([button.click, source.submit], translate, [source, languages], [target, attention],
+              show_progress="minimal", api_visibility="private", concurrency_limit=2)
         gr.Markdown(f"Model: `{translator.name.replace('`', '')}`. Everything runs on this machine.", elem_id="model")
     return page
 

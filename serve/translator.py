@@ -79,7 +79,7 @@ class Translator:
     def language_pairs(self) -> list[tuple[str, str]]:
         """The (source, target) pairs the checkpoint serves, the default first; empty where it does not say."""
         if isinstance(self.tokenizer, Seq2SeeTokenizer):
-            return [(source, target) for source, target in self.model.config.language_pairs]
+            return [(source, target) for source, target in self.model.config.language_pairs or []]
         names = self.tokenizer.init_kwargs  # as Marian checkpoints have it
         pair = names.get("source_lang"), names.get("target_lang")
         return [pair] if all(isinstance(language, str) for language in pair) else []  # type: ignore[list-item]
@@ -154,7 +154,10 @@ class Translator:
         return fitting[0]
 
     def _tag(self, target: str) -> int | None:
-        return self.tokenizer.tag_id(target) if isinstance(self.tokenizer, Seq2SeeTokenizer) else None
+        """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
+        if target and isinstance(self.tokenizer, Seq2SeeTokenizer):
+            return self.tokenizer.tag_id(target)
+        return None
 
     def _prepare(self, text: str) -> str:
         if not isinstance(text, str):

@@ -15,10 +15,14 @@ from transformers import (
     MarianConfig,
     MarianMTModel,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
 )
+
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Seq2SeeTokenizer
+from seq2see.tokenizer import train_tokenizer
 
 SENTENCES = [
     "The cat did not cross the street because it was too tired.",
@@ -67,19 +71,42 @@ def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrai
     model.generation_config.forced_eos_token_id = None
     model.generation_config.forced_bos_token_id = 1 if kind == "bart" else None
     model.generation_config.max_length = 24
-    return spread_out(model)
+    return spread_out(model, std=0.3 if kind == "t5" else 0.5)  # T5 does not divide by sqrt(d): 0.5 makes it one-hot
 
 
-def spread_out(model: PreTrainedModel) -> PreTrainedModel:
-    """Draw every matrix anew, wide enough that attention is far from uniform and from one-hot."""
+def seq2see(*, seed: int = 0) -> tuple[Seq2SeeForConditionalGeneration, Seq2SeeTokenizer]:
+    """A Seq2See of two encoder and three decoder layers that translates from English to French and to German."""
+    tokenizer = train_tokenizer(SENTENCES * 4, vocab_size=400, languages=["de", "fr"])
+    torch.manual_seed(seed)
+    config = Seq2SeeConfig(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64,
+        language_pairs=[["en", "fr"], ["en", "de"]],
+    )
+    model = Seq2SeeForConditionalGeneration(config)
+    model.generation_config.max_length = 24
+    model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
+    spread_out(model)
+    return model, tokenizer
+
+
+def make(kind: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    return seq2see() if kind == "seq2see" else (foreign_model(kind), foreign_tokenizer())
+
+
+KINDS = ["marian", "bart", "t5", "seq2see"]
+
+
+def spread_out(model: PreTrainedModel, *, std: float = 0.5) -> PreTrainedModel:
+    """Draw every trained matrix anew, wide enough that attention is far from uniform and from one-hot."""
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1 and "embed_positions" not in name:
-                weight.normal_(std=0.5)
+                weight.normal_(std=std)
     return model.eval()
 
 
-def save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Path:
+def save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -1,0 +1,115 @@
+"""A drawing shows the weights as they are, named by their pieces, and nothing in a text can break out of it."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+
+from seq2see.errors import UserError
+from seq2see.lens import to_html, to_terminal
+from seq2see.lens.show import asset, label, labels, shares, view_data
+from seq2see.lens.trace import KINDS
+from seq2see.tokenizer.words import Piece, Word
+
+
+def cells(drawing, trace, kind):
+    """The numbers of a terminal drawing, row by row, blocks joined; `.` is 0."""
+    names = labels(trace.row_pieces(kind))
+    assert all(len(name) <= 13 for name in names), "choose a text of short pieces"
+    margin = max(map(len, names)) + 1
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", drawing).splitlines()
+    rows = [[] for _ in names]
+    for block in "\n".join(plain[3:-3]).split("\n\n"):
+        for row, line in zip(rows, block.splitlines()[-len(names) :], strict=True):
+            row += [int(cell.replace(".", "0")) for cell in re.findall("...", line[margin:])]
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("colour", "width"), [(False, 300), (True, 300), (False, 50)])
+def test_the_terminal_shows_the_weights_in_hundredths(trace, kind, colour, width):
+    drawing = to_terminal(trace, kind=kind, layer=1, head=1, colour=colour, width=width)
+    weights = trace.maps(kind)[1, 1]
+    for t, (row, expected) in enumerate(zip(cells(drawing, trace, kind), weights, strict=True)):
+        wanted = expected[: t + 1] if kind == "decoder" else expected
+        assert row == [round(float(w) * 100) for w in wanted]
+    assert ("\x1b[" in drawing) == colour
+    assert colour or max(map(len, drawing.splitlines()[3:-3])) <= width
+
+
+@pytest.mark.parametrize(("layer", "head"), [(3, 0), (-1, 0), (0, 2), (0, -1), (10**9, 0)])
+def test_a_layer_or_head_that_is_not_there_is_named(trace, layer, head):
+    with pytest.raises(UserError, match=r"there is no (layer|head) -?\d+ here: expected 0 to [12]"):
+        to_terminal(trace, layer=layer, head=head)
+
+
+def test_labels_show_spaces_and_hide_no_control_character():
+    assert label(" the") == "▁the"
+    assert label("a\x1b[31m\n\u202e") == "a\\x1b[31m\\n\\u202e"
+    pieces = [Piece("tr", 0, 0, 2, False), Piece("aver", 0, 2, 6, False), Piece("se", 1, 7, 9, False),
+              Piece("</s>", None, 9, 9, True), Piece("</s>", None, 9, 9, True)]
+    assert labels(pieces) == ["tr", "·aver", "se", "</s>", "</s>"]
+
+
+def test_escape_sequences_in_a_text_do_not_reach_the_terminal(seq2see):
+    from seq2see.lens import trace_hypotheses
+
+    model, tokenizer = seq2see
+    target = tokenizer.encode_target("\x1b[2J\x07", language="fr")
+    [made] = trace_hypotheses(model, tokenizer, ["\x1b]0;x\x07 a"], [target])
+    assert not set(to_terminal(made)) & {"\x1b", "\x07"}
+
+
+def test_shares_are_the_mass_on_special_pieces_and_on_punctuation(trace):
+    special = [i for i, piece in enumerate(trace.source) if piece.special]
+    marks = [i for i, piece in enumerate(trace.source) if set(piece.text) <= set(",./")]
+    assert special == [len(trace.source) - 1] and marks
+    weights = trace.maps("cross")
+    expected = np.stack([weights[..., special].sum(-1).mean(-1), weights[..., marks].sum(-1).mean(-1)], axis=-1)
+    np.testing.assert_allclose(shares(trace, "cross"), expected, atol=1e-6)
+    assert f"{expected[2, 0, 0]:.0%} of this head's attention is on special pieces" in to_terminal(trace)
+
+
+def test_the_browser_is_given_the_weights_to_four_decimals(trace):
+    for kind, data in view_data(trace)["kinds"].items():
+        flat = np.frombuffer(base64.b64decode(data["weights"]), dtype="<u2") / 65535
+        np.testing.assert_allclose(flat.reshape(data["shape"]), trace.maps(kind), rtol=0, atol=1e-5)
+        np.testing.assert_allclose(data["shares"], shares(trace, kind), atol=1e-5)
+
+
+def test_the_browser_is_told_which_words_were_never_seen(trace):
+    word = next(word for word in [Word("cat", 4, 7)])
+    data = view_data(trace, unseen=[word])
+    marked = [piece.text for piece, unseen in zip(trace.source, data["unseen_pieces"], strict=True) if unseen]
+    assert "".join(marked) == "cat" and data["unseen"] == ["cat"]
+    assert not any(view_data(trace)["unseen_pieces"])
+
+
+def test_a_drawing_too_large_for_a_browser_is_refused(trace, monkeypatch):
+    monkeypatch.setattr("seq2see.lens.show.CELLS_DRAWN", 100)
+    with pytest.raises(UserError, match=r"too many to draw"):
+        to_html(trace)
+
+
+def test_the_page_is_one_file_and_text_stays_data(seq2see):
+    from seq2see.lens import trace_hypotheses
+
+    model, tokenizer = seq2see
+    attack = "</script><script>alert(1)</script>"
+    target = tokenizer.encode_target(attack, language="fr")
+    [made] = trace_hypotheses(model, tokenizer, [attack], [target], model_name=attack)
+    page = to_html(made)
+    assert not re.search(r"https?://|//cdn|<link|src=|@import", page)
+    assert page.count("</script>") == 2 and attack not in page
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert json.loads(data[1])["source_text"] == attack
+    assert '<script>alert' not in made._repr_html_() and "sandbox" in made._repr_html_()
+
+
+def test_the_drawing_never_writes_html_from_text():
+    script = asset("attention_map.js")
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|outerHTML|\beval\b|fetch\(|XMLHttp", script)
+    style = asset("attention_map.css")
+    assert not set("`\\") & set(style) and "${" not in style and "{{" not in style, "Gradio would evaluate it"

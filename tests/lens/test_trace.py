@@ -1,0 +1,200 @@
+"""A trace is what generation attended to, for exactly that hypothesis, and leaves the model as it was."""
+
+import numpy as np
+import pytest
+import torch
+from tiny import SENTENCES
+
+from seq2see.errors import UserError
+from seq2see.lens import Trace, trace_hypotheses
+from seq2see.lens.trace import KINDS, TOP, encode_source
+
+SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
+CLOSE = {"rtol": 0, "atol": 1e-5}
+
+
+def generated(model, tokenizer, sources, *, num_beams):
+    """Hypotheses, and the attention that generation itself recorded for them, gathered along the beams."""
+    ids = [encode_source(tokenizer, text) for text in sources]
+    width = max(map(len, ids))
+    input_ids = torch.tensor([row + [0] * (width - len(row)) for row in ids])
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
+    model.set_attn_implementation("eager")
+    try:
+        out = model.generate(input_ids, attention_mask=mask, num_beams=num_beams, no_repeat_ngram_size=2,
+                             output_attentions=True, return_dict_in_generate=True, max_length=14)
+    finally:
+        model.set_attn_implementation("sdpa")
+    rows = []
+    for b, source in enumerate(ids):
+        target = out.sequences[b, 1:].tolist()
+        target = target[: target.index(2) + 1] if 2 in target else target
+        beam = [b] * len(target) if num_beams == 1 else out.beam_indices[b, : len(target)].tolist()
+        S, T = len(source), len(target)
+        decoder = np.zeros((len(out.decoder_attentions[0]), 2, T, T), dtype=np.float32)
+        cross = np.zeros((*decoder.shape[:3], S), dtype=np.float32)
+        for t, row in enumerate(beam):
+            for layer in range(len(decoder)):
+                decoder[layer, :, t, : t + 1] = out.decoder_attentions[t][layer][row, :, -1].numpy()
+                cross[layer, :, t] = out.cross_attentions[t][layer][row, :, -1, :S].numpy()
+        encoder = np.stack([layer[b, :, :S, :S].numpy() for layer in out.encoder_attentions])
+        rows.append((target, {"encoder": encoder, "decoder": decoder, "cross": cross}))
+    return rows
+
+
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_maps_are_what_generation_attended_to(any_model, num_beams):
+    model, tokenizer = any_model
+    rows = generated(model, tokenizer, SOURCES, num_beams=num_beams)
+    traces = trace_hypotheses(model, tokenizer, SOURCES, [target for target, _ in rows])
+    for trace, (_, maps) in zip(traces, rows, strict=True):
+        for kind in KINDS:
+            np.testing.assert_allclose(trace.maps(kind), maps[kind], **CLOSE, err_msg=kind)
+            assert trace.maps(kind).std() > 0.01, "attention is uniform: this test would see nothing"
+
+
+def test_rows_sum_to_one_and_no_step_looks_ahead(any_model):
+    model, tokenizer = any_model
+    [trace] = trace_hypotheses(model, tokenizer, [SENTENCES[0]], [[7, 9, 8, 11, 2]])
+    for kind in KINDS:
+        maps = trace.maps(kind)
+        assert maps.dtype == np.float32
+        assert maps.shape[2:] == (len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
+        np.testing.assert_allclose(maps.sum(-1), 1, **CLOSE)
+    assert not np.triu(trace.maps("decoder"), k=1).any()
+    assert len(trace.source) != len(trace.target), "a swap of source and target would go unseen"
+
+
+def test_a_batch_of_unequal_lengths_equals_one_by_one(any_model):
+    model, tokenizer = any_model
+    targets = [[7, 9, 8, 2], [40, 41, 42, 43, 44, 45, 2], [9, 2]]
+    together = trace_hypotheses(model, tokenizer, SOURCES, targets)
+    for source, target, trace in zip(SOURCES, targets, together, strict=True):
+        [alone] = trace_hypotheses(model, tokenizer, [source], [target])
+        for kind in KINDS:
+            np.testing.assert_allclose(trace.maps(kind), alone.maps(kind), **CLOSE)
+        np.testing.assert_allclose(trace.log_probs, alone.log_probs, rtol=0, atol=1e-4)
+        assert (trace.source, trace.target, trace.inputs) == (alone.source, alone.target, alone.inputs)
+
+
+def test_many_sentences_go_in_several_passes(seq2see, monkeypatch):
+    model, tokenizer = seq2see
+    targets = [[7, 9, 2]] * 3
+    whole = trace_hypotheses(model, tokenizer, SOURCES, targets)
+    monkeypatch.setattr("seq2see.lens.trace.CELLS_AT_ONCE", 1)
+    passes = []
+    hook = model.register_forward_pre_hook(lambda *_: passes.append(1))
+    parts = trace_hypotheses(model, tokenizer, SOURCES, targets)
+    hook.remove()
+    assert len(passes) == 3
+    for trace, part in zip(whole, parts, strict=True):
+        assert trace.source_text == part.source_text
+        np.testing.assert_allclose(trace.maps("cross"), part.maps("cross"), **CLOSE)
+
+
+def test_probabilities_are_the_models_own(seq2see):
+    model, tokenizer = seq2see
+    target = tokenizer.encode_target("Le chat.", language="fr")
+    [trace] = trace_hypotheses(model, tokenizer, ["The cat."], [target], given=1)
+    source = torch.tensor([tokenizer.encode_source("The cat.")])
+    with torch.no_grad():
+        logits = model(source, decoder_input_ids=torch.tensor([[1, *target[:-1]]])).logits[0]
+    expected = logits.log_softmax(-1)
+    np.testing.assert_allclose(trace.log_probs, expected[range(len(target)), target], **CLOSE)
+    assert trace.log_prob == pytest.approx(float(trace.log_probs[1:].sum()), abs=1e-5), "a given piece is no choice"
+    for t, step in enumerate(trace.top):
+        values, ids = expected[t].topk(TOP)
+        assert [candidate.id for candidate in step] == ids.tolist()
+        np.testing.assert_allclose([candidate.log_prob for candidate in step], values, **CLOSE)
+        assert step[0].text == tokenizer.convert_ids_to_tokens(ids[0].item())
+
+
+def test_a_step_reads_what_the_step_before_predicted(trace):
+    assert trace.target[0].text == "<2fr>" and trace.target[1].text.startswith("L")
+    assert trace.target[-1].text == "</s>"
+    assert trace.inputs[0].text == "<s>" and trace.inputs[0].special
+    assert trace.inputs[1:] == trace.target[:-1]
+    for kind in ("cross", "decoder"):
+        assert trace.row_pieces(kind) == trace.target
+        assert trace.row_pieces(kind, rows="reads") == trace.inputs
+    assert trace.row_pieces("encoder", rows="reads") == trace.column_pieces("encoder") == trace.source
+    assert trace.column_pieces("cross") == trace.source and trace.column_pieces("decoder") == trace.inputs
+
+
+def test_special_tokens_typed_by_a_user_are_text(any_model):
+    model, tokenizer = any_model
+    [trace] = trace_hypotheses(model, tokenizer, ["a </s> <pad> <2fr> b"], [[7, 2]])
+    assert [piece.text for piece in trace.source if piece.special] == ["</s>"]
+    assert trace.source[-1].special
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_model_is_left_as_found(any_model, fails):
+    model, tokenizer = any_model
+    model.train()
+    frozen = next(model.get_encoder().children())
+    frozen.eval()
+    before = [(m.training, m.config._attn_implementation if hasattr(m, "config") else "") for m in model.modules()]
+    try:
+        assert model.config._attn_implementation == "sdpa" and model.training and not frozen.training
+        if fails:
+            with pytest.raises((IndexError, RuntimeError)):
+                trace_hypotheses(model, tokenizer, ["The cat."], [[10**6, 2]])
+        else:
+            trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
+        after = [(m.training, m.config._attn_implementation if hasattr(m, "config") else "") for m in model.modules()]
+        assert after == before
+    finally:
+        model.eval()
+
+
+def test_dropout_is_off_while_looking(seq2see):
+    model, tokenizer = seq2see
+    [calm] = trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
+    model.train()
+    try:
+        [trained] = trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
+    finally:
+        model.eval()
+    np.testing.assert_array_equal(calm.maps("cross"), trained.maps("cross"))
+
+
+def test_only_float32_weights_are_looked_at(seq2see):
+    model, tokenizer = seq2see
+    model.to(torch.bfloat16)
+    try:
+        with pytest.raises(ValueError, match=r"float32.*bfloat16"):
+            trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
+    finally:
+        model.float()
+
+
+def test_a_trace_cannot_be_changed(trace):
+    with pytest.raises(ValueError, match="read-only"):
+        trace.cross["raw"][0, 0, 0, 0] = 1
+    with pytest.raises(AttributeError):
+        trace.score = 0.0
+
+
+def test_saved_and_loaded_it_is_the_same(trace, tmp_path):
+    trace.save(tmp_path / "t.json")
+    loaded = Trace.load(tmp_path / "t.json")
+    for name, value in vars(trace).items():
+        if name in KINDS:
+            assert value.keys() == vars(loaded)[name].keys()
+            for view, array in value.items():
+                np.testing.assert_array_equal(array, vars(loaded)[name][view])
+                assert vars(loaded)[name][view].dtype == np.float32
+        elif isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(value, vars(loaded)[name])
+        else:
+            assert value == vars(loaded)[name], name
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "seq2see-trace", "version": 2}',
+                                  '{"format": "seq2see-trace", "version": 1}', "\x00\xff"])
+def test_another_file_is_refused_in_one_line(text, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(UserError, match=r"x\.json is not a trace"):
+        Trace.load(path)
