@@ -80,8 +80,8 @@ def make_trainer(pairs, tokenizer, tmp_path):
     return make
 
 
-@pytest.fixture
-def toy_file(tmp_path: Path) -> Path:
-    path = tmp_path / "toy.tsv"
+@pytest.fixture(scope="session")
+def toy_file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "toy.tsv"
     path.write_text("en\tfr\n" + "".join(f"{pair.source}\t{pair.target}\n" for pair in toy_pairs(200)), "utf-8")
     return path

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from . import controls, plain, pronouns
+from . import controls, plain, pronouns, senses
 from .phrases import StoryPair
 from .splits import split_of
 
@@ -31,13 +31,14 @@ def _single(make: Callable[[Random, str], StoryPair]) -> Maker:
 
 # What is made, its share of training in thousandths, and how many pairs of it val and test hold.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
-    *((family, _hard(family), 66, 40, 88) for family in pronouns.HARD),
+    *((family, _hard(family), 62, 40, 88) for family in pronouns.HARD),
     *((f"{family} alike", _hard(family, mixed=False), 4, 0, 0) for family in pronouns.HARD),
-    ("easy", controls.easy_group, 50, 30, 80),
+    ("easy", controls.easy_group, 45, 30, 80),
     ("weather", _single(controls.weather), 20, 10, 30),
-    ("object", _single(controls.object_agreement), 30, 15, 40),
-    ("possessive", _single(controls.possessive), 30, 15, 40),
+    ("object", _single(controls.object_agreement), 25, 15, 40),
+    ("possessive", _single(controls.possessive), 25, 15, 40),
     ("number", _single(controls.number), 20, 10, 30),
+    ("sense", senses.sense_group, 40, 20, 60),
     ("plain", _single(plain.plain), 290, 100, 250),
 )
 

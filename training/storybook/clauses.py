@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from . import morphology
 from .lexicon import Adjective, Noun
 from .phrases import NounPhrase, Phrase, Token, compose, new_id
+from .verbs import SetVerb, Verb
 
 # English determiner -> French masculine, feminine, feminine or masculine before a vowel (None: as usual), plural.
 _DETERMINERS = {
@@ -18,8 +19,10 @@ _DETERMINERS = {
     "his": ("son", "sa", "son f", "ses"),
     "our": ("notre", "notre", None, "nos"),
     "their": ("leur", "leur", None, "leurs"),
-    "every": ("chaque", "chaque", None, ""),
+    "every": ("chaque", "chaque", None, "chaque"),
     "de": ("de", "de", None, "de"),
+    "no": ("de", "de", None, "de"),
+    "what": ("quel", "quelle", None, "quels quelles"),
 }
 _DETERMINERS["her"] = _DETERMINERS["its"] = _DETERMINERS["his"]
 _ENGLISH_PLURAL = {"a": "some", "this": "these"}
@@ -28,7 +31,7 @@ _ENGLISH_PLURAL = {"a": "some", "this": "these"}
 def _determiner(det: str, gender: str, plural: bool, before: str) -> str:
     masculine, feminine, vowel, several = _DETERMINERS[det]
     if plural:
-        return several
+        return several.split()[-1] if gender == "f" else several.split()[0]
     if vowel and vowel[-1] == gender and morphology.starts_with_vowel(before):
         return vowel[:-2]
     return feminine if gender == "f" else masculine
@@ -77,7 +80,8 @@ def noun_phrase(
         french_det = "de" if det in ("a", "some", "") and (negated or _des_before_adjective(plural, core, noun)) else det
         fr = [Token(_determiner(french_det, noun.gender, plural, core[0].text), ids), *core]
         if det:
-            en = [Token(_ENGLISH_PLURAL.get(det, det) if plural else det, ids), *en]
+            english = _ENGLISH_PLURAL.get(det, det) if plural else det
+            en = [Token(word, ids) for word in (("what", "a") if english == "what" and not plural else (english,))] + en
     combinations = frozenset(("describes", adjective.en, noun.en) for adjective in adjectives)
     return NounPhrase(en, fr, combinations, head, noun, noun.gender, plural)
 
@@ -97,6 +101,15 @@ def speaker(*, plural: bool) -> NounPhrase:
     ids = new_id()
     head = Token("we" if plural else "I", ids)
     return NounPhrase([head], [Token("nous" if plural else "je", ids)], frozenset(), head, None, "m", plural, 1)
+
+
+def stranger(english: str) -> NounPhrase:
+    """he, she or they, of whom the sentence says no more."""
+    token = Token(english, new_id())
+    token.role = "stranger"
+    gender = "f" if english == "she" else "m"
+    french = {"he": "il", "she": "elle", "they": "ils"}[english]
+    return NounPhrase([token], [Token(french, token.ids)], frozenset(), token, None, gender, english == "they")
 
 
 def conjoined(phrases: list[NounPhrase]) -> NounPhrase:
@@ -141,34 +154,6 @@ def object_pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
 
 
 # ------------------------------------------------------------------------------------------------------------- verbs
-@dataclass(frozen=True)
-class Verb:
-    """A verb with its prepositions in both languages (words parted by spaces, "" for none).
-
-    `prep` goes with the first object and `prep2` with the second, each (English, French). `state` verbs put their past
-    in the French imperfect. `reflexive` ones are reflexive in French. `domain` groups verbs that hold out noun pairs
-    together.
-    """
-
-    en: tuple[str, str, str]  # base, past, participle
-    fr: str
-    prep: tuple[str, str] = ("", "")
-    prep2: tuple[str, str] = ("", "")
-    aux: str = "avoir"
-    reflexive: bool = False
-    state: bool = False
-    domain: str = ""
-
-
-@dataclass(frozen=True)
-class SetVerb:
-    """A verb that is a whole expression, as a pattern pair for `compose` (*had no room for*)."""
-
-    en: str
-    fr: str
-    domain: str = ""
-
-
 @dataclass(frozen=True)
 class Form:
     """How a verb is said: tense (past, present, future, progressive, pluperfect), voice, negation and the like."""
@@ -347,10 +332,7 @@ def clause(
 def _combination(
     subject: NounPhrase, verb: Verb | SetVerb, object_: NounPhrase | None, second: NounPhrase | None
 ) -> frozenset[tuple[str, ...]]:
-    """The pair of nouns with the verb (its domain): subject and object; with two objects, the pair that can be *it*."""
-    domain = verb.domain or (verb.en if isinstance(verb, SetVerb) else verb.en[0])
-    phrases = [phrase for phrase in (subject, second or object_) if phrase is not None]
-    if domain == "pour":
-        phrases = [phrase for phrase in (object_, second) if phrase is not None]
-    nouns = sorted(phrase.noun.en for phrase in phrases if phrase.noun is not None)
-    return frozenset({("pair", domain, *nouns)}) if len(nouns) == 2 else frozenset()
+    """The pair of nouns with the group of the verb: subject and object; of three nouns, the two that could be *it*."""
+    pair = (object_, second) if verb.group == "pour" else (subject, second or object_)
+    nouns = sorted(phrase.noun.en for phrase in pair if phrase is not None and phrase.noun is not None)
+    return frozenset({("pair", verb.group, *nouns)}) if len(nouns) == 2 else frozenset()

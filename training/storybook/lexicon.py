@@ -173,6 +173,5 @@ TIMES = (
 )  # fmt: skip
 # Degrees that an adjective of state may take.
 DEGREES = (("very", "très"), ("really", "vraiment"), ("so", "si"), ("quite", "assez"))
-PLACES_OF = (  # English preposition, French preposition
-    ("in", "dans"), ("near", "près/de"), ("behind", "derrière"), ("in/front/of", "devant"), ("next/to", "à/côté/de"),
-)  # fmt: skip
+UNGRADED = frozenset("red blue green yellow white black grey brown round broken empty full".split())  # never *very white*
+COMPARATIVES = adjectives("big small old young strong weak slow quick kind proud rich poor brave sad long wide high heavy clever")

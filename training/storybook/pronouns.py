@@ -8,10 +8,11 @@ in groups that hold every combination for one pair of nouns in both orders, so t
 from dataclasses import dataclass, replace
 from random import Random
 
-from .clauses import Form, SetVerb, Verb, clause, noun_phrase, pronoun
+from .clauses import Form, clause, noun_phrase, pronoun
 from .lexicon import DEGREES, TIMES, Adjective, Noun, adjectives, named, of_kind
 from .phrases import NounPhrase, StoryPair, compose, realise
 from .splits import split_of_combination
+from .verbs import SetVerb, Verb, verbs
 
 HARD = ("chase", "fit", "connective", "give", "hide", "crush", "fill", "lend")
 
@@ -31,17 +32,17 @@ class Family:
 
     name: str
     nouns: tuple[Noun, ...]
+    looks: tuple[Adjective, ...]  # that say nothing about the predicates
     verbs: tuple[tuple[Verb | SetVerb, Form], ...]
     turned_verbs: tuple[tuple[Verb | SetVerb, Form], ...]
     predicates: tuple[Predicate, ...]
     turned_predicates: tuple[Predicate, ...]
-    descriptions: tuple[Adjective, ...]
     joint: tuple[str, str] = ("because/1", "parce/1 que/1")
     third: str = ""  # kind of the third noun
     roles: tuple[str, str] = ("subject", "object")
     tenses: tuple[str, ...] = ("past",)
     tense_of_predicate: str = ""  # where it is not that of the verb
-    plural_share: float = 0.1
+    plurals: float = 0.1  # share
 
 
 def was(*words: str, degrees: tuple[tuple[str, str] | None, ...] = (None,)) -> tuple[Predicate, ...]:
@@ -60,221 +61,132 @@ def was(*words: str, degrees: tuple[tuple[str, str] | None, ...] = (None,)) -> t
 _TOO_SO = (("too", "trop"), ("so", "si"), ("very", "très"), None)
 _ANY = (None, None, *DEGREES)
 _VERY = (None, ("very", "très"))
-_ANIMALS = of_kind("animal")
-_LOOKS = adjectives("old young beautiful white black grey brown")
-_THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
-_PAST = Form()
+_LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
+ANIMALS = of_kind("animal")
+ANIMAL_LOOKS = adjectives("old young beautiful white black grey brown")
+THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
+_PEOPLE_LOOKS = adjectives("old young kind clever tired")
+_Verbs = tuple[tuple[Verb | SetVerb, Form], ...]
+
+
+def _said(group: str, names: str, form: Form = Form()) -> _Verbs:  # noqa: B008  (frozen)
+    return tuple((verb, form) for verb in verbs(group, names))
+
+
 _NOT = Form(negative=True)
 _COULD_NOT = Form(modal="could", negative=True)
-
-
-def _verbs(*entries: tuple[Verb | SetVerb, Form] | Verb | SetVerb) -> tuple[tuple[Verb | SetVerb, Form], ...]:
-    return tuple(entry if isinstance(entry, tuple) else (entry, _PAST) for entry in entries)
-
-
-def _v(en: str, fr: str, domain: str, prep: str = "/", prep2: str = "/", **more: bool) -> Verb:
-    base, past, part = en.split()
-    p, q = prep.split("/"), prep2.split("/")
-    return Verb((base, past, part), fr, (p[0], p[1]), (q[0], q[1]), domain=domain, **more)
-
+_PASSIVE = Form(passive=True)
 
 CHASE = Family(
-    "chase",
-    _ANIMALS,
-    _verbs(
-        _v("chase chased chased", "poursuivre", "hunt"),
-        _v("attack attacked attacked", "attaquer", "hunt"),
-        _v("hunt hunted hunted", "chasser", "hunt"),
-        _v("catch caught caught", "attraper", "hunt"),
-    ),
-    _verbs(
-        _v("flee fled fled", "fuir", "hunt", "from/"),
-        _v("fear feared feared", "craindre", "hunt", state=True),
-        _v("avoid avoided avoided", "éviter", "hunt"),
-        _v("hide hid hidden", "cacher", "hunt", "from/de", reflexive=True),
-    ),
+    "chase", ANIMALS, ANIMAL_LOOKS,
+    _said("meet", "chase, attack, hunt, catch"),
+    _said("meet", "flee from, avoid, fear, hide from"),
     (
         *was("hungry affamé", degrees=_ANY),
         *was("greedy gourmand", degrees=_VERY),
         Predicate("wanted/1 to/1 eat/2", "@vouloir/1 manger/2"),
         Predicate("@be/1 looking/1 for/1 food/2", "@chercher/1 de/2 la/2 nourriture/2"),
-        Predicate("@have/1 not/2 eaten/3", "ne/2 avait/1 pas/2 mangé/3"),
+        Predicate("@have/1 not/2 eaten/3", "ne/2 @avoir/1 pas/2 mangé/3"),
     ),
     (
-        *was("defenceless sans-défense"),
         *was("weak faible", "small petit", degrees=_ANY),
-        *was("wounded blessé", "alone seul"),
+        *was("defenceless sans-défense", "wounded blessé", "alone seul"),
         Predicate("@be/1 easy/2 to/3 catch/4", "@être/1 facile/2 à/3 attraper/4"),
     ),
-    _LOOKS,
-)
+)  # fmt: skip
 
-_CONTAINERS = of_kind("container")
 FIT = Family(
     "fit",
-    tuple(noun for noun in _CONTAINERS if noun.en not in ("tank", "glass")),
-    _verbs(
-        (_v("fit fit fit", "entrer", "contain", "in/dans", state=True), _NOT),
-        (_v("go went gone", "rentrer", "contain", "into/dans", state=True), _NOT),
-        SetVerb("@be/1 stuck/2 in/3", "@être/1 ~coincé/2 dans/3", "contain"),
+    tuple(noun for noun in of_kind("container") if noun.en not in ("tank", "glass")),
+    THING_LOOKS,
+    (
+        *_said("contain", "fit in, go into", _NOT),
+        (SetVerb("@be/1 stuck/2 in/3", "@être/1 ~coincé/2 dans/3", "contain"), Form()),
     ),
-    _verbs(
-        (_v("hold held held", "contenir", "contain"), _COULD_NOT),
-        (_v("contain contained contained", "contenir", "contain"), _COULD_NOT),
-        SetVerb("@have/1 no/2 room/3 for/4", "ne/2 @avoir/1 pas/2 de/2 place/3 pour/4", "contain"),
+    (
+        *_said("contain", "hold, contain", _COULD_NOT),
+        (SetVerb("@have/1 no/2 room/3 for/4", "ne/2 @avoir/1 pas/2 de/2 place/3 pour/4", "contain"), Form()),
     ),
     (*was("big grand", "big grand", "wide large", degrees=_TOO_SO), *was("huge énorme")),
     (*was("small petit", "small petit", "narrow étroit", degrees=_TOO_SO), *was("tiny minuscule", "full plein")),
-    _THING_LOOKS,
+    tenses=("past", "past", "past", "past", "present"),
 )
 
-_NEEDS = (
-    *was("hungry affamé", degrees=_ANY),
-    *was("skinny maigre", degrees=_VERY),
-    Predicate("wanted/1 to/1 eat/2", "@vouloir/1 manger/2"),
-    Predicate("@have/1 not/2 eaten/3", "ne/2 @avoir/1 pas/2 mangé/3"),
-    Predicate("needed/1 food/2", "@avoir/1 besoin/1 de/1 nourriture/2"),
-)
-_SATED = (
-    Predicate("@have/1 eaten/2 enough/3", "@avoir/1 assez/3 mangé/2"),
-    Predicate("@have/1 already/2 eaten/3", "@avoir/1 déjà/2 mangé/3"),
-    Predicate("@have/1 just/1 eaten/2", "@venir/1 de/1 manger/2"),
-    Predicate("@be/1 no/2 longer/2 hungry/3", "ne/2 @être/1 plus/2 ~affamé/3"),
-    Predicate("@have/1 plenty/2 of/3 food/4", "@avoir/1 beaucoup/2 de/3 nourriture/4"),
-)
-_TRANSFER = "transfer"
-_give, _offer, _bring = (
-    _v(forms, fr, _TRANSFER, prep2="to/à")
-    for forms, fr in (
-        ("give gave given", "donner"),
-        ("offer offered offered", "offrir"),
-        ("bring brought brought", "apporter"),
-    )
-)
-_receive = _v("receive received received", "recevoir", _TRANSFER, prep2="from/de")
-_accept = _v("accept accepted accepted", "accepter", _TRANSFER, prep2="from/de")
 GIVE = Family(
-    "give",
-    _ANIMALS,
-    _verbs(_give, _offer, _bring, _v("sell sold sold", "vendre", _TRANSFER, prep2="to/à")),
-    _verbs(
-        _v("take took taken", "prendre", _TRANSFER, prep2="from/à"),
-        _receive,
-        _accept,
-        _v("buy bought bought", "acheter", _TRANSFER, prep2="from/à"),
+    "give", ANIMALS, ANIMAL_LOOKS,
+    _said("transfer", "give ~ to, offer ~ to, bring ~ to, sell ~ to"),
+    _said("transfer", "take ~ from, receive ~ from, accept ~ from, buy ~ from"),
+    (
+        Predicate("@have/1 eaten/2 enough/3", "@avoir/1 assez/3 mangé/2"),
+        Predicate("@have/1 already/2 eaten/3", "@avoir/1 déjà/2 mangé/3"),
+        Predicate("@have/1 just/1 eaten/2", "@venir/1 de/1 manger/2"),
+        Predicate("@be/1 no/2 longer/2 hungry/3", "ne/2 @être/1 plus/2 ~affamé/3"),
+        Predicate("@have/1 plenty/2 of/3 food/4", "@avoir/1 beaucoup/2 de/3 nourriture/4"),
     ),
-    _SATED,
-    _NEEDS,
-    _LOOKS,
+    (
+        *was("hungry affamé", degrees=_ANY),
+        *was("skinny maigre", degrees=_VERY),
+        Predicate("wanted/1 to/1 eat/2", "@vouloir/1 manger/2"),
+        Predicate("@have/1 not/2 eaten/3", "ne/2 @avoir/1 pas/2 mangé/3"),
+        Predicate("needed/1 food/2", "@avoir/1 besoin/1 de/1 nourriture/2"),
+    ),
     third="food",
     roles=("subject", "oblique"),
-)
+)  # fmt: skip
 
-_view = [
-    _v(forms, fr, "view", state=True)
-    for forms, fr in (
-        ("hide hid hidden", "cacher"),
-        ("conceal concealed concealed", "dissimuler"),
-        ("dominate dominated dominated", "dominer"),
-    )
-]
-_shield = [
-    _v(forms, fr, "view", state=True)
-    for forms, fr in (
-        ("protect protected protected", "protéger"),
-        ("shelter sheltered sheltered", "abriter"),
-        ("support supported supported", "soutenir"),
-    )
-]
-_PASSIVE = Form(passive=True)
-HIDE, PROTECT = (
-    Family(
-        "hide",
-        of_kind("building"),
-        _verbs(*verbs),
-        _verbs(*((verb, _PASSIVE) for verb in verbs)),
-        first,
-        second,
-        adjectives("old beautiful pretty white grey new"),
+
+def _voices(names: str, predicates: tuple[Predicate, ...], turned_predicates: tuple[Predicate, ...]) -> Family:
+    return Family(
+        "hide", of_kind("building"), adjectives("old beautiful pretty white grey new"),
+        _said("view", names), _said("view", names, _PASSIVE), predicates, turned_predicates,
         tenses=("past", "past", "present"),
-    )
-    for verbs, first, second in (
-        (
-            _view,
-            (*was("high haut", "tall grand", degrees=_VERY), *was("huge énorme")),
-            (*was("low bas", "small petit", degrees=_VERY), *was("tiny minuscule")),
-        ),
-        (
-            _shield,
-            (*was("solid solide", "strong fort", degrees=_VERY), *was("made-of-stone en-pierre")),
-            (*was("fragile fragile", "weak faible", degrees=_VERY), *was("in-bad-condition en-mauvais-état")),
-        ),
-    )
+    )  # fmt: skip
+
+
+HIDE = _voices(
+    "hide, conceal, dominate",
+    (*was("high haut", "tall grand", degrees=_VERY), *was("huge énorme")),
+    (*was("low bas", "small petit", degrees=_VERY), *was("tiny minuscule")),
+)
+PROTECT = _voices(
+    "protect, shelter, support",
+    (*was("solid solide", "strong fort", degrees=_VERY), *was("made-of-stone en-pierre")),
+    (*was("fragile fragile", "weak faible", degrees=_VERY), *was("in-bad-condition en-mauvais-état")),
 )
 
 CRUSH = Family(
-    "crush",
-    (*of_kind("furniture"), *named("crate barrel box cart")),
-    _verbs(
-        _v("crush crushed crushed", "écraser", "crush"),
-        _v("flatten flattened flattened", "aplatir", "crush"),
-        _v("damage damaged damaged", "abîmer", "crush"),
-    ),
-    _verbs(
-        _v("collapse collapsed collapsed", "effondrer", "crush", "under/sous", reflexive=True),
-        _v("give gave given", "céder", "crush", "way under/sous"),
-        _v("crack cracked cracked", "fissurer", "crush", "under/sous", reflexive=True),
-    ),
+    "crush", (*of_kind("furniture"), *named("crate barrel box cart")), THING_LOOKS,
+    _said("crush", "crush, flatten, damage"),
+    _said("crush", "collapse under, give way under, crack under"),
     (
         *was("heavy lourd", "heavy lourd", degrees=_TOO_SO),
         *was("massive massif", degrees=_VERY),
         *was("made-of-stone en-pierre", "made-of-iron en-fer"),
     ),
     (
-        *was("fragile fragile", "fragile fragile", degrees=_TOO_SO),
-        *was("thin mince", degrees=_TOO_SO),
+        *was("fragile fragile", "fragile fragile", "thin mince", degrees=_TOO_SO),
         *was("rotten pourri", "made-of-glass en-verre", "made-of-cardboard en-carton"),
     ),
-    _THING_LOOKS,
-)
+)  # fmt: skip
 
-_LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
-FILL, LOAD = (
-    Family(
-        "fill",
-        named(nouns),
-        _verbs(*verbs),
-        _verbs(*turned),
-        was("full plein", degrees=_LEVEL),
-        was("empty vide", degrees=_LEVEL),
-        _THING_LOOKS,
-        joint=("until/1", "jusque/1 à/1 ce/1 que/1"),
-        roles=("object", "oblique"),
-        tense_of_predicate="until",
-        plural_share=0.0,
-    )
-    for nouns, verbs, turned in (
-        (
-            "jug bucket bottle bowl cup glass pot basin barrel jar vase tank teapot",
-            [_v("fill filled filled", "remplir", "pour", prep2="from/à partir de")],
-            [
-                _v("empty emptied emptied", "vider", "pour", prep2="into/dans"),
-                _v("pour poured poured", "verser", "pour", prep2="into/dans"),
-            ],
-        ),
-        (
-            "cart truck car boat crate basket box bag suitcase chest",
-            [_v("load loaded loaded", "charger", "pour", prep2="from/à partir de")],
-            [_v("unload unloaded unloaded", "décharger", "pour", prep2="into/dans")],
-        ),
-    )
+
+def _levels(nouns: str, names: str, turned: str) -> Family:
+    return Family(
+        "fill", named(nouns), THING_LOOKS, _said("pour", names), _said("pour", turned),
+        was("full plein", degrees=_LEVEL), was("empty vide", degrees=_LEVEL),
+        joint=("until/1", "jusque/1 à/1 ce/1 que/1"), roles=("object", "oblique"), tense_of_predicate="until", plurals=0.0,
+    )  # fmt: skip
+
+
+FILL = _levels(
+    "jug bucket bottle bowl cup glass pot basin barrel jar vase tank teapot", "fill ~ from", "empty ~ into, pour ~ into"
 )
+LOAD = _levels("cart truck car boat crate basket box bag suitcase chest", "load ~ from", "unload ~ into")
 
 LEND = Family(
-    "lend",
-    _ANIMALS,
-    _verbs(_v("lend lent lent", "prêter", _TRANSFER, prep2="to/à"), _give, _offer, _bring),
-    _verbs(_v("borrow borrowed borrowed", "emprunter", _TRANSFER, prep2="from/à"), _receive, _accept),
+    "lend", ANIMALS, ANIMAL_LOOKS,
+    _said("transfer", "lend ~ to, give ~ to, offer ~ to, bring ~ to"),
+    _said("transfer", "borrow ~ from, receive ~ from, accept ~ from"),
     (
         *was("generous généreux", "generous généreux", "kind gentil", "helpful serviable", degrees=_ANY),
         Predicate("liked/1 to/1 share/2", "@aimer/1 partager/2"),
@@ -284,21 +196,12 @@ LEND = Family(
         *was("touched touché", degrees=_VERY),
         Predicate("said/1 thank/2 you/2", "%avoir/1 dit/1 merci/2"),
     ),
-    _LOOKS,
     joint=("./1", "./1"),
     third="tool",
     roles=("subject", "oblique"),
-)
+)  # fmt: skip
 
-_harm = [
-    _v(forms, fr, "hunt")
-    for forms, fr in (
-        ("attack attacked attacked", "attaquer"),
-        ("bite bit bitten", "mordre"),
-        ("hit hit hit", "frapper"),
-        ("insult insulted insulted", "insulter"),
-    )
-]
+_HARM = "attack, bite, hit, insult"
 _BECAUSE = ("because/1", "parce/1 que/1")
 _SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
 _UPSET = was("nervous nerveux", "upset contrarié", degrees=_VERY)  # of a by-phrase these would be said only by stretching
@@ -310,8 +213,12 @@ _PUNISHED = tuple(
     for en, fr in (("punished/2", "puni"), ("scolded/2", "grondé"), ("tied/2 up/2", "attaché"))
 )
 CONNECTIVE = Family(
-    "connective", _ANIMALS, _verbs(*_harm), _verbs(*((verb, _PASSIVE) for verb in _harm)), _FURIOUS, _TO_BLAME, _LOOKS
+    "connective", ANIMALS, ANIMAL_LOOKS, _said("meet", _HARM), _said("meet", _HARM, _PASSIVE), _FURIOUS, _TO_BLAME
 )
+VARIANTS = {
+    "chase": (CHASE,), "fit": (FIT,), "connective": (CONNECTIVE,), "give": (GIVE,), "hide": (HIDE, PROTECT),
+    "crush": (CRUSH,), "fill": (FILL, FILL, LOAD), "lend": (LEND,),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -320,14 +227,12 @@ class Description:
 
     noun: Noun
     det: str = "the"
-    adjective: Adjective | None = None
+    adjectives: tuple[Adjective, ...] = ()
     plural: bool = False
 
-    def phrase(self, *, part: str | None = None, negated: bool = False) -> NounPhrase:
-        described = (self.adjective,) if self.adjective else ()
-        return noun_phrase(
-            self.noun, det=self.det, adjectives=described, plural=self.plural, part=part, negated=negated
-        )
+    def phrase(self, *, part: str | None = None, definite: bool = False) -> NounPhrase:
+        det = "the" if definite and self.det == "a" else self.det
+        return noun_phrase(self.noun, det=det, adjectives=self.adjectives, plural=self.plural, part=part)
 
 
 @dataclass(frozen=True)
@@ -337,7 +242,7 @@ class Scene:
     first: Description
     second: Description
     third: Description | None
-    agent: Noun | None
+    agent: Description | None
     tense: str
     short: bool  # didn't, not did not
     time: tuple[str, str] | None
@@ -346,35 +251,39 @@ class Scene:
 def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, *, plural: bool = False) -> Description:
     """A noun with a determiner and perhaps an adjective, one that this split may put to it."""
     det = rng.choices(("the", "a", "this", "my", "our"), (80, 5, 5, 5, 5))[0]
-    adjective = rng.choice(looks) if looks and rng.random() < 0.25 else None
-    if adjective and split_of_combination(("describes", adjective.en, noun.en)) not in ("train", split):
-        adjective = None
-    return Description(noun, det, adjective, plural)
+    described = fitting(noun, looks, split) if rng.random() < 0.25 else ()
+    return Description(noun, det, (rng.choice(described),) if described else (), plural)
+
+
+def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
+    """Those of the adjectives that this split may put to the noun."""
+    return tuple(a for a in looks if split_of_combination(("describes", a.en, noun.en)) in ("train", split))
 
 
 def draw_pair(
-    rng: Random, firsts: tuple[Noun, ...], seconds: tuple[Noun, ...], domain: str, split: str, *, mixed: bool | None = None
+    rng: Random, firsts: tuple[Noun, ...], seconds: tuple[Noun, ...], group: str, split: str, *, mixed: bool | None = None
 ) -> tuple[Noun, Noun]:
-    """Two nouns that belong to this split with the verbs of this domain; `mixed`: of different gender, or of the same."""
+    """Two nouns that belong to this split with the verbs of this group; `mixed`: of different gender, or of the same."""
     while True:
         first, second = rng.choice(firsts), rng.choice(seconds)
         if first is second or mixed is not None and (first.gender != second.gender) is not mixed:
             continue
-        if split_of_combination(("pair", domain, *sorted((first.en, second.en)))) == split:
+        if split_of_combination(("pair", group, *sorted((first.en, second.en)))) == split:
             return first, second
 
 
 def _scene(rng: Random, family: Family, split: str, *, mixed: bool) -> Scene:
-    first, second = draw_pair(rng, family.nouns, family.nouns, family.verbs[0][0].domain, split, mixed=mixed)
-    plural = rng.random() < family.plural_share
+    first, second = draw_pair(rng, family.nouns, family.nouns, family.verbs[0][0].group, split, mixed=mixed)
+    plural = rng.random() < family.plurals
     third = None
     if family.third:
-        third = describe(rng, rng.choice(of_kind(family.third)), _THING_LOOKS[:3], split)
+        several = rng.random() < family.plurals
+        third = describe(rng, rng.choice(of_kind(family.third)), THING_LOOKS[:3], split, plural=several)
     return Scene(
-        describe(rng, first, family.descriptions, split, plural=plural),
-        describe(rng, second, family.descriptions, split, plural=plural),
+        describe(rng, first, family.looks, split, plural=plural),
+        describe(rng, second, family.looks, split, plural=plural),
         third,
-        rng.choice(of_kind("person")) if family.roles[0] == "object" else None,
+        describe(rng, rng.choice(of_kind("person")), _PEOPLE_LOOKS, split) if family.roles[0] == "object" else None,
         rng.choice(family.tenses),
         rng.random() < 0.4,
         rng.choice(TIMES) if rng.random() < 0.1 and family.tenses == ("past",) else None,
@@ -387,13 +296,12 @@ def _sentence(
 ) -> StoryPair:  # fmt: skip
     """One sentence; `is_first`: *it* is the first candidate, `swapped`: the scene's nouns change places."""
     one, two = (scene.second, scene.first) if swapped else (scene.first, scene.second)
-    negated = form.negative and isinstance(verb, Verb) and not verb.prep[1]
     first = one.phrase(part="patient" if form.passive or scene.agent else "agent")
-    second = two.phrase(part="agent" if form.passive else "patient", negated=negated)
-    form = replace(form, tense=scene.tense, short=scene.short)
+    second = two.phrase(part="agent" if form.passive else "patient", definite=form.negative)
+    modal = "can" if form.modal and scene.tense == "present" else form.modal
+    form = replace(form, tense=scene.tense, short=scene.short, modal=modal)
     if scene.agent:
-        agent = noun_phrase(scene.agent, part="agent")
-        main = clause(agent, verb, first, second, form=form)
+        main = clause(scene.agent.phrase(part="agent"), verb, first, second, form=form)
     elif scene.third:
         second.head.part = "recipient"
         main = clause(first, verb, scene.third.phrase(part="patient"), second, form=form)
@@ -403,11 +311,9 @@ def _sentence(
     it = pronoun(meant, role)
     tense = family.tense_of_predicate or scene.tense
     said = compose(predicate.en, predicate.fr, subject=it, tense=tense, degree=degree, part="state")
-    slots = {"M": main, "I": it, "P": said}
-    opening = (f"{scene.time[0]} ,/8 ", f"{scene.time[1]} ,/8 ") if scene.time else ("", "")
+    phrase = compose(f"$M {joint[0]} $I $P ./9", f"$M {joint[1]} $I $P ./9", {"M": main, "I": it, "P": said})
     if scene.time:
-        opening = tuple(part.replace("/1", "/11").replace("/2", "/12").replace("/3", "/13") for part in opening)
-    phrase = compose(f"{opening[0]}$M {joint[0]} $I $P ./9", f"{opening[1]}$M {joint[1]} $I $P ./9", slots)
+        phrase = compose("$T ,/1 $M", "$T ,/1 $M", {"T": compose(*scene.time), "M": phrase})
     return realise(phrase, family=family.name, kind=kind, contrast_key=key)
 
 
@@ -437,7 +343,7 @@ def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -
     victim, and punishment only follows for the one who attacked.
     """
     scene = _scene(rng, CONNECTIVE, split, mixed=mixed)
-    i = rng.randrange(len(_harm))
+    i = rng.randrange(len(CONNECTIVE.verbs))
     blame = rng.choice(_TO_BLAME)
     other = (blame, blame) if rng.random() < 0.7 else (rng.choice(_PREY), rng.choice(_PUNISHED))
     furious = rng.choice(_FURIOUS)
@@ -460,12 +366,6 @@ def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -
                     )
                 )  # fmt: skip
     return group
-
-
-VARIANTS = {
-    "chase": (CHASE,), "fit": (FIT,), "connective": (CONNECTIVE,), "give": (GIVE,), "hide": (HIDE, PROTECT),
-    "crush": (CRUSH,), "fill": (FILL, FILL, LOAD), "lend": (LEND,),
-}  # fmt: skip
 
 
 def hard_group(rng: Random, name: str, split: str, key: str, *, mixed: bool = True) -> list[StoryPair]:

@@ -1,0 +1,243 @@
+"""`seq2see train` and `seq2see evaluate` end to end on toy data: what lies in a run folder, what is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from safetensors.torch import load_file
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+from seq2see.cli import main
+from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.training.batching import EncodedPairs
+from seq2see.training.config import load_config
+from seq2see.training.finetuning import start_from
+from seq2see.training.pairs import load_corpus
+from seq2see.training.trainer import Seq2SeeTrainer
+
+SETTINGS = [
+    "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=2",
+    "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.pairs=10", "evaluation.max_length=40",
+    "data.val_fraction=0.1",
+]  # fmt: skip
+
+
+def train(*overrides: str) -> int:
+    return main(["train", "finetune", *SETTINGS, *overrides])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, toy_file) -> Path:
+    """A finished run on the toy language."""
+    folder = tmp_path_factory.mktemp("toy") / "run"
+    assert train(f"data.path={toy_file}", f"training.output_dir={folder}") == 0
+    return folder
+
+
+def last_error(capsys) -> str:
+    """The one line that a refusal leaves on stderr, after what was said before it."""
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert not any("Traceback" in line for line in lines)
+    return lines[-1]
+
+
+def test_a_finished_run_folder_has_all_its_parts(run):
+    assert {
+        "model.safetensors", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
+        "README.md", "run.yaml", "metrics.json", "seen_words.json", "modeling_seq2see.py",
+    } <= {item.name for item in run.iterdir()}  # fmt: skip
+    assert not (run / "training_args.bin").exists()  # a pickle: nobody should have to open one
+    config = json.loads((run / "config.json").read_text("utf-8"))
+    assert config["use_cache"] is True
+    assert config["language_pairs"] == [["en", "fr"]]
+    generation = json.loads((run / "generation_config.json").read_text("utf-8"))
+    assert generation.pop("transformers_version")
+    generation.pop("_from_model_config", None)
+    assert generation == {
+        "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1, "forced_bos_token_id": 4,
+        "num_beams": 4, "early_stopping": True, "length_penalty": 1.0, "max_length": 40,
+    }  # fmt: skip
+    assert json.loads((run / "seen_words.json").read_text("utf-8"))["fr"][:3] == ["aujourd'hui", "chat", "cheval"]
+    assert yaml.safe_load((run / "run.yaml").read_text("utf-8"))["model"]["d_model"] == 16
+    metrics = json.loads((run / "metrics.json").read_text("utf-8"))
+    assert "tok:13a" in metrics["evaluation"]["val"]["bleu_signature"]
+    assert any("eval_loss" in row for row in metrics["training"]["log"])
+
+
+def test_the_card_has_front_matter_scores_and_lines_that_run(run):
+    _, front, body = (run / "README.md").read_text("utf-8").split("---\n", 2)
+    assert yaml.safe_load(front)["language"] == ["en", "fr"]
+    assert "license" not in yaml.safe_load(front)
+    assert "| val (" in body and "nrefs:1|case:mixed" in body
+    code = body.split("```python\n")[1].split("```")[0].replace('"finetune"', repr(str(run)))
+    assert "seq2see" not in code
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_a_run_loads_by_the_usual_classes(run):
+    tokenizer = AutoTokenizer.from_pretrained(run)
+    model = AutoModelForSeq2SeqLM.from_pretrained(run)
+    output = model.generate(**tokenizer("the dog sees a cat", return_tensors="pt"))
+    assert output[0, 1] == tokenizer.convert_tokens_to_ids("<2fr>")
+
+
+def test_a_run_is_never_trained_over(run, toy_file, capsys):
+    before = (run / "model.safetensors").stat().st_mtime_ns
+    data = f"data.path={toy_file}"
+    assert train(data, f"training.output_dir={run}") == 2
+    assert "already holds a run" in last_error(capsys)
+    assert train(data, f"training.output_dir={run}", "training.resume=true", "tokenizer.vocab_size=350") == 2
+    assert "tokenizer.vocab_size is 350, but the run" in last_error(capsys)
+    assert (run / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, capsys):
+    data, output = f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"
+    assert train(data, output, "training.num_train_epochs=1") == 0
+    steps = json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]["steps"]
+    assert train(data, output, "training.resume=true") == 0
+    assert json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]["steps"] == 2 * steps
+    assert f"resuming from {tmp_path}" in capsys.readouterr().err
+
+
+def test_interrupting_says_how_to_go_on(toy_file, tmp_path):
+    command = [
+        sys.executable, "-m", "seq2see", "train", "finetune", *SETTINGS, f"data.path={toy_file}",
+        f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=100000",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("run/checkpoint-*/trainer_state.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "training.resume=true" in errors
+
+
+@pytest.mark.parametrize(
+    ("overrides", "code", "message"),
+    [
+        (["data.path=no.tsv"], 1, "no.tsv"),
+        (["training.lr_scheduler_type=steep"], 2, "training section: .*steep"),
+        (["model.d_model=15"], 2, "model section: .*d_model"),
+        (["model.init_from=nowhere"], 1, "nowhere"),
+        (["tokenizer.vocab_size=10"], 1, "vocab_size"),
+        (["training.output_dir=/proc/run"], 1, "/proc/run"),
+    ],
+)
+def test_mistakes_are_one_line(toy_file, tmp_path, capsys, overrides, code, message):
+    defaults = [f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"]
+    assert train(*defaults, *overrides) == code
+    assert message.split(".*")[-1] in last_error(capsys)
+    assert not list(tmp_path.glob("run/*.safetensors"))
+
+
+def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):
+    assert main(["evaluate", str(run), "--split", "val"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    result = json.loads(lines[-1])
+    recorded = json.loads((run / "metrics.json").read_text("utf-8"))["evaluation"]["val"]
+    assert result["fr"] == recorded
+    assert any("BLEU" in line and "tok:13a" in line for line in lines[:-1])
+    assert main(["evaluate", str(run), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    assert json.loads(out)["fr"]["pairs"] == 200
+
+
+def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
+    for arguments, message in (
+        ([str(run)], "no 'test'"),
+        ([str(run), "--to", "de"], "'de'"),
+        ([str(tmp_path / "nowhere")], "nowhere"),
+    ):
+        assert main(["evaluate", *arguments]) in (1, 2)
+        assert message in last_error(capsys)
+
+
+def test_tokenised_references_are_scored_where_they_lie(run, tmp_path, capsys):
+    (tmp_path / "test.en").write_text("the dog\na big cat\n")
+    (tmp_path / "test.fr").write_text("le chien\nun grand chat\n")
+    (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\nun grand chat\n")
+    assert main(["evaluate", str(run), "--data", str(tmp_path), "--to", "fr", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)["fr"]
+    assert "tok:none" in row["bleu_lc_tok_signature"]
+
+
+@pytest.fixture(scope="module")
+def hindi_file(tmp_path_factory) -> Path:
+    words = {"dog": "कुत्ता", "cat": "बिल्ली", "the": "यह", "a": "एक", "sees": "देखता", "big": "बड़ा", "here": "यहाँ"}
+    path = tmp_path_factory.mktemp("hindi") / "hi.tsv"
+    sentences = [[a, b, c] for a in words for b in words for c in words]
+    lines = ["\t".join([" ".join(row), " ".join(words[word] for word in row)]) for row in sentences]
+    path.write_text("en\thi\n" + "\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("old_text", ["at hand", "gone"])
+def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path, old_text):
+    start = tmp_path / "start"
+    start.mkdir()
+    for item in run.iterdir():
+        if item.is_file() and not (old_text == "gone" and item.name == "run.yaml"):
+            (start / item.name).write_bytes(item.read_bytes())
+    settings = [f"model.init_from={start}", f"data.path={hindi_file}", "data.target=hi", "tokenizer.vocab_size=500"]
+    assert train(*settings, f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=1") == 0
+    old, new = Seq2SeeTokenizer.from_pretrained(run), Seq2SeeTokenizer.from_pretrained(tmp_path / "run")
+    assert new.languages == ["fr", "hi"]
+    assert new.tag_id("fr") == old.tag_id("fr")
+    text = "le chien voit un petit cheval aujourd'hui"
+    assert len(new.encode_source(text)) <= 1.5 * len(old.encode_source(text))
+    assert len(new.encode_source("कुत्ता देखता")) < len(old.encode_source("कुत्ता देखता")) / 2
+    model = load_checkpoint(tmp_path / "run")
+    assert model.config.language_pairs == [["en", "hi"], ["en", "fr"]]
+    assert model.config.vocab_size == len(new) == model.lm_head.weight.shape[0]
+    assert model.lm_head.weight.data_ptr() == model.model.shared.weight.data_ptr()
+    assert model.generation_config.forced_bos_token_id == new.tag_id("hi")
+    seen = json.loads((tmp_path / "run" / "seen_words.json").read_text("utf-8"))
+    assert "chat" in seen["fr"] and "बिल्ली" in seen["hi"]
+
+
+def test_grown_embedding_copies_what_both_vocabularies_have(run, hindi_file, pairs):
+    """Before any step: rows by piece, new rows as means of what spelled them, and the old language scored as before."""
+    config = load_config(
+        "finetune", [f"model.init_from={run}", f"data.path={hindi_file}", "data.target=hi", "tokenizer.vocab_size=500"]
+    )
+    old, before = Seq2SeeTokenizer.from_pretrained(run), load_file(run / "model.safetensors")["model.shared.weight"]
+    new, model = start_from(config, load_corpus(config.data))
+    after = model.get_input_embeddings().weight.detach()
+    shared = [piece for piece in new.get_vocab() if piece in old.get_vocab()]
+    assert len(shared) > 300
+    for piece in shared:
+        assert (after[new.get_vocab()[piece]] == before[old.get_vocab()[piece]]).all(), piece
+    assert (after[new.tag_id("hi")] == before[old.tag_id("fr")]).all()
+    fresh = next(piece for piece in new.get_vocab() if "ब" in piece and piece not in old.get_vocab())
+    spelled = [old.get_vocab()[f"<0x{byte:02X}>"] for byte in fresh.strip().encode()]
+    if fresh.startswith(" "):
+        spelled.insert(0, old.get_vocab()[" "])
+    assert after[new.get_vocab()[fresh]].tolist() == pytest.approx(before[spelled].mean(0).tolist(), abs=1e-6)
+    assert EncodedPairs(pairs, new, max_length=64)[0].labels[0] == old.tag_id("fr")
+
+
+def test_fine_tuning_on_a_known_language_keeps_the_tokenizer(run, toy_file, tmp_path):
+    settings = [f"model.init_from={run / next(run.glob('checkpoint-*')).name}", f"data.path={toy_file}"]
+    assert train(*settings, f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=1") == 0
+    assert (tmp_path / "run" / "tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
+
+
+def test_only_the_first_of_several_processes_writes(make_trainer, monkeypatch):
+    trainer: Seq2SeeTrainer = make_trainer(ema_decay=0.9)
+    trainer.train()
+    monkeypatch.setattr(type(trainer.args), "should_save", False)
+    trainer._save(trainer.args.output_dir)
+    assert not list(Path(trainer.args.output_dir).glob("*.safetensors"))
