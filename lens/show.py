@@ -40,10 +40,14 @@ COLUMNS: dict[Kind, str] = {
 }
 
 
+def printable(text: str) -> str:
+    """The text with escapes for what could move a cursor, ring a bell or turn a line round."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 def label(text: str) -> str:
-    """A piece as it is shown: the space visible, and nothing that could move a cursor or turn a line round."""
-    shown = text.replace(" ", "▁")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)
+    """A piece as it is shown: printable, its space visible."""
+    return printable(text).replace(" ", "▁")
 
 
 def labels(pieces: Sequence[Piece]) -> list[str]:

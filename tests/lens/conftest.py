@@ -22,7 +22,7 @@ def seq2see():
 
 @pytest.fixture(scope="session")
 def trace(seq2see):
-    """A Seq2See's trace of a sentence with pieces of every sort: a tag, a word in several pieces, bytes, punctuation."""
+    """A Seq2See's trace with pieces of every sort: a tag, a word in several pieces, bytes, punctuation."""
     from seq2see.lens import trace_hypotheses
 
     model, tokenizer = seq2see

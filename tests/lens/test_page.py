@@ -16,7 +16,7 @@ def page(browser, trace, tmp_path):
     context = browser.new_context(viewport={"width": 1200, "height": 1400})
     opened = context.new_page()
     wrong = []
-    opened.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else wrong.append(request.url))
+    opened.on("request", lambda request: request.url.startswith("file:") or wrong.append(request.url))
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
     opened.goto(path.as_uri())
@@ -75,8 +75,8 @@ def test_the_table_holds_the_map(page, trace):
     page.get_by_label("Encoder").check()
     page.locator("summary").click()
     rows = page.locator("table tr")
-    cells = [[float(value) for value in rows.nth(i + 1).locator("td").all_inner_texts()] for i in range(len(trace.source))]
-    for row, expected in zip(cells, trace.maps("encoder")[1, 0], strict=True):
+    for i, expected in enumerate(trace.maps("encoder")[1, 0]):
+        row = [float(value) for value in rows.nth(i + 1).locator("td").all_inner_texts()]
         assert row == pytest.approx(expected.tolist(), abs=6e-5)
 
 
@@ -103,7 +103,7 @@ def test_choosing_a_thumbnail_enlarges_it(page):
 def test_words_never_seen_are_marked(page):
     marked = page.locator(".s2s-piece[data-unseen]").all_inner_texts()
     assert "".join(marked).replace("·", "") == "cat"
-    assert page.locator(".s2s-unseen").inner_text().startswith("Never seen in training: cat. The model has learnt nothing")
+    assert page.locator(".s2s-unseen").inner_text().startswith("Never seen in training: cat. The model has learnt")
 
 
 def test_probabilities_stand_with_their_pieces(page, trace):

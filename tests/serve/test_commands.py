@@ -1,0 +1,146 @@
+"""The verbs `translate` and `look`: a line for a line, in order, at once; every fault in one line with its code."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tiny import SENTENCES
+
+from seq2see.cli import main
+from seq2see.lens import Trace
+from seq2see.serve.commands import _windows
+
+
+@pytest.fixture
+def run(monkeypatch, capsysbinary, folder):
+    """Run a verb on the tiny Seq2See with `stdin` bytes; gives the exit code, stdout and stderr."""
+
+    def call(verb, *arguments, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = main([verb, str(folder), *arguments])
+        out, err = capsysbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return call
+
+
+def test_a_line_comes_out_for_each_line_in_in_order(run, translator, monkeypatch):
+    monkeypatch.setattr("seq2see.serve.commands.LINES_AT_ONCE", 3)
+    lines = [SENTENCES[0], "", "The box.", "  ", "An owl.", SENTENCES[1], "The cat\u2028did."]
+    expected = [translator(line, num_beams=1).text.replace("\n", " ") for line in lines]
+    for end, last in (("\n", "\n"), ("\r\n", "\r\n"), ("\n", "")):
+        stdin = (end.join(lines) + last).encode()
+        code, out, err = run("translate", "--num-beams", "1", stdin=stdin)
+        assert (code, err) == (0, "")
+        assert out == "\n".join(expected) + "\n"
+
+
+def test_nothing_in_nothing_out(run):
+    assert run("translate") == (0, "", "")
+
+
+def test_a_byte_order_mark_is_no_text(run):
+    assert run("translate", stdin=b"\xef\xbb\xbfThe cat.\n") == run("translate", stdin=b"The cat.\n")
+
+
+def test_a_translation_with_line_ends_stays_on_one_line(run, monkeypatch):
+    monkeypatch.setattr("seq2see.serve.engine.decode_target", lambda tokenizer, ids: "a\nb\r\n\u2028c\x0b")
+    assert run("translate", stdin=b"The cat.\n")[1] == "a b  c\n"
+
+
+def test_the_language_is_the_one_asked_for(run, translator):
+    code, out, _ = run("translate", "--from", "en", "--to", "de", stdin=b"The cat.\n")
+    assert (code, out) == (0, " ".join(translator("The cat.", target="de").text.splitlines()) + "\n")
+    code, out, err = run("translate", "--to", "xx", stdin=b"The cat.\n")
+    assert (code, out) == (1, "") and "it has en to fr, en to de" in err and err.count("\n") == 1
+
+
+def test_a_line_that_is_not_utf8_is_named_after_those_before_it(run):
+    code, out, err = run("translate", stdin=b"The cat.\nThe box.\nb\xe9b\xe9\nThe owl.\n")
+    assert code == 1 and out.count("\n") == 2
+    assert "line 3 of the input, byte 2: not UTF-8" in err and err.count("\n") == 1
+
+
+def test_a_line_too_long_is_named_after_those_before_it(run):
+    code, out, err = run("translate", stdin=b"The cat.\n" + b"box " * 100 + b"\nThe owl.\n")
+    assert code == 1 and out.count("\n") == 1
+    assert "line 2: the text" in err and "too long" in err and err.count("\n") == 1
+
+
+def test_what_has_arrived_is_translated_without_waiting_for_more():
+    read, write = os.pipe()
+    with open(read, "rb") as stream, open(write, "wb", buffering=0) as writer:
+        windows = _windows(stream)
+        writer.write(b"one\n")
+        assert next(windows) == [(1, "one")]
+        writer.write(b"two\n")
+        assert next(windows) == [(2, "two")]
+        writer.write(b"thr")
+        writer.close()
+        assert list(windows) == [[(3, "thr")]]
+
+
+def test_a_long_input_goes_in_large_windows():
+    windows = list(_windows(io.BytesIO(b"x\n" * 3000)))
+    assert [number for lines in windows for number, _ in lines] == list(range(1, 3001))
+    assert max(map(len, windows)) <= 256
+
+
+def test_a_reader_who_leaves_ends_it_quietly(folder):
+    command = [sys.executable, "-m", "seq2see", "translate", str(folder), "--num-beams", "1"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        process.stdin.write(b"The cat.\n" * 400)
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(b"The cat.\n" * 400)
+        process.stdin.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141
+
+
+def test_look_prints_the_translation_and_one_head(run, translator):
+    code, out, err = run("look", "The cat zebra.", "--layer", "1", "--head", "0", "--kind", "encoder")
+    assert code == 0
+    assert "Encoder, layer 1 of 0-1, head 0 of 0-1" in out and "\x1b" not in out
+    assert "zebra" in err and "never seen" in err
+
+
+def test_look_writes_numbers_that_are_the_traces(run, translator, tmp_path):
+    path = tmp_path / "x.json"
+    code, out, err = run("look", "The cat.", "--to", "de", "--alternative", "2", "--out", str(path))
+    assert (code, out) == (0, "") and f"wrote {path}" in err
+    [expected] = translator.look(translator("The cat.", target="de", alternatives=3), alternative=2)
+    np.testing.assert_array_equal(Trace.load(path).cross["raw"], expected.cross["raw"])
+    assert json.loads(path.read_text())["target_ids"] == list(expected.target_ids)
+
+
+def test_look_writes_a_page(run, tmp_path):
+    path = tmp_path / "x.html"
+    assert run("look", "The zebra.", "--out", str(path))[0] == 0
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and '"unseen": ["zebra"]' in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["The cat.", "--out", "x.png"], 2, "ends in .html (a page) or .json"),
+        (["The cat.", "--out", "no/such/folder/x.html"], 1, "No such file or directory"),
+        (["The cat.", "--layer", "7"], 2, "there is no layer 7 here: expected 0 to 2"),
+        (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
+        (["The cat.", "--alternative", "99"], 2, "alternatives 100: expected a whole number from 1 to 64"),
+        (["   "], 1, "nothing to look at"),
+        (["box " * 100], 1, "too long"),
+        (["The cat.", "--to", "hi"], 1, "it has en to fr, en to de"),
+    ],
+)
+def test_look_refuses_in_one_line(run, arguments, code, told):
+    got, out, err = run("look", *arguments)
+    assert (got, out) == (code, "")
+    assert told in err and err.count("\n") == 1

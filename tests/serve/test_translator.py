@@ -1,0 +1,217 @@
+"""`Translator`: right order, right hypothesis, right language; what it cannot do it says in one line."""
+
+import json
+import shutil
+import threading
+
+import numpy as np
+import pytest
+from tiny import SENTENCES, foreign_tokenizer
+
+from seq2see import Translator
+from seq2see.errors import UserError
+from seq2see.lens.trace import KINDS
+
+TEXTS = [SENTENCES[0], "The box.", "", SENTENCES[2], "  ", "An owl.", SENTENCES[1]]
+
+
+def plain(results):
+    return [(r.text, r.source_text, [h.token_ids for h in r.hypotheses]) for r in results]
+
+
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_a_batch_equals_one_by_one_in_the_order_given(any_folder, num_beams, monkeypatch):
+    translator = Translator.from_pretrained(any_folder)
+    translator.model.generation_config.no_repeat_ngram_size = 2  # or a random net writes one piece, whatever it reads
+    alone = [translator(text, num_beams=num_beams) for text in TEXTS]
+    assert plain(translator(TEXTS, num_beams=num_beams)) == plain(alone)
+    monkeypatch.setattr("seq2see.serve.engine.BATCH_TOKENS", 60)
+    assert plain(translator(TEXTS, num_beams=num_beams)) == plain(alone)
+    assert len({r.text for r in alone if r.hypotheses}) > 2, "all translations are the same: order would go unseen"
+
+
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
+    translator = Translator.from_pretrained(any_folder)
+    results = translator(SENTENCES[:3], num_beams=num_beams, alternatives=min(num_beams, 2))
+    for alternative in range(min(num_beams, 2)):
+        for result, trace in zip(results, translator.look(results, alternative=alternative), strict=True):
+            hypothesis = result.hypotheses[alternative]
+            assert trace.target_ids == hypothesis.token_ids and trace.target_text == hypothesis.text
+            assert trace.score == hypothesis.score
+            penalty = translator.model.generation_config.length_penalty or 1.0
+            expected = trace.log_prob / len(trace.target_ids) ** penalty
+            assert hypothesis.score == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_length_penalty_counts_in_the_score(folder):
+    translator = Translator.from_pretrained(folder)
+    translator.model.generation_config.length_penalty = 0.5
+    for num_beams in (1, 3):
+        result = translator("The cat.", num_beams=num_beams)
+        [trace] = translator.look(result)
+        assert result.hypotheses[0].score == pytest.approx(trace.log_prob / len(trace.target) ** 0.5, abs=1e-4)
+
+
+def test_alternatives_are_the_best_of_the_beam(translator):
+    result = translator("The cat did not cross.", alternatives=4)
+    scores = [hypothesis.score for hypothesis in result.hypotheses]
+    assert len({hypothesis.token_ids for hypothesis in result.hypotheses}) == 4
+    assert scores == sorted(scores, reverse=True)
+    assert result.text == result.hypotheses[0].text
+    first, last = (translator.look(result, alternative=i)[0] for i in (0, 3))
+    assert first.target_ids != last.target_ids
+    for wrong in (-1, 4):
+        with pytest.raises(UserError, match="4 hypotheses"):
+            translator.look(result, alternative=wrong)
+
+
+def test_blank_texts_come_back_as_they_are(translator):
+    assert translator("").text == "" and translator(" \t\n").text == " \t\n"
+    assert translator([]) == []
+    with pytest.raises(UserError, match="0 hypotheses"):
+        translator.look(translator(" "))
+
+
+def test_the_target_language_decides_the_first_piece(translator):
+    tags = {language: translator.tokenizer.tag_id(language) for language in ("fr", "de")}
+    assert translator.language_pairs == [("en", "fr"), ("en", "de")]
+    for asked, got in ((None, "fr"), ("fr", "fr"), ("de", "de")):
+        result = translator("The cat.", target=asked)
+        assert (result.source_language, result.target_language) == ("en", got)
+        assert result.hypotheses[0].token_ids[0] == tags[got]
+        [trace] = translator.look(result)
+        assert trace.given == 1 and trace.target[0].text == f"<2{got}>" and trace.target[0].special
+    mixed = [translator("The cat.", target="de"), translator("The box.")]
+    assert [trace.target[0].text for trace in translator.look(mixed)] == ["<2de>", "<2fr>"]
+
+
+@pytest.mark.parametrize("asked", [{"target": "xx"}, {"source": "fr"}, {"source": "fr", "target": "en"}])
+def test_a_language_it_does_not_have_is_refused_by_name(translator, asked):
+    with pytest.raises(UserError, match="it has en to fr, en to de"):
+        translator("The cat.", **asked)
+
+
+def test_a_marian_checkpoint_names_its_pair(tmp_path):
+    import tiny
+
+    tokenizer = foreign_tokenizer()
+    tokenizer.init_kwargs.update(source_lang="en", target_lang="fr")
+    folder = tiny.save(tmp_path, tiny.foreign_model("marian"), tokenizer)
+    translator = Translator.from_pretrained(folder)
+    assert translator.language_pairs == [("en", "fr")]
+    with pytest.raises(UserError, match="it has en to fr"):
+        translator("x", target="de")
+    assert translator("The cat.").unknown_words is None
+
+
+def test_tags_and_ends_typed_by_a_user_are_text(translator):
+    ids = translator.tokenizer.encode_source("a </s> <2de> <pad>")
+    assert ids[-1] == 2 and not set(ids[:-1]) & {0, 1, 2, 3, *range(4, 36)}
+    assert translator("a </s> <2de>", target="fr").hypotheses[0].token_ids[0] == translator.tokenizer.tag_id("fr")
+
+
+def test_a_text_too_long_is_refused_not_cut(any_folder):
+    translator = Translator.from_pretrained(any_folder)
+    text = "box " * 100
+    if translator.model.config.model_type == "t5":
+        assert translator(text, max_new_tokens=2).hypotheses
+    else:
+        with pytest.raises(UserError, match=r"'box .*too long: it has \d+ pieces, the model takes 64"):
+            translator(["fine", text])
+
+
+def test_a_translation_cut_by_the_limit_says_so(translator):
+    result = translator("The cat.", max_new_tokens=3, num_beams=1)
+    assert len(result.hypotheses[0].token_ids) == 3 and not result.hypotheses[0].finished
+    assert "stopped at the limit of length" in translator.look(result)[0]._repr_html_()
+
+
+@pytest.mark.parametrize("wrong", [{"num_beams": 0}, {"num_beams": 10**9}, {"alternatives": 0}, {"alternatives": 65},
+                                   {"max_new_tokens": 10**9}, {"max_new_tokens": -1}, {"num_beams": 2.5}])
+def test_numbers_out_of_bounds_are_refused(translator, wrong):
+    with pytest.raises(UserError, match=rf"{next(iter(wrong))}.*expected a whole number from 1 to"):
+        translator("The cat.", **wrong)
+
+
+def test_text_that_is_none_is_refused(translator):
+    with pytest.raises(UserError, match="surrogate"):
+        translator("a\ud800b")
+    with pytest.raises(UserError, match="expected text, got int"):
+        translator([3])
+
+
+def test_composed_and_decomposed_letters_are_one(translator):
+    result = translator("e\u0301te\u0301")
+    assert result.source_text == "\u00e9t\u00e9" and plain([result]) == plain([translator("été")])
+
+
+def test_words_never_seen_are_named_numbers_and_punctuation_are_not(translator):
+    result = translator("The CAT didn't cross 12 zebras, 猫 3,5 ... ☃!")
+    assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "☃"]
+    assert all(result.source_text[word.start : word.end] == word.text for word in result.unknown_words)
+    assert translator("The cat.").unknown_words == ()
+
+
+def test_a_checkpoint_that_samples_is_searched_all_the_same(any_folder):
+    translator = Translator.from_pretrained(any_folder)
+    before = plain(translator(SENTENCES[:2]))
+    translator.model.generation_config.update(do_sample=True, temperature=5.0)
+    assert plain(translator(SENTENCES[:2])) == plain(translator(SENTENCES[:2])) == before
+
+
+def test_looking_and_translating_from_many_threads_agree_with_one(translator):
+    expected = plain([translator(SENTENCES[0])])
+    [before] = translator.look(translator(SENTENCES[0]))
+    failures = []
+
+    def work():
+        for _ in range(3):
+            result = translator(SENTENCES[0])
+            [trace] = translator.look(result)
+            if plain([result]) != expected or not np.allclose(trace.maps("cross"), before.maps("cross"), atol=1e-6):
+                failures.append(result)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and translator.model.config._attn_implementation == "sdpa"
+
+
+def test_look_gives_every_layer_and_head(translator):
+    traces = translator.look(translator(SENTENCES[:2]))
+    for trace in traces:
+        S, T = len(trace.source), len(trace.target)
+        shapes = {"encoder": (2, 2, S, S), "decoder": (3, 2, T, T), "cross": (3, 2, T, S)}
+        assert {kind: trace.maps(kind).shape for kind in KINDS} == shapes
+        assert trace.model == translator.name and (trace.engine, trace.precision) == ("torch", "float32")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("tokenizer.json", "{", "the tokenizer in .* cannot be read"),
+        ("tokenizer.json", None, "the tokenizer in .* cannot be read"),
+        ("seen_words.json", "[1]", "not a list of words"),
+        ("seen_words.json", "{", "not a list of words"),
+        ("model.safetensors", None, "no model.safetensors"),
+    ],
+)
+def test_a_damaged_folder_is_refused_in_one_line(folder, tmp_path, file, content, told):
+    broken = shutil.copytree(folder, tmp_path / "run")
+    (broken / file).unlink() if content is None else (broken / file).write_text(content)
+    with pytest.raises(UserError, match=told) as error:
+        Translator.from_pretrained(broken)
+    assert "\n" not in str(error.value)
+
+
+def test_a_tokenizer_of_another_model_is_refused(folder, tmp_path):
+    broken = shutil.copytree(folder, tmp_path / "run")
+    path = broken / "tokenizer.json"
+    plan = json.loads(path.read_text())
+    plan["model"]["vocab"] |= {f"zz{i}": len(plan["model"]["vocab"]) + i for i in range(500)}
+    path.write_text(json.dumps(plan))
+    with pytest.raises(UserError, match="they do not belong together"):
+        Translator.from_pretrained(broken)
