@@ -245,7 +245,8 @@ def test_the_callers_sigterm_handler_is_given_back(monkeypatch: pytest.MonkeyPat
 @pytest.mark.skipif(os.name != "posix", reason="POSIX pipes")
 @pytest.mark.parametrize("size", [10, 100_000], ids=["at the end", "while writing"])
 def test_a_reader_that_goes_away_is_no_error(size: int) -> None:
-    process = python(command_that(f"time.sleep(0.5); print('x' * {size})"))
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    process = python(command_that(f"time.sleep(0.5); print('x' * {size})"), env=buffered)
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     assert process.stderr.read() == ""
