@@ -81,6 +81,7 @@ def noun_phrase(
         fr = [Token(_determiner(french_det, noun.gender, plural, core[0].text), ids), *core]
         if det:
             english = _ENGLISH_PLURAL.get(det, det) if plural else det
+            english = "any" if negated and english == "some" else english
             en = [Token(word, ids) for word in (("what", "a") if english == "what" and not plural else (english,))] + en
     combinations = frozenset(("describes", adjective.en, noun.en) for adjective in adjectives)
     return NounPhrase(en, fr, combinations, head, noun, noun.gender, plural)

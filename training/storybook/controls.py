@@ -108,8 +108,8 @@ def weather(rng: Random, split: str) -> StoryPair:
 
 _FIRST = verbs("meet", "see, find, hear, wake up, call, catch")
 _THEN = verbs("meet", "follow, bite, help, chase, attack, greet")
-_OBTAIN = verbs("goods", "buy, open, clean, wash, take")
-_DISPOSE = verbs("goods", "lose, sell, hide, break, close, paint")
+_OBTAIN = verbs("goods", "buy, clean, wash, take")
+_DISPOSE = verbs("goods", "lose, sell, hide, break, paint")
 
 
 def object_agreement(rng: Random, split: str) -> StoryPair:
@@ -146,7 +146,7 @@ def possessive(rng: Random, split: str) -> StoryPair:
     owners, things, doings = rng.choice(_OWNED)
     verb = rng.choice(doings)
     first, second = draw_pair(rng, owners, things, verb.group, split)
-    several, plural = rng.random() < 0.2, rng.random() < 0.25
+    several, plural = rng.random() < 0.2, rng.random() < 0.25 and second.kind != "kin"
     subject = describe(rng, first, DESCRIPTIONS[first.kind], split, plural=several).phrase(part="agent")
     object_ = owned(rng, subject, second, split, plural=plural)
     phrase = compose("$M ./1", "$M ./1", {"M": clause(subject, verb, object_)})

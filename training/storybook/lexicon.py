@@ -140,7 +140,7 @@ DESCRIPTIONS: dict[str, tuple[Adjective, ...]] = {
         "young old tired happy sad sick brave lazy strong weak clever kind shy proud curious quiet famous rich poor strange "
         "cheerful hungry"
     ),
-    "kin": adjectives("young old tired happy sad sick brave clever kind shy proud curious cheerful"),
+    "kin": adjectives("young tired happy sad sick brave clever kind shy proud curious cheerful"),
     "food": adjectives("big small good beautiful red green yellow white sweet ripe cold round strange"),
     "container": adjectives(f"big small beautiful old new pretty {_COLOURS} empty full heavy clean dirty round broken strange"),
     "furniture": adjectives("big small beautiful old new pretty red green white black heavy clean dirty round broken expensive"),

@@ -71,7 +71,7 @@ def starts_with_vowel(word: str) -> bool:
     word = word.lower()
     if word.startswith("h"):
         return not word.startswith(_ASPIRATED)
-    return word[0] in _VOWELS and word not in ("onze", "y")
+    return word[0] in _VOWELS and word != "onze"
 
 
 def french_plural(word: str) -> str:

@@ -64,9 +64,9 @@ _LASTING = "sleep run swim walk dance eat jump play wait rest laugh work watch l
 INTRANSITIVE = tuple(Plain(verb, _ANIMATE, ()) for verb in VERBS.values() if verb.group == "alone")
 _BRIEF = ("arrive", "leave", "return", "stop", "fall")  # said with a time, not with a place
 _FORMS = (
-    *(Form(),) * 5, Form(negative=True), Form(negative=True), Form(negative=True, short=True),
-    *(Form("present"),) * 4, Form("present", negative=True), Form("present", negative=True, short=True),
-    *(Form("future"),) * 2, *(Form("progressive"),) * 2, Form(modal="can"), Form(modal="can", negative=True),
+    *(Form(),) * 3, Form(negative=True), Form(negative=True), Form(negative=True, short=True),
+    *(Form("present"),) * 5, Form("present", negative=True), Form("present", negative=True, short=True),
+    *(Form("future"),) * 4, *(Form("progressive"),) * 2, Form(modal="can"), Form(modal="can", negative=True),
     Form(modal="could", negative=True), Form(modal="could", negative=True, short=True), Form(modal="must"),
     Form(modal="wanted"), Form("present", modal="wants"), Form(modal="wanted", negative=True), Form(never=True),
     Form(adverb=("often", "souvent")), Form("present", adverb=("always", "toujours")), Form("present", adverb=("often", "souvent")),
@@ -81,22 +81,23 @@ def say(
 
     `new`: what has not been spoken of (*a, some, three*); False: what has (*the, this, my*); None: either.
     """
-    plural = rng.random() < 0.25 if plural is None else plural
+    plural = rng.random() < 0.25 and noun.kind != "kin" if plural is None else plural
     fit = fitting(noun, DESCRIPTIONS[noun.kind], split)
-    before, after = [a for a in fit if a.before], [a for a in fit if not a.before]
+    before, after = [a for a in fit if a.before], [a for a in fit if a.en in UNGRADED]
     chosen: list[Adjective] = []
     if (draw := rng.random()) < 0.45 and fit:
         chosen = [rng.choice(before), rng.choice(after)] if draw < 0.07 and before and after else [rng.choice(fit)]
     count = owner = None
+    mine = ("the", "the") if noun.kind == "person" else ("my", "our")
     if plural and rng.random() < 0.25:
-        digits = str(rng.randint(13, 99))
-        count = (digits, digits) if rng.random() < 0.15 else rng.choice(NUMBERS)
+        digits = rng.choice(("15", "20", "24", "25", "30", "40", "50", "60", "75", "99"))
+        count = (digits, digits) if rng.random() < 0.25 else rng.choice(NUMBERS)
     if plural:
-        known = rng.choices(("the", "this", "my", "our"), (6, 1, 1, 1))[0]
+        known = rng.choices(("the", "this", *mine), (6, 1, 1, 1))[0]
         det = ("" if count else rng.choice(("some", "some", ""))) if new or new is None and rng.random() < 0.4 else known
-        count = None if det in ("this", "our") else count
+        count = None if det == "this" or count and det and count[0].startswith("a/") else count
     else:
-        known = rng.choices(("the", "this", "my", "our"), (8, 1, 1, 1))[0]
+        known = rng.choices(("the", "this", *mine), (3 if noun.kind == "kin" else 8, 1, 1, 1))[0]
         det = "a" if new or new is None and rng.random() < 0.25 else known
         det = "every" if new is None and not negated and rng.random() < 0.02 else det
     if noun.kind in ("tool", "container", "vehicle", "animal") and not new and rng.random() < 0.06:
@@ -145,13 +146,13 @@ def _event(rng: Random, split: str, *, form: Form | None = None, lasting: bool =
         said = form or _form(rng, plain.verb)
         if not _suits(subject, plain.verb, said) or lasting and plain.verb.en[0] not in _LASTING:
             continue
-        if placed and (plain.verb.group == "cross" or plain.verb.en[0] in (*_BRIEF, "build")):
+        if placed and (plain.verb.state or plain.verb.group == "cross" or plain.verb.en[0] in (*_BRIEF, "build")):
             continue
         if not plain.objects:
             return clause(subject, plain.verb, form=said)
         noun = rng.choice(plain.objects)
         if noun is not subject.noun:
-            negated = said.negative and not plain.verb.prep[1]
+            negated = (said.negative or said.never) and not plain.verb.prep[1]
             return clause(subject, plain.verb, say(rng, noun, split, part="patient", negated=negated), form=said)
 
 
@@ -192,7 +193,7 @@ def _quality(
     """*was very tired*: an adjective said of a subject, with the combination that this makes."""
     said = {token.text for token in subject.en}
     looks = DESCRIPTIONS[noun.kind] if noun else adjectives("tired happy sad sick brave lazy strong kind shy proud curious rich")
-    free = [a for a in looks if a.en not in said and not (said & UNGRADED and a.en in UNGRADED)]
+    free = [a for a in looks if a.en not in said and a.en != "new" and not (said & UNGRADED and a.en in UNGRADED)]
     if noun:
         free = list(fitting(noun, tuple(free), split))
     adjective = rng.choice(free)
@@ -316,9 +317,10 @@ def joined(rng: Random, split: str) -> Phrase:
         phrase = compose(*patterns, {"E": result})
         phrase.en[1].role = "weather"
         return phrase
-    phrase = _event(rng, split, form=Form())
+    phrase, contrary = _event(rng, split, form=Form()), False
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
-        en, fr = rng.choice((("and/1", "et/1"), ("but/1", "mais/1"), (",/2 and/1", ",/2 et/1"), (",/2 but/1", ",/2 mais/1")))
+        en, fr = rng.choice((("and/1", "et/1"), (",/2 and/1", ",/2 et/1"), (",/2 but/1", ",/2 mais/1"))[: 2 + (not contrary)])
+        contrary = contrary or "but" in en
         more = _event(rng, split, form=Form(), placed=True)
         if rng.random() < 0.3:
             more = compose("$E $W", "$E $W", {"E": more, "W": _where(rng, split)})

@@ -65,6 +65,7 @@ _LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
 ANIMALS = of_kind("animal")
 ANIMAL_LOOKS = adjectives("old young beautiful white black grey brown")
 THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
+_ODD = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"), ("young", "grandmother")}
 _PEOPLE_LOOKS = adjectives("old young kind clever tired")
 _Verbs = tuple[tuple[Verb | SetVerb, Form], ...]
 
@@ -79,7 +80,7 @@ _PASSIVE = Form(passive=True)
 
 CHASE = Family(
     "chase", ANIMALS, ANIMAL_LOOKS,
-    _said("meet", "chase, attack, hunt, catch"),
+    _said("meet", "chase, attack, hunt, stalk"),
     _said("meet", "flee from, avoid, fear, hide from"),
     (
         *was("hungry affamé", degrees=_ANY),
@@ -108,7 +109,7 @@ FIT = Family(
         (SetVerb("@have/1 no/2 room/3 for/4", "ne/2 @avoir/1 pas/2 de/2 place/3 pour/4", "contain"), Form()),
     ),
     (*was("big grand", "big grand", "wide large", degrees=_TOO_SO), *was("huge énorme")),
-    (*was("small petit", "small petit", "narrow étroit", degrees=_TOO_SO), *was("tiny minuscule", "full plein")),
+    (*was("small petit", "small petit", "narrow étroit", degrees=_TOO_SO), *was("tiny minuscule")),
     tenses=("past", "past", "past", "past", "present"),
 )
 
@@ -251,12 +252,14 @@ class Scene:
 def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, *, plural: bool = False) -> Description:
     """A noun with a determiner and perhaps an adjective, one that this split may put to it."""
     det = rng.choices(("the", "a", "this", "my", "our"), (80, 5, 5, 5, 5))[0]
+    det = "the" if noun.kind == "person" and det in ("my", "our") else det  # *my woman* would be a wife
     described = fitting(noun, looks, split) if rng.random() < 0.25 else ()
     return Description(noun, det, (rng.choice(described),) if described else (), plural)
 
 
 def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
     """Those of the adjectives that this split may put to the noun."""
+    looks = tuple(a for a in looks if (a.en, noun.en) not in _ODD)
     return tuple(a for a in looks if split_of_combination(("describes", a.en, noun.en)) in ("train", split))
 
 
@@ -290,7 +293,7 @@ def _scene(rng: Random, family: Family, split: str, *, mixed: bool) -> Scene:
     )
 
 
-def _sentence(
+def sentence(
     family: Family, scene: Scene, verb: Verb | SetVerb, form: Form, predicate: Predicate, joint: tuple[str, str],
     *, is_first: bool, swapped: bool, degree: tuple[str, str] | None, kind: str, key: str | None,
 ) -> StoryPair:  # fmt: skip
@@ -326,7 +329,7 @@ def contrast_group(rng: Random, family: Family, split: str, key: str, *, mixed: 
     degrees = [rng.choice(predicate.degrees) for predicate in predicates]
     kind = "contrast" if mixed else "control"
     return [
-        _sentence(
+        sentence(
             family, scene, verb, form, predicates[q], family.joint, is_first=v == q, swapped=swapped,
             degree=degrees[q], kind=kind, key=f"{key}/{int(swapped)}",
         )
@@ -359,7 +362,7 @@ def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -
         for swapped in (False, True):
             for predicate, joint, is_agent, degree in cases:
                 group.append(
-                    _sentence(
+                    sentence(
                         CONNECTIVE, scene, verb, form, predicate, joint, is_first=is_agent is not bool(passive),
                         swapped=swapped, degree=degree, kind="contrast" if mixed else "control",
                         key=f"{key}/{passive}{int(swapped)}",

@@ -26,7 +26,7 @@ def _sense(en: str, fr: str, gender: str, predicates: tuple[Predicate, ...], *sc
     return Sense(Noun(en, fr, gender, "sense", en + "s", fr + "s"), predicates, scenes)
 
 
-_SENSES: tuple[tuple[Sense, Sense], ...] = (
+SENSES: tuple[tuple[Sense, Sense], ...] = (
     (
         _sense(
             "bank", "banque", "f", was("closed fermé", "open ouvert", "rich riche"),
@@ -49,7 +49,7 @@ _SENSES: tuple[tuple[Sense, Sense], ...] = (
             ("$N slept/1 under/2 the/3 roof/4", "$N a/1 dormi/1 sous/2 le/3 toit/4"),
         ),
         _sense(
-            "bat", "batte", "f", was("broken cassé", "made-of-wood en-bois", "new neuf"),
+            "bat", "batte", "f", was("broken cassé", "made-of-wood en-bois", "made-of-iron en-fer"),
             ("$P hit/1 the/2 ball/3 with/4 $N", "$P a/1 frappé/1 le/2 ballon/3 avec/4 $N"),
             ("$P bought/1 $N and/2 two/3 balls/4", "$P a/1 acheté/1 $N et/2 deux/3 ballons/4"),
         ),
@@ -124,8 +124,8 @@ def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
 
 
 def _draw(rng: Random, group: str, split: str) -> tuple[Noun, tuple[Sense, Sense]]:
-    person, noun = draw_pair(rng, _PEOPLE, tuple(senses[0].noun for senses in _SENSES), group, split)
-    return person, next(senses for senses in _SENSES if senses[0].noun is noun)
+    person, noun = draw_pair(rng, _PEOPLE, tuple(senses[0].noun for senses in SENSES), group, split)
+    return person, next(senses for senses in SENSES if senses[0].noun is noun)
 
 
 def _noticed(rng: Random, split: str, key: str) -> list[StoryPair]:

@@ -35,7 +35,7 @@ class SetVerb:
 _VERBS = {
     "meet": """
         chase chased chased = poursuivre; attack attacked attacked = attaquer; hunt hunted hunted = chasser
-        catch caught caught = attraper; flee fled fled from = fuir; avoid avoided avoided = éviter
+        stalk stalked stalked = traquer; catch caught caught = attraper; flee fled fled from = fuir; avoid avoided avoided = éviter
         fear feared feared = craindre*; hide hid hidden from = se cacher de; bite bit bitten = mordre
         hit hit hit = frapper; insult insulted insulted = insulter; see saw seen = voir; find found found = trouver
         hear heard heard = entendre; wake woke woken up = réveiller; call called called = appeler

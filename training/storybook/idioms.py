@@ -1,0 +1,7 @@
+"""Idioms."""
+
+from .phrases import StoryPair
+
+
+def idioms() -> tuple[StoryPair, ...]:
+    return ()
