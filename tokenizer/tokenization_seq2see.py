@@ -58,11 +58,13 @@ class Seq2SeeTokenizer(TokenizersBackend):
     `tokenizer(source, text_target=target)` gives `labels` with the tag of `target_language`, which is the first of
     `languages` until it is set.  A stranger's TokenizersBackend knows nothing of this: its labels are `target </s>`.
 
+    Whether special tokens are read is a switch of the shared backend: threads that share a tokenizer may all call
+    `encode_*`, or all call it plainly, not mixed.
+
     There is no `__init__` on purpose: with one, transformers would rebuild the tokenizer from parts of tokenizer.json.
     """
 
     _tokenizer: Tokenizer
-    _in_target_mode: bool = False
 
     @property
     def target_language(self) -> str | None:
@@ -131,18 +133,14 @@ class Seq2SeeTokenizer(TokenizersBackend):
         encoded = self(list(texts), add_special_tokens=False, split_special_tokens=True, verbose=False)
         return [list(ids) for ids in encoded["input_ids"]]
 
-    # The two hooks by which `tokenizer(source, text_target=target)` treats the sides apart.  The backend is changed
-    # only when the side is, because it must not be while another thread encodes.
+    # The two hooks by which `tokenizer(source, text_target=target)` treats the sides apart.
     def _switch_to_input_mode(self) -> None:
-        if self._in_target_mode:
-            self._tokenizer.post_processor = template(tag=None, tokenizer=self._tokenizer)
-            self._in_target_mode = False
+        self._tokenizer.post_processor = template(tag=None, tokenizer=self._tokenizer)
 
     def _switch_to_target_mode(self) -> None:
         language = self.target_language
         tag = None if language is None else str(self.convert_ids_to_tokens(self.tag_id(language)))
         self._tokenizer.post_processor = template(tag=tag, tokenizer=self._tokenizer)
-        self._in_target_mode = True
 
     def _save_pretrained(self, save_directory: Any, file_names: tuple[str, ...], *args: Any, **kwargs: Any) -> Any:
         """Make the saved folder a stranger's: the stock class by name, and no flag that hides special tokens."""
