@@ -2,7 +2,7 @@
 
 import unicodedata
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 from seq2see.errors import UserError
 from seq2see.lens.show import ABOUT, COLUMNS, NAMES, ROWS, facts, labels, shares

@@ -15,11 +15,14 @@ kernels (sdpa, flash, flex) compute the same sum without ever writing the weight
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 from transformers.cache_utils import Cache, EncoderDecoderCache
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from .configuration_seq2see import Seq2SeeConfig
 
 # B batch, T query positions, S key positions, H heads, E size of one head, D = H * E model width
 
@@ -33,7 +36,7 @@ def attend(
     *,
     scaling: float,
     dropout: float = 0.0,
-    **kwargs,
+    **kwargs: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Mix values by how well queries match keys.
 
@@ -69,7 +72,7 @@ class MultiHeadAttention(nn.Module):
         layer_idx: which slot of the key-value cache is this layer's; the encoder has none.
     """
 
-    def __init__(self, config, *, num_heads: int, is_causal: bool = False, layer_idx: int | None = None):
+    def __init__(self, config: Seq2SeeConfig, *, num_heads: int, is_causal: bool = False, layer_idx: int | None = None):
         super().__init__()
         self.config = config
         self.head_dim = config.d_model // num_heads
@@ -120,7 +123,7 @@ class MultiHeadAttention(nn.Module):
         *,
         attention_mask: torch.Tensor | None = None,
         past_key_values: Cache | None = None,
-        **kwargs,
+        **kwargs: Any,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """What each of the T positions takes from the S positions it may see.
 

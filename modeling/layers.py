@@ -8,6 +8,8 @@ The stream itself is never normalised on the way, so that gradients reach the fi
 needs no careful start.  Its final norm comes once, after the last layer.
 """
 
+from typing import Any
+
 import torch
 from torch import nn
 from transformers.activations import ACT2FN
@@ -15,6 +17,7 @@ from transformers.cache_utils import Cache
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from .attention import MultiHeadAttention
+from .configuration_seq2see import Seq2SeeConfig
 
 # B batch, T target positions, S source positions, D model width, F inner width of the feed-forward layer
 
@@ -22,7 +25,7 @@ from .attention import MultiHeadAttention
 class EncoderLayer(GradientCheckpointingLayer):
     """Self-attention, then a feed-forward layer, each with its norm and residual."""
 
-    def __init__(self, config):
+    def __init__(self, config: Seq2SeeConfig):
         super().__init__()
         self.self_attn = MultiHeadAttention(config, num_heads=config.encoder_attention_heads)
         self.self_attn_layer_norm = nn.LayerNorm(config.d_model)
@@ -33,7 +36,7 @@ class EncoderLayer(GradientCheckpointingLayer):
         self.activation_dropout = nn.Dropout(config.activation_dropout)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x_BSD: torch.Tensor, attention_mask: torch.Tensor | None, **kwargs) -> torch.Tensor:
+    def forward(self, x_BSD: torch.Tensor, attention_mask: torch.Tensor | None, **kwargs: Any) -> torch.Tensor:
         """[B, S, D] to [B, S, D]; `attention_mask` hides padding."""
         attended_BSD, _ = self.self_attn(self.self_attn_layer_norm(x_BSD), attention_mask=attention_mask, **kwargs)
         x_BSD = x_BSD + self.dropout(attended_BSD)
@@ -44,7 +47,7 @@ class EncoderLayer(GradientCheckpointingLayer):
 class DecoderLayer(GradientCheckpointingLayer):
     """Causal self-attention, cross-attention to the source, then a feed-forward layer."""
 
-    def __init__(self, config, *, layer_idx: int):
+    def __init__(self, config: Seq2SeeConfig, *, layer_idx: int):
         super().__init__()
         heads = config.decoder_attention_heads
         self.self_attn = MultiHeadAttention(config, num_heads=heads, is_causal=True, layer_idx=layer_idx)
@@ -66,7 +69,7 @@ class DecoderLayer(GradientCheckpointingLayer):
         source_mask: torch.Tensor | None,
         *,
         past_key_values: Cache | None = None,
-        **kwargs,
+        **kwargs: Any,
     ) -> torch.Tensor:
         """[B, T, D] to [B, T, D], looking back over the target and across at the encoded source [B, S, D]."""
         attended_BTD, _ = self.self_attn(

@@ -230,7 +230,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         attention_mask: torch.Tensor | None = None,
         decoder_input_ids: torch.LongTensor | None = None,
         decoder_attention_mask: torch.Tensor | None = None,
-        encoder_outputs: BaseModelOutput | tuple | None = None,
+        encoder_outputs: BaseModelOutput | None = None,
         past_key_values: Cache | None = None,
         inputs_embeds: torch.Tensor | None = None,
         decoder_inputs_embeds: torch.Tensor | None = None,
@@ -241,7 +241,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 
         Args:
             attention_mask, decoder_attention_mask: [B, S] and [B, T], 1 for real tokens and 0 for padding.
-            encoder_outputs: an encoded source, to decode without encoding it again.
+            encoder_outputs: an encoded source (or its values as a tuple), to decode without encoding it again.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(
@@ -291,7 +291,8 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
 
     def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:
         """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this."""
-        return shift_right(labels, start=self.config.decoder_start_token_id, pad=self.config.pad_token_id)
+        start, pad = self.config.decoder_start_token_id, self.config.pad_token_id  # the configuration refuses None here
+        return shift_right(labels, start=start, pad=pad)  # type: ignore[arg-type]
 
     @can_return_tuple
     def forward(

@@ -82,10 +82,11 @@ class Translator:
             return [(source, target) for source, target in self.model.config.language_pairs or []]
         names = self.tokenizer.init_kwargs  # as Marian checkpoints have it
         pair = names.get("source_lang"), names.get("target_lang")
-        return [pair] if all(isinstance(language, str) for language in pair) else []  # type: ignore[list-item]
+        return [pair] if all(isinstance(language, str) for language in pair) else []
 
-    @overload
-    def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., alternatives: int = ...,
+    @overload  # a str is a Sequence[str] too, and matches here first
+    def __call__(self, text: str, *, source: str | None = ...,  # type: ignore[overload-overlap]
+                 target: str | None = ..., alternatives: int = ...,
                  num_beams: int | None = ..., max_new_tokens: int | None = ...) -> Translation: ...
     @overload
     def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ...,

@@ -23,7 +23,7 @@ from seq2see.errors import UserError
 def find_checkpoint(output_dir: Path, *, averaged: bool) -> tuple[Path | None, list[str]]:
     """The newest complete checkpoint, if any, and for each newer one why it was passed over."""
     found = [item for item in output_dir.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", item.name)]
-    passed_over = []
+    passed_over: list[str] = []
     for folder in sorted(found, key=lambda item: -int(item.name.rpartition("-")[2])):
         fault = what_is_missing(folder, averaged=averaged)
         if fault is None:
