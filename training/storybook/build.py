@@ -34,17 +34,23 @@ def _single(make: Callable[[Random, str], StoryPair]) -> Maker:
     return lambda rng, split, key: [make(rng, split)]
 
 
+def _typical(family: str) -> Maker:
+    return lambda rng, split, key: [pronouns.typical(rng, family, split)]
+
+
 # What is made, its share of training in thousandths, and how many pairs of it val and test hold.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
-    *((family, _hard(family), 58, 40, 88) for family in pronouns.HARD),
-    *((f"{family} alike", _hard(family, mixed=False), 4, 0, 0) for family in pronouns.HARD),
-    ("easy", controls.easy_group, 45, 30, 80),
+    *((family, _hard(family), 42, 40, 88) for family in pronouns.HARD),
+    *((f"{family} alike", _hard(family, mixed=False), 2, 0, 0) for family in pronouns.HARD),
+    *((f"{family} typical", _typical(family), 17, 0, 0) for family in pronouns.HARD),
+    ("alone", _single(controls.alone), 40, 10, 20),
+    ("easy", controls.easy_group, 60, 30, 80),
     ("weather", _single(controls.weather), 15, 10, 30),
     ("object", _single(controls.object_agreement), 25, 15, 40),
     ("possessive", _single(controls.possessive), 25, 15, 40),
     ("number", _single(controls.number), 15, 10, 30),
     ("sense", senses.sense_group, 40, 20, 60),
-    ("plain", _single(plain.plain), 340, 100, 250),
+    ("plain", _single(plain.plain), 285, 100, 250),
 )
 
 

@@ -184,8 +184,9 @@ class Group:
     french: list[Token]
 
 
-def _english_verb(verb: Verb, subject: NounPhrase, form: Form, main: frozenset[int], aux: frozenset[int], question: bool):
-    """The English finite words: (auxiliary texts with ids, main verb text)."""
+def _english_verb(verb: Verb, subject: NounPhrase, form: Form, main: frozenset[int], aux: frozenset[int], question: bool
+                  ) -> tuple[list[tuple[str, frozenset[int]]], list[tuple[str, frozenset[int]]]]:
+    """The English finite words: those of the auxiliary, and those of the main verb, each a text with ids."""
     base, past, part = verb.en
     plural = subject.plural or subject.person == 1
     if form.modal in ("wanted", "wants"):
@@ -317,12 +318,12 @@ def clause(
     main = group.english[-1].ids
     english, french = [*group.english], [*group.french]
     objects = [(object_, ("by", "par") if form.passive else verb.prep), (second, verb.prep2)]
-    for phrase, pair in objects:
-        if phrase is None:
+    for noun_phrase, pair in objects:
+        if noun_phrase is None:
             continue
         en_prep, fr_prep = _prepositions(pair, main)
-        english += en_prep + phrase.en
-        french += [] if phrase is clitic else fr_prep + phrase.fr
+        english += en_prep + noun_phrase.en
+        french += [] if noun_phrase is clitic else fr_prep + noun_phrase.fr
     if question:
         asked = compose("x/1", "est/1 -ce/1 que/1")
         group.auxiliaries[0].ids |= asked.en[0].ids

@@ -1,7 +1,8 @@
 """Sentences to set beside the pronoun families: the easy family, and pronouns that no verb and predicate decide.
 
 Easy: the predicate alone says which noun is meant. Controls: *it* with no antecedent (*it was raining*), object pronouns
-whose participle agrees (*l'a suivie*), possessives that agree with the thing owned, and number that settles the matter.
+whose participle agrees (*l'a suivie*), possessives that agree with the thing owned, number that settles the matter, and
+a noun alone.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from random import Random
 from .clauses import Form, clause, object_pronoun, pronoun
 from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, named, of_kind
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
-from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, CONNECTIVE, Predicate, describe, draw_pair, was
+from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, CONNECTIVE, Description, Predicate, describe, draw_pair, was
 from .verbs import VERBS, Verb, verbs
 
 _TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))
@@ -30,7 +31,7 @@ class Easy:
 
 
 _WEARY = was("tired fatigué", "weak faible", "lazy paresseux", "sick malade", degrees=_TOO)
-_EASY = (
+EASY = (
     Easy(
         VERBS["cross", "cross"], True,
         named("street road river bridge field valley forest garden park meadow lake"),
@@ -62,7 +63,7 @@ _EASY = (
 
 def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     """*The cat did not cross the street because it was too tired / too wide*: two sentences."""
-    easy = rng.choice(_EASY)
+    easy = rng.choice(EASY)
     animal, thing = draw_pair(rng, ANIMALS, easy.things, easy.verb.group, split, mixed=True)
     form = Form(negative=easy.negative, short=rng.random() < 0.4)
     plural = rng.random() < 0.08
@@ -70,15 +71,25 @@ def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     second = describe(rng, thing, adjectives("old beautiful new white red"), split, plural=plural)
     group = []
     for is_first, predicates in ((True, easy.of_animal), (False, easy.of_thing)):
-        subject, object_ = first.phrase(part="agent"), second.phrase(part="patient", definite=True)
-        main = clause(subject, easy.verb, object_, form=form)
-        it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
-        group.append(realise(_because(main, it, rng.choice(predicates), rng), family="easy", kind="easy", contrast_key=key))
+        predicate = rng.choice(predicates)
+        degree = rng.choice(predicate.degrees)
+        group.append(easy_sentence(easy, first, second, form, predicate, degree, is_first=is_first, key=key))
     return group
 
 
-def _because(main: Phrase, it: NounPhrase, predicate: Predicate, rng: Random) -> Phrase:
-    said = compose(predicate.en, predicate.fr, subject=it, degree=rng.choice(predicate.degrees), part="state")
+def easy_sentence(
+    easy: Easy, first: Description, second: Description, form: Form, predicate: Predicate, degree: tuple[str, str] | None,
+    *, is_first: bool, key: str,
+) -> StoryPair:  # fmt: skip
+    """One of the two, `is_first`: about the animal."""
+    subject, object_ = first.phrase(part="agent"), second.phrase(part="patient", definite=True)
+    it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
+    main = clause(subject, easy.verb, object_, form=form)
+    return realise(_because(main, it, predicate, degree), family="easy", kind="easy", contrast_key=key)
+
+
+def _because(main: Phrase, it: NounPhrase, predicate: Predicate, degree: tuple[str, str] | None) -> Phrase:
+    said = compose(predicate.en, predicate.fr, subject=it, degree=degree, part="state")
     return compose("$M because/1 $I $P ./2", "$M parce/1 que/1 $I $P ./2", {"M": main, "I": it, "P": said})
 
 
@@ -94,7 +105,7 @@ def weather(rng: Random, split: str) -> StoryPair:
     verb, form = rng.choice(rng.choice((CHASE, CONNECTIVE)).verbs)
     seconds = ANIMALS
     if rng.random() < 0.5:
-        easy = rng.choice(_EASY)
+        easy = rng.choice(EASY)
         verb, form, seconds = easy.verb, Form(negative=easy.negative, short=rng.random() < 0.4), easy.things
     first, second = draw_pair(rng, ANIMALS, seconds, verb.group, split)
     subject = describe(rng, first, ANIMAL_LOOKS, split).phrase(part="agent")
@@ -172,4 +183,23 @@ def number(rng: Random, split: str) -> StoryPair:
     object_ = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first).phrase(part="patient")
     it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
     predicate = rng.choice(CHASE.predicates if is_first is not is_turned else CHASE.turned_predicates)
-    return realise(_because(clause(subject, verb, object_, form=form), it, predicate, rng), family="number", kind="control")
+    main = _because(clause(subject, verb, object_, form=form), it, predicate, rng.choice(predicate.degrees))
+    return realise(main, family="number", kind="control")
+
+
+_ALONE = (
+    (verbs("alone", "sleep, rest, stop, stay"), (*_WEARY, *was("wounded blessé"))),
+    (verbs("alone", "eat, leave, return, run, wait"), CHASE.predicates),
+    (verbs("alone", "hide, run, stay"), CHASE.turned_predicates),
+)
+
+
+def alone(rng: Random, split: str) -> StoryPair:
+    """*The goat slept because it was tired*: one noun, so that the pronoun can only mean it."""
+    doings, predicates = rng.choice(_ALONE)
+    animal = describe(rng, rng.choice(ANIMALS), ANIMAL_LOOKS, split, plural=rng.random() < 0.1)
+    subject = animal.phrase(part="agent")
+    predicate = rng.choice(predicates)
+    main = clause(subject, rng.choice(doings), form=Form())
+    because = _because(main, pronoun(subject, "subject"), predicate, rng.choice(predicate.degrees))
+    return realise(because, family="alone", kind="control")

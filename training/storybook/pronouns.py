@@ -92,7 +92,7 @@ CHASE = Family(
     (
         *was("weak faible", "small petit", degrees=_ANY),
         *was("defenceless sans-défense", "wounded blessé", "alone seul"),
-        Predicate("@be/1 easy/2 to/3 catch/4", "@être/1 facile/2 à/3 attraper/4"),
+        Predicate("@be/1 easy/2 to/3 catch/4", "@être/1 ~facile/2 à/3 attraper/4"),
     ),
 )  # fmt: skip
 
@@ -204,8 +204,8 @@ LEND = Family(
 
 _HARM = "attack, bite, hit, insult"
 _BECAUSE = ("because/1", "parce/1 que/1")
-_SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
-_UPSET = was("nervous nerveux", "upset contrarié", degrees=_VERY)  # of a by-phrase these would be said only by stretching
+SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
+UPSET = was("nervous nerveux", "upset contrarié", degrees=_VERY)  # of a by-phrase these would be said only by stretching
 _FURIOUS = was("angry en-colère", "furious furieux", "in-a-bad-mood de-mauvaise-humeur")
 _TO_BLAME = was("hated-by-everyone détesté-de-tous", "feared-by-everyone redouté-de-tous", "guilty coupable")
 _PREY = was("weak faible", "alone seul", "defenceless sans-défense")
@@ -350,14 +350,14 @@ def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -
     blame = rng.choice(_TO_BLAME)
     other = (blame, blame) if rng.random() < 0.7 else (rng.choice(_PREY), rng.choice(_PUNISHED))
     furious = rng.choice(_FURIOUS)
-    upset = rng.choice(_UPSET + _FURIOUS)
+    upset = rng.choice(UPSET + _FURIOUS)
     degrees = [rng.choice(predicate.degrees) for predicate in (furious, upset, *other)]
     group = []
     for passive, (verb, form) in enumerate((CONNECTIVE.verbs[i], CONNECTIVE.turned_verbs[i])):
         anger, much = (furious, degrees[0]) if passive else (upset, degrees[1])
         cases = (
-            (anger, _BECAUSE, True, much), (anger, _SO, False, much),
-            (other[0], _BECAUSE, False, degrees[2]), (other[1], _SO, True, degrees[3]),
+            (anger, _BECAUSE, True, much), (anger, SO, False, much),
+            (other[0], _BECAUSE, False, degrees[2]), (other[1], SO, True, degrees[3]),
         )  # fmt: skip
         for swapped in (False, True):
             for predicate, joint, is_agent, degree in cases:
@@ -376,3 +376,15 @@ def hard_group(rng: Random, name: str, split: str, key: str, *, mixed: bool = Tr
     if name == "connective":
         return connective_group(rng, split, key, mixed=mixed)
     return contrast_group(rng, rng.choice(VARIANTS[name]), split, key, mixed=mixed)
+
+
+def typical(rng: Random, name: str, split: str) -> StoryPair:
+    """One sentence of a hard family from three of its four cells, the first as often as the other two together.
+
+    In the contrast groups every word goes with either noun equally often, so until a network has the whole rule nothing
+    in them tells it that it is getting warmer, and it learns to toss a coin. Here verb and predicate each say something
+    by themselves, as in any book. These belong to no contrast set: on those a rule learnt here is right half the time.
+    """
+    group = hard_group(rng, name, split, "")
+    cell = rng.choice((0, 0, 1, 2))
+    return replace(rng.choice(group[cell::4]), kind="control", contrast_key=None)
