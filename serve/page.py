@@ -20,6 +20,7 @@ import uvicorn  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
 from fastapi.responses import RedirectResponse  # noqa: E402
 from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: E402
+from starlette.routing import Mount  # noqa: E402
 
 from seq2see.errors import UserError  # noqa: E402
 from seq2see.lens.show import asset, view_data  # noqa: E402
@@ -98,6 +99,7 @@ def build_page(translator: Translator) -> gr.Blocks:
         with gr.Row(equal_height=True):
             languages = gr.Dropdown(choices, value=choices[0] if choices else None, label="Languages", min_width=220,
                                     interactive=True, visible=bool(choices), scale=1)
+            languages.preprocess = lambda choice: choice  # our handler checks it; Gradio would log a traceback
             button = gr.Button("Translate", variant="primary", elem_id="translate", scale=1, min_width=160)
         if not pairs or pairs[0][0] == "en":
             gr.Examples([[text] for text in EXAMPLES], inputs=[source], label="Examples: one word changes what “it” is",
@@ -123,7 +125,8 @@ def make_server(translator: Translator, *, host: str, port: int | None) -> "Serv
     theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
     gr.mount_gradio_app(app, page, "/ui", theme=theme, css=CSS, js=SUBMIT_KEY, footer_links=[], run_history=False,
                         ssr_mode=False, show_error=True, enable_monitoring=False, max_file_size="1mb")
-    return Server(app, page, host=host, socket_=_bind(host, port))
+    [mounted] = (route.app for route in app.routes if isinstance(route, Mount))
+    return Server(app, mounted, host=host, socket_=_bind(host, port))
 
 
 def launch(translator: Translator, *, host: str, port: int | None, open_browser: bool) -> None:
@@ -134,12 +137,12 @@ def launch(translator: Translator, *, host: str, port: int | None, open_browser:
 class Server(uvicorn.Server):
     """uvicorn, but an open tab does not keep it alive: Gradio's heartbeat is told first that the end has come."""
 
-    def __init__(self, app: FastAPI, page: gr.Blocks, *, host: str, socket_: socket.socket):
+    def __init__(self, app: FastAPI, gradio_app: gr.routes.App, *, host: str, socket_: socket.socket):
         super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
-        self.page = page
+        self.gradio_app = gradio_app
+        self.open_browser = False
         self.socket = socket_
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{socket_.getsockname()[1]}"
-        self._announce = threading.Event()
 
     def serve_page(self, *, open_browser: bool = False) -> None:
         self.open_browser = open_browser
@@ -152,7 +155,7 @@ class Server(uvicorn.Server):
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.page.app.stop_event.set()
+        self.gradio_app.stop_event.set()
         super().handle_exit(sig, frame)
 
 
