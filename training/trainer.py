@@ -27,13 +27,20 @@ from accelerate.utils import gather_object
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from torch.nn import functional as F
 from torch.utils.data import DataLoader
-from transformers import EarlyStoppingCallback, PreTrainedModel, PrinterCallback, Seq2SeqTrainer, TrainerCallback
+from transformers import (
+    EarlyStoppingCallback,
+    PreTrainedModel,
+    PrinterCallback,
+    Seq2SeqTrainer,
+    TrainerCallback,
+    TrainerControl,
+)
 
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.loss import smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.translation import translate_pairs
 
@@ -47,6 +54,8 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         processing_class: the Seq2SeeTokenizer.
         validation_pairs: how many validation pairs each evaluation translates (greedily) for BLEU and chrF.
     """
+
+    control: TrainerControl  # what the callbacks have asked for; Trainer makes it
 
     args: Seq2SeeTrainingArguments
 
@@ -132,14 +141,12 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
         outputs = model(**inputs, logits_to_keep=kept_BT, use_cache=False)  # logits [N,V]
-        loss = F.cross_entropy(
-            outputs.logits.float(), labels_BT[kept_BT], label_smoothing=label_smoothing, reduction="sum"
-        )
+        loss = smoothed_cross_entropy(outputs.logits.float(), labels_BT[kept_BT], smoothing=label_smoothing)
         return loss, kept_BT.sum(), outputs
 
     # Evaluation
 
-    def evaluate(  # type: ignore[override]
+    def evaluate(
         self,
         eval_dataset: EncodedPairs | None = None,
         ignore_keys: Any = None,
@@ -275,12 +282,13 @@ class LogLines(TrainerCallback):
 def tune_allocator() -> None:
     """Keep freed memory in the process: giving each step's buffers back to the kernel costs as much as the arithmetic.
 
-    glibc only (M_TRIM_THRESHOLD -1, M_TOP_PAD -2, M_MMAP_THRESHOLD -3 in malloc.h); elsewhere nothing happens.
+    glibc only (M_TRIM_THRESHOLD -1, M_TOP_PAD -2, M_MMAP_THRESHOLD -3 in malloc.h); elsewhere nothing happens.  Buffers
+    over 32 MiB are still given back: kept, batches of varying size would fragment the heap to several gigabytes.
     """
     if sys.platform == "linux":
         try:
             mallopt = ctypes.CDLL("libc.so.6").mallopt
         except (OSError, AttributeError):
             return  # another C library
-        for option, size in ((-1, 1 << 30), (-2, 64 << 20), (-3, 1 << 30)):
+        for option, size in ((-1, 1 << 30), (-2, 64 << 20), (-3, 32 << 20)):
             mallopt(option, size)
