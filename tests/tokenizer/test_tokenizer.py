@@ -121,14 +121,16 @@ def test_what_is_frequent_gets_a_piece_with_its_space(tokenizer: Seq2SeeTokenize
 
 
 def test_a_rare_character_takes_no_room_and_joins_nothing() -> None:
-    rare = train_tokenizer(["ab漢cd ab cd"] + ["xy", "zw"] * 9, vocab_size=1000, languages=["fr"])
-    assert "漢" not in rare.get_vocab()
-    assert not any("bc" in piece for piece in rare.get_vocab())
+    texts = [f"ab{character}cd" for character in "漢字仮名平片訓音"]
+    rare = train_tokenizer(texts, vocab_size=1000, languages=["fr"])
+    assert " ab" in rare.get_vocab() and "cd" in rare.get_vocab()
+    assert not any(piece for piece in rare.get_vocab() if "bc" in piece or set(piece) & set("漢字仮名平片訓音"))
 
 
 def test_pieces_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:
-    big = train_tokenizer(TEXTS, vocab_size=5000, languages=["fr"])
-    for language, text in SENTENCES:
+    sentences = [*SENTENCES, ("en", "He said ('no') and left: 'good-bye'."), ("fr", "Il dit (‘non’) et s’en va-t-il ?")]
+    big = train_tokenizer([text for _, text in sentences] * 4, vocab_size=5000, languages=["fr"])
+    for language, text in sentences:
         words = split_words(text, language=language)
         for piece in big.spans(big.encode_source(text), text, language=language):
             if not piece.special:
