@@ -114,7 +114,7 @@ class EpochLoader(DataLoader[EncodedPair]):
     """A DataLoader that tells its sampler the epoch; the Trainer asks it to."""
 
     def set_epoch(self, epoch: int) -> None:
-        self.batch_sampler.set_epoch(epoch)  # type: ignore[union-attr]
+        self.batch_sampler.set_epoch(epoch)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ CARD = """\
 {front}
 # {name}
 
-A small translation model, {source} to {targets}, made with [Seq2See](https://pypi.org/project/seq2see): an
-encoder-decoder Transformer of {millions:.1f} M parameters that shows what it looks at while it translates.
+A small translation model, {source} to {targets}, made with Seq2See: an encoder-decoder Transformer of
+{millions:.1f} M parameters that shows what it looks at while it translates.
 
 ## Use
 With transformers alone (the model's code comes with it):

@@ -32,6 +32,11 @@ def find_checkpoint(output_dir: Path, *, averaged: bool) -> tuple[Path | None, l
     return None, passed_over
 
 
+def find_record(folder: Path, name: str) -> Path | None:
+    """A file that a run keeps beside its model (run.yaml, seen_words.json), for a run or one of its checkpoints."""
+    return next((place / name for place in (folder, folder.parent) if (place / name).is_file()), None)
+
+
 def what_is_missing(folder: Path, *, averaged: bool) -> str | None:
     """What keeps a checkpoint from being resumed exactly; None where nothing does."""
     if (folder / "checkpoint-is-incomplete.txt").exists():

@@ -14,6 +14,7 @@ from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
 from seq2see.training.pairs import Corpus, Pair, is_table, load_all, load_split, read_lines
@@ -49,8 +50,7 @@ def evaluate(args: argparse.Namespace) -> int:
 
 def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> tuple[DataConfig, int]:
     """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it."""
-    record = folder / "run.yaml"
-    if record.is_file():
+    if record := find_record(folder, "run.yaml"):
         config = load_config(str(record))
         data, seed = config.data, config.training.get("seed", 0)
     elif args.data:

@@ -7,6 +7,7 @@ pieces that spelled it, a new tag from the mean of the old tags.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -17,6 +18,7 @@ from seq2see.modeling import Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import FIRST_TAG, TAG_SLOTS, Seq2SeeTokenizer
+from seq2see.training.checkpoints import find_record
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.pairs import Corpus, load_corpus
 
@@ -44,13 +46,10 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
 
 def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
     """What the old model was trained on, where its run.yaml leads to it; else its pieces, often enough to be learnt."""
-    for place in (folder, folder.parent):  # a run, or one of its checkpoints
-        if (place / "run.yaml").is_file():
-            config = load_config(str(place / "run.yaml"))
-            try:
-                corpus = load_corpus(config.data, seed=config.training.get("seed", 0))
-            except UserError:
-                break
+    if record := find_record(folder, "run.yaml"):
+        config = load_config(str(record))
+        with suppress(UserError):  # the old data is gone, or has changed
+            corpus = load_corpus(config.data, seed=config.training.get("seed", 0))
             return [text for pair in corpus.train for text in (pair.source, pair.target)]
     pieces = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
     return [piece.strip() for piece in pieces] * 2

@@ -29,7 +29,7 @@ from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, written_whole
+from seq2see.training.checkpoints import find_checkpoint, find_record, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.evaluation import evaluate_run, print_scores
 from seq2see.training.finetuning import start_from
@@ -205,11 +205,10 @@ def seen_words(corpus: Corpus, config: RunConfig) -> dict[str, list[str]]:
     for pair in corpus.train:
         for text, language in ((pair.source, pair.source_language), (pair.target, pair.target_language)):
             words[language].update(word.text.casefold() for word in split_words(text, language=language))
-    if config.model.init_from:
-        known = Path(config.model.init_from) / "seen_words.json"
-        if known.is_file():
-            for language, items in json.loads(known.read_text("utf-8")).items():
-                words[language].update(items)
+    start = config.model.init_from
+    if start and (known := find_record(Path(start), "seen_words.json")):
+        for language, items in json.loads(known.read_text("utf-8")).items():
+            words[language].update(items)
     return {language: sorted(items) for language, items in sorted(words.items())}
 
 

@@ -149,7 +149,8 @@ def test_evaluate_ends_with_one_json_object(run, toy_file, capsys):
     recorded = json.loads((run / "metrics.json").read_text("utf-8"))["evaluation"]["val"]
     assert result["fr"] == recorded
     assert any("BLEU" in line and "tok:13a" in line for line in lines[:-1])
-    assert main(["evaluate", str(run), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
+    checkpoint = next(run.glob("checkpoint-*"))
+    assert main(["evaluate", str(checkpoint), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
     out = capsys.readouterr().out
     assert out.count("\n") == 1
     assert json.loads(out)["fr"]["pairs"] == 200
