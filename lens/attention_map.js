@@ -20,7 +20,8 @@ function attentionMap(root) {
     return node;
   };
   const four = (p) => p.toFixed(4);
-  const percent = (p) => (p * 100).toFixed(p > 0.0005 && p < 0.1 ? 1 : 0) + "%";
+  const percent = (p) => p > 0 && p < 0.0005 ? "<0.1%" : p < 1 && p >= 0.9995 ? ">99.9%"
+    : (p * 100).toFixed(p < 0.1 || p >= 0.995 ? 1 : 0) + "%";
 
   // --- what is shown: the current kind and head
   const kind = () => data.kinds[state.kind];

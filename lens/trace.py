@@ -212,7 +212,7 @@ def trace_hypotheses(
 
 @torch.no_grad()
 def _read(sources: list[list[int]], targets: list[Sequence[int]], *, start: int, model: PreTrainedModel) -> Iterator:
-    """One pass over a batch.  Yields for each sentence, padding cropped: its maps by kind, log_probs [T], candidates."""
+    """One pass over a batch.  Yields for each sentence, padding cropped: maps by kind, log_probs [T], candidates."""
     device = model.device
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
     longest_S, longest_T = (max(side) for side in zip(*lengths, strict=True))
