@@ -82,9 +82,8 @@ def _pairs(
 
 def _words(pair: StoryPair) -> Iterator[str]:
     """Rough words of both sides, marked by side: enough to count what training has shown."""
-    for side, text in (("source", pair.source), ("target", pair.target)):
-        for word in re.findall(r"[\w-]+", text.lower()):
-            yield f"{side} {word}"
+    yield from (f"source {word}" for word in re.findall(r"[\w'-]+", pair.source.lower()))
+    yield from (f"target {word}" for word in re.findall(r"[\w-]+", pair.target.lower()))
 
 
 def generate(*, seed: int = 0, train_size: int = 20_000) -> Storybook:

@@ -312,6 +312,8 @@ def clause(
         slots = {"S": subject, "O": object_}
         phrase = compose(f"$S {verb.en} $O", f"$S {verb.fr} $O", slots, subject=subject, tense=form.tense)
         phrase.combinations = combinations
+        said = phrase.en[len(subject.en) :]
+        next(token for token in said if token.text not in ("was", "were", "is", "are")).part = "action"
         return phrase
     clitic = object_ if object_ is not None and (not object_.fr or object_.fr[0].is_clitic) else None
     group = verb_group(verb, subject, form, clitic=clitic, question=question)
