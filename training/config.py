@@ -7,6 +7,7 @@ error that names the nearest known one.  The `training` section holds the fields
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,20 @@ from typing import Any
 import yaml
 
 from seq2see.errors import UserError
+
+
+class Loader(yaml.SafeLoader):
+    """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number."""
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
+)
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,7 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     """
     text, name, where = _read(name_or_path)
     try:
-        tree = yaml.safe_load(text) or {}
+        tree = yaml.load(text, Loader) or {}
     except yaml.YAMLError as error:
         raise _wrong(f"{where} is not YAML: {error}") from None
     if not isinstance(tree, dict):
@@ -119,7 +134,7 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
     if not equals or not key:
         raise _wrong(f"{override!r} is not key=value; write for instance data.path=mine.tsv")
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, Loader)
     except yaml.YAMLError:
         raise _wrong(f"the value of {override!r} is not YAML") from None
     *sections, last = key.split(".")
