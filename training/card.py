@@ -21,7 +21,7 @@ With transformers alone (the model's code comes with it):
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-tokenizer = AutoTokenizer.from_pretrained("{name}")
+tokenizer = AutoTokenizer.from_pretrained("{name}", trust_remote_code=True)
 model = AutoModelForSeq2SeqLM.from_pretrained("{name}", trust_remote_code=True)
 output = model.generate(**tokenizer("{example}", return_tensors="pt"))
 print(tokenizer.decode(output[0], skip_special_tokens=True))
