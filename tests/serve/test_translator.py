@@ -121,6 +121,20 @@ def test_a_text_too_long_is_refused_not_cut(any_folder):
             translator(["fine", text])
 
 
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_a_hypothesis_ends_with_its_end_and_without_padding(folder, num_beams):
+    translator = Translator.from_pretrained(folder)
+    few = {2, translator.tokenizer.tag_id("fr"), 300, 301}  # pieces left to choose from: an end comes soon, not at once
+    others = [piece for piece in range(len(translator.tokenizer)) if piece not in few]
+    translator.model.generation_config.update(suppress_tokens=others)
+    texts = [text[:cut] for text in SENTENCES for cut in (5, 20, 60)]
+    found = [result.hypotheses[0] for result in translator(texts, num_beams=num_beams)]
+    assert len({len(hypothesis.token_ids) for hypothesis in found}) > 1, "all end at one step: nothing was padded"
+    for hypothesis in found:
+        assert (2 in hypothesis.token_ids) == hypothesis.finished
+        assert 2 not in hypothesis.token_ids[:-1]
+
+
 def test_a_translation_cut_by_the_limit_says_so(translator):
     result = translator("The cat.", max_new_tokens=3, num_beams=1)
     assert len(result.hypotheses[0].token_ids) == 3 and not result.hypotheses[0].finished
