@@ -1,7 +1,7 @@
 """Noun phrases, pronouns, verbs and clauses: English and French built side by side, links included."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import morphology
 from .lexicon import Adjective, Noun
@@ -77,7 +77,8 @@ def noun_phrase(
         fr = [article, *core, Token("de", of), *owner.fr]
     elif det or not number:
         ids = new_id() if det else head.ids
-        french_det = "de" if det in ("a", "some", "") and (negated or _des_before_adjective(plural, core, noun)) else det
+        becomes_de = det in ("a", "some", "") and (negated or _des_before_adjective(plural, core, noun))
+        french_det = "de" if becomes_de else det
         fr = [Token(_determiner(french_det, noun.gender, plural, core[0].text), ids), *core]
         if det:
             english = _ENGLISH_PLURAL.get(det, det) if plural else det
@@ -149,17 +150,15 @@ def object_pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
     token.refers, token.role = stands_for.head, role
     clitic = Token("les" if stands_for.plural else "la" if stands_for.gender == "f" else "le", token.ids)
     clitic.is_clitic = True
-    return NounPhrase(
-        [token], [clitic], frozenset(), stands_for.head, noun, stands_for.gender, stands_for.plural
-    )
+    return NounPhrase([token], [clitic], frozenset(), stands_for.head, noun, stands_for.gender, stands_for.plural)
 
 
 # ------------------------------------------------------------------------------------------------------------- verbs
 @dataclass(frozen=True)
 class Form:
-    """How a verb is said: tense (past, present, future, progressive, pluperfect), voice, negation and the like."""
+    """How a verb is said."""
 
-    tense: str = "past"
+    tense: str = "past"  # past, present, future, progressive
     negative: bool = False
     short: bool = False  # didn't, not did not
     never: bool = False
@@ -175,6 +174,21 @@ _SHORT = {
 }  # fmt: skip
 
 
+Words = list[tuple[str, frozenset[int]]]  # texts with their concepts
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """Of a verb group: the verb; an auxiliary that both languages have; the negation.
+
+    Where only English or only French has an auxiliary, it belongs to the verb.
+    """
+
+    main: frozenset[int] = field(default_factory=new_id)
+    aux: frozenset[int] = field(default_factory=new_id)
+    no: frozenset[int] = field(default_factory=new_id)
+
+
 @dataclass
 class Group:
     """The words of a verb: English auxiliaries (as a question moves them), English rest, French whole."""
@@ -184,91 +198,86 @@ class Group:
     french: list[Token]
 
 
-def _english_verb(verb: Verb, subject: NounPhrase, form: Form, main: frozenset[int], aux: frozenset[int], question: bool
-                  ) -> tuple[list[tuple[str, frozenset[int]]], list[tuple[str, frozenset[int]]]]:
-    """The English finite words: those of the auxiliary, and those of the main verb, each a text with ids."""
+def _english_words(
+    verb: Verb, subject: NounPhrase, form: Form, ids: Concepts, *, question: bool
+) -> tuple[Words, Words]:
+    """The English auxiliary, if there is one, and the rest."""
     base, past, part = verb.en
     plural = subject.plural or subject.person == 1
+    do = "did" if form.tense == "past" else "do" if plural else "does"
     if form.modal in ("wanted", "wants"):
+        want = [("to", ids.aux), (base, ids.main)]
         if form.negative or question:
-            return [("did" if form.modal == "wanted" else "do" if plural else "does", aux)], [("want", aux), ("to", aux), (base, main)]
-        modal = "wanted" if form.modal == "wanted" else "want" if plural else "wants"
-        return [], [(modal, aux), ("to", aux), (base, main)]
+            return [(do, ids.aux)], [("want", ids.aux), *want]
+        return [], [("wanted" if form.modal == "wanted" else "want" if plural else "wants", ids.aux), *want]
     if form.modal:
-        return [(form.modal, aux)], [(base, main)]
+        return [(form.modal, ids.aux)], [(base, ids.main)]
     if form.passive:
-        tense = "present" if form.tense == "present" else "past"
-        be = morphology.english_be(tense, plural=subject.plural, first=subject.person == 1)
-        return [(be, aux)], [(part, main)]
+        be = morphology.english_be(form.tense, plural=subject.plural, first=subject.person == 1)
+        return [(be, ids.aux)], [(part, ids.main)]
     if form.tense == "progressive":
         be = morphology.english_be("past", plural=subject.plural)
-        return [(be, main)], [(morphology.english_ing(base), main)]
+        return [(be, ids.main)], [(morphology.english_ing(base), ids.main)]
     if form.tense == "future":
-        return [("will", main)], [(base, main)]
-    if form.tense == "pluperfect":
-        return [("had", aux)], [(part, main)]
+        return [("will", ids.main)], [(base, ids.main)]
     if form.negative or question:
-        return [("did" if form.tense == "past" else "do" if plural else "does", aux)], [(base, main)]
+        return [(do, ids.aux)], [(base, ids.main)]
     if form.tense == "past":
-        return [], [(past, main)]
-    return [], [(base if plural else morphology.english_third(base), main)]
+        return [], [(past, ids.main)]
+    return [], [(base if plural else morphology.english_third(base), ids.main)]
 
 
-def verb_group(verb: Verb, subject: NounPhrase, form: Form, *, clitic: NounPhrase | None = None, question: bool = False) -> Group:
-    """A verb said of a subject, with an object pronoun and adverb if there are any.
+def _french_words(
+    verb: Verb, subject: NounPhrase, form: Form, ids: Concepts, agreeing: NounPhrase | None, *, shared: bool
+) -> Words:
+    """The French finite verb, then the participle or infinitive; `shared`: English has an auxiliary to link it to."""
 
-    Concepts: `main` is the verb; `aux` an auxiliary that both languages have; where only English or only French has
-    one, it belongs to the main verb.
-    """
-    main, aux, no = new_id(), new_id(), new_id()
-    auxiliaries, rest = _english_verb(verb, subject, form, main, aux, question)
-    helpers = [Token(text, ids) for text, ids in auxiliaries]
-    english = [Token(text, ids) for text, ids in rest]
-    english[-1].part = "action"
-    person, plural = subject.person, subject.plural
-    compound = not form.modal and (form.tense in ("past", "pluperfect") and not verb.state or form.passive and not verb.state)
-    shared = aux if helpers and helpers[0].ids == aux and not question else main  # the French finite verb's concept
-    finite_ids = shared if (compound or form.passive or form.modal) else (main | aux if shared == aux else main)
-    agreeing: NounPhrase | None = subject if (verb.aux == "être" or verb.reflexive or form.passive) else clitic
-    tail: list[Token] = []
-    lexical = morphology.participle(verb.fr)
+    def finite(infinitive: str, tense: str) -> str:
+        return morphology.conjugate(infinitive, tense, person=subject.person, plural=subject.plural)
+
+    simple = form.tense if form.tense in ("present", "future") else "imperfect"
+    part = morphology.participle(verb.fr)
     if agreeing is not None:
-        lexical = morphology.agree(lexical, agreeing.gender, plural=agreeing.plural)
-    simple = {"present": "present", "future": "future"}.get(form.tense, "imperfect")
+        part = morphology.agree(part, agreeing.gender, plural=agreeing.plural)
+    helping = ids.aux if shared else ids.main
     if form.modal:
         tense = "present" if form.modal in ("can", "must", "wants") else "imperfect"
-        finite = morphology.conjugate(_MODALS[form.modal], tense, person=person, plural=plural)
-        finite_ids = aux
-        tail = [Token(verb.fr, main)]
-    elif form.passive and verb.state:  # était caché
-        finite = morphology.conjugate("être", simple, person=person, plural=plural)
-        tail = [Token(lexical, main)]
-    elif form.passive:  # a été mordu
-        tense = "present" if form.tense == "past" else simple
-        finite = morphology.conjugate("avoir" if form.tense == "past" else "être", tense, person=person, plural=plural)
-        tail = ([Token("été", aux)] if form.tense == "past" else []) + [Token(lexical, main)]
-    elif compound:
+        return [(finite(_MODALS[form.modal], tense), ids.aux), (verb.fr, ids.main)]
+    if form.passive and (verb.state or form.tense == "present"):  # était caché
+        return [(finite("être", simple), helping), (part, ids.main)]
+    if form.passive:  # a été mordu
+        return [(finite("avoir", "present"), helping), ("été", helping), (part, ids.main)]
+    if form.tense == "past" and not verb.state:
         helper = "être" if verb.aux == "être" or verb.reflexive else "avoir"
-        tense = "imperfect" if form.tense == "pluperfect" else "present"
-        finite = morphology.conjugate(helper, tense, person=person, plural=plural)
-        tail = [Token(lexical, main)]
-    else:
-        finite = morphology.conjugate(verb.fr, simple, person=person, plural=plural)
-    clitics = [Token("se", main)] if verb.reflexive else []
+        return [(finite(helper, "present"), helping), (part, ids.main)]
+    return [(finite(verb.fr, simple), ids.main | ids.aux if shared else ids.main)]
+
+
+def verb_group(
+    verb: Verb, subject: NounPhrase, form: Form, *, clitic: NounPhrase | None = None, question: bool = False
+) -> Group:
+    """A verb said of a subject, with an object pronoun and adverb if there are any."""
+    ids = Concepts()
+    auxiliaries, rest = _english_words(verb, subject, form, ids, question=question)
+    helpers, english = ([Token(*word) for word in words] for words in (auxiliaries, rest))
+    english[-1].part = "action"
+    agreeing = subject if verb.aux == "être" or verb.reflexive or form.passive else clitic
+    shared = any(word_ids == ids.aux for _, word_ids in auxiliaries) and not question
+    finite, *tail = (Token(*word) for word in _french_words(verb, subject, form, ids, agreeing, shared=shared))
+    clitics = [Token("se", ids.main)] if verb.reflexive else []
     clitics += clitic.fr if clitic else []
-    before, after = ([], clitics) if form.modal else (clitics, [])
-    french = [*before, Token(finite, finite_ids)]
+    french = [finite] if form.modal else [*clitics, finite]
     if form.negative:
-        french = [Token("ne", no), *french, Token("pas", no)]
-        _negate(helpers, english, no, short=form.short)
+        french = [Token("ne", ids.no), *french, Token("pas", ids.no)]
+        _negate(helpers, english, ids.no, short=form.short)
     if form.never:
-        english.insert(len(english) - 1, Token("never", no))
-        french = [Token("ne", no), *french, Token("jamais", no)]
+        english.insert(-1, Token("never", ids.no))
+        french = [Token("ne", ids.no), *french, Token("jamais", ids.no)]
     if form.adverb:
-        ids = new_id()
-        english.insert(len(english) - 1, Token(form.adverb[0], ids))
-        french.append(Token(form.adverb[1], ids))
-    return Group(helpers, english, [*french, *after, *tail])
+        both = new_id()
+        english.insert(-1, Token(form.adverb[0], both))
+        french.append(Token(form.adverb[1], both))
+    return Group(helpers, english, [*french, *(clitics if form.modal else []), *tail])
 
 
 def _negate(helpers: list[Token], english: list[Token], no: frozenset[int], *, short: bool) -> None:

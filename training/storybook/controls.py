@@ -1,22 +1,22 @@
 """Sentences to set beside the pronoun families: the easy family, and pronouns that no verb and predicate decide.
 
-Easy: the predicate alone says which noun is meant. Controls: *it* with no antecedent (*it was raining*), object pronouns
-whose participle agrees (*l'a suivie*), possessives that agree with the thing owned, number that settles the matter, and
-a noun alone.
+Easy: the predicate alone says which noun is meant. Controls: *it* with no antecedent (*it was raining*), object
+pronouns whose participle agrees (*l'a suivie*), possessives that agree with the thing owned, number that settles the
+matter, and a noun alone.
 """
 
 from dataclasses import dataclass, replace
 from random import Random
 
 from .clauses import Form, clause, object_pronoun, pronoun
-from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, named, of_kind
+from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
 from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, CONNECTIVE, Description, Predicate, describe, draw_pair, was
 from .verbs import VERBS, Verb, verbs
 
 _TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))
-_PEOPLE = of_kind("person")
-_LOADS = of_kind("container", "furniture")
+_PEOPLE = pick("person")
+_LOADS = pick("container furniture")
 
 
 @dataclass(frozen=True)
@@ -34,19 +34,19 @@ _WEARY = was("tired fatigué", "weak faible", "lazy paresseux", "sick malade", d
 EASY = (
     Easy(
         VERBS["cross", "cross"], True,
-        named("street road river bridge field valley forest garden park meadow lake"),
+        pick("street road river bridge field valley forest garden park meadow lake"),
         (*_WEARY, *was("shy timide", degrees=_TOO)),
-        was("wide large", "wide large", "long long", "dark sombre", degrees=_TOO),
+        (*was("wide large", "wide large", "dark sombre", degrees=_TOO), *was("flooded inondé")),
     ),
     Easy(
         VERBS["cross", "enter"], True,
-        named("forest garden park house castle church barn school hut village"),
+        pick("forest garden park house castle church barn school hut village"),
         was("shy timide", "tired fatigué", "sick malade", "sad triste", degrees=_TOO),
         (*was("dark sombre", "small petit", degrees=_TOO[:2]), *was("on-fire en-feu")),
     ),
     Easy(
         VERBS["cross", "leave"], False,
-        named("forest garden village market island meadow house castle barn school"),
+        pick("forest garden village market island meadow house castle barn school"),
         was("hungry affamé", "sad triste", "curious curieux", degrees=(None, *DEGREES)),
         (*was("empty vide", "on-fire en-feu"), *was("dark sombre", degrees=_TOO)),
     ),
@@ -55,7 +55,7 @@ EASY = (
         (*was("heavy lourd", "heavy lourd", "wide large", degrees=_TOO), *was("made-of-stone en-pierre")),
     ),
     Easy(
-        VERBS["goods", "lift"], True, (*_LOADS, *named("cart boat")), _WEARY,
+        VERBS["goods", "lift"], True, (*_LOADS, *pick("cart boat")), _WEARY,
         (*was("heavy lourd", "heavy lourd", degrees=_TOO), *was("made-of-iron en-fer")),
     ),
 )  # fmt: skip
@@ -68,7 +68,7 @@ def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     form = Form(negative=easy.negative, short=rng.random() < 0.4)
     plural = rng.random() < 0.08
     first = describe(rng, animal, ANIMAL_LOOKS, split, plural=plural)
-    second = describe(rng, thing, adjectives("old beautiful new white red"), split, plural=plural)
+    second = describe(rng, thing, adjectives("old beautiful new pretty"), split, plural=plural)
     group = []
     for is_first, predicates in ((True, easy.of_animal), (False, easy.of_thing)):
         predicate = rng.choice(predicates)
@@ -78,8 +78,8 @@ def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
 
 
 def easy_sentence(
-    easy: Easy, first: Description, second: Description, form: Form, predicate: Predicate, degree: tuple[str, str] | None,
-    *, is_first: bool, key: str,
+    easy: Easy, first: Description, second: Description, form: Form, predicate: Predicate,
+    degree: tuple[str, str] | None, *, is_first: bool, key: str,
 ) -> StoryPair:  # fmt: skip
     """One of the two, `is_first`: about the animal."""
     subject, object_ = first.phrase(part="agent"), second.phrase(part="patient", definite=True)
@@ -94,7 +94,8 @@ def _because(main: Phrase, it: NounPhrase, predicate: Predicate, degree: tuple[s
 
 
 _WEATHER = (
-    ("was/2 raining/2", "pleuvait/2"), ("was/2 raining/2 hard/3", "pleuvait/2 fort/3"), ("was/2 snowing/2", "neigeait/2"),
+    ("was/2 raining/2", "pleuvait/2"), ("was/2 raining/2 hard/3", "pleuvait/2 fort/3"),
+    ("was/2 snowing/2", "neigeait/2"),
     ("was/2 still/3 raining/2", "pleuvait/2 encore/3"), ("was/2 already/4 late/3", "était/2 déjà/4 tard/3"),
     ("was/2 midnight/3", "était/2 minuit/3"), ("was/2 noon/3", "était/2 midi/3"),
 )  # fmt: skip
@@ -125,13 +126,12 @@ _DISPOSE = verbs("goods", "lose, sell, hide, break, paint")
 
 def object_agreement(rng: Random, split: str) -> StoryPair:
     """*The wolf saw the goat and followed it*: l'a suivie; *but did not follow it*: ne l'a pas suivie."""
-    before, after, agents, patients = rng.choice(_FIRST), rng.choice(_THEN), (*ANIMALS, *_PEOPLE), (*ANIMALS, *_PEOPLE)
+    agents = patients = pick("animal person")
+    before, after = rng.choice(_FIRST), rng.choice(_THEN)
     if rng.random() < 0.4:
-        before, after, agents, patients = rng.choice(_OBTAIN), rng.choice(_DISPOSE), _PEOPLE, _LOADS + named(
-            "umbrella bicycle knife letter coat shirt dress picture mirror drum"
-        )
-    while after is before:
-        after = rng.choice(_THEN)
+        before, after = rng.choice(_OBTAIN), rng.choice(_DISPOSE)
+        agents = _PEOPLE
+        patients = _LOADS + pick("umbrella bicycle knife letter coat shirt dress picture mirror drum")
     first, second = draw_pair(rng, agents, patients, before.group, split)
     subject = describe(rng, first, DESCRIPTIONS[first.kind], split).phrase(part="agent")
     object_ = describe(rng, second, DESCRIPTIONS[second.kind], split, plural=rng.random() < 0.25).phrase(part="patient")
@@ -145,10 +145,11 @@ def object_agreement(rng: Random, split: str) -> StoryPair:
 
 
 _OWNED = (  # whose, what, verbs
-    (ANIMALS, named("ear paw tail head leg foot tooth"), verbs("goods", "show, hide, clean")),
-    (ANIMALS, named("nest egg nut apple feather shell"), (*verbs("goods", "lose, show, hide"), VERBS["meet", "look for"])),
-    (_PEOPLE, of_kind("tool", "vehicle"), (*verbs("goods", "lose, sell, show, clean, hide"), VERBS["meet", "look for"])),
-    (_PEOPLE, named("dog cat horse cow goat mother sister uncle aunt brother"), verbs("meet", "help, look for, find, call, love")),
+    (ANIMALS, pick("ear paw tail head nose neck tooth"), verbs("goods", "show, hide, clean")),
+    (ANIMALS, pick("nest egg nut apple feather shell"), verbs("goods", "lose, show, hide")),
+    (ANIMALS, pick("nest egg nut apple feather shell"), verbs("meet", "look for, find")),
+    (_PEOPLE, pick("tool vehicle"), verbs("goods", "lose, sell, show, clean, hide")),
+    (_PEOPLE, pick("dog cat horse cow goat sister uncle aunt brother"), verbs("meet", "help, look for, call, love")),
 )  # fmt: skip
 
 

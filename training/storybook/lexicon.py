@@ -4,6 +4,7 @@ Words with two meanings (*bank*, *seal*) are not here but in `senses.py`. Plural
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 from .morphology import english_plural, french_plural
 
@@ -40,43 +41,46 @@ _NOUNS = {
         ant fourmi f|spider araignée f|bee abeille f""",
     "person": """
         boy garçon m|girl fille f|man/men homme m|woman/women femme f|king roi m|queen reine f|farmer fermier m
-        baker boulanger m|doctor médecin m|princess princesse f|witch sorcière f|sailor marin m|fisherman/fishermen pêcheur m
-        soldier soldat m|nun religieuse f|prince prince m""",
+        baker boulanger m|doctor médecin m|princess princesse f|witch sorcière f|sailor marin m
+        fisherman/fishermen pêcheur m|soldier soldat m|nun religieuse f|prince prince m""",
     "kin": """
-        mother mère f|father père m|sister sœur f|brother frère m|aunt tante f|uncle oncle m|grandmother grand-mère f
-        daughter fille_ f""",
+        mother mère f|father père m|sister sœur f|brother frère m|aunt tante f|uncle oncle m
+        grandmother grand-mère f|daughter fille_ f""",
     "food": """
-        pear poire f|apple pomme f|cake gâteau m|loaf/loaves pain m|cheese fromage m|carrot carotte f|egg œuf m|nut noix f
-        banana banane f|cherry/cherries cerise f|biscuit biscuit m|strawberry fraise f|orange orange f|melon melon m
-        lemon citron m|sandwich sandwich m|tomato/tomatoes tomate f""",
+        pear poire f|apple pomme f|cake gâteau m|loaf/loaves pain m|cheese fromage m|carrot carotte f|egg œuf m
+        nut noix f|banana banane f|cherry/cherries cerise f|biscuit biscuit m|strawberry fraise f|orange orange f
+        melon melon m|lemon citron m|sandwich sandwich m|tomato/tomatoes tomate f""",
     "container": """
         box boîte f|bag sac m|suitcase valise f|basket panier m|crate caisse f|bucket seau m|jug cruche f
         bottle bouteille f|bowl bol m|cup tasse f|glass verre m|pot pot m|basin bassine f|barrel tonneau m
         jar bocal m|drawer tiroir m|vase vase m|teapot théière f|chest coffre m|trophy trophée m|tank citerne f""",
     "furniture": """
-        table table f|chair chaise f|shelf/shelves étagère f|wardrobe armoire f|statue statue f|bench banc m|piano piano m
-        desk bureau m|stool tabouret m|bed lit m|cupboard placard m|armchair fauteuil m|lamp lampe f|sofa canapé m""",
+        table table f|chair chaise f|shelf/shelves étagère f|wardrobe armoire f|statue statue f|bench banc m
+        piano piano m|desk bureau m|stool tabouret m|bed lit m|cupboard placard m|armchair fauteuil m|lamp lampe f
+        sofa canapé m""",
     "building": """
-        wall mur m|barn grange f|house maison f|tower tour f|church église f|castle château m|mill moulin m|bridge pont m
-        shed hangar m|garage garage m|lighthouse phare m|hut cabane f|school école f|stable écurie f|hedge haie f
-        tree arbre m|oak chêne m|fence clôture f|hospital hôpital m|farm ferme f""",
+        wall mur m|barn grange f|house maison f|tower tour f|church église f|castle château m|mill moulin m
+        bridge pont m|shed hangar m|garage garage m|lighthouse phare m|hut cabane f|school école f|stable écurie f
+        hedge haie f|tree arbre m|oak chêne m|fence clôture f|hospital hôpital m|farm ferme f""",
     "place": """
-        street rue f|road route f|river rivière f|field champ m|forest forêt f|garden jardin m|path chemin m|meadow prairie f
-        park parc m|market marché m|island île f|village village m|valley vallée f|beach plage f|lake lac m""",
+        field champ m|forest forêt f|garden jardin m|meadow prairie f|park parc m|market marché m|island île f
+        village village m|beach plage f|lake lac m""",
+    "way": "street rue f|road route f|river rivière f|path chemin m|valley vallée f",
     "tool": """
-        ladder échelle f|hammer marteau m|book livre m|umbrella parapluie m|bicycle vélo m|key clé f|saw scie f|rope corde f
-        map carte f|hat chapeau m|scarf/scarves écharpe f|ball ballon m|knife/knives couteau m|letter lettre f|drum tambour m
-        flute flûte f|axe hache f|clock horloge f|coat manteau m|shirt chemise f|dress robe f|violin violon m
-        picture tableau m|mirror miroir m|candle bougie f|flag drapeau m|kite cerf-volant/cerfs-volants m|doll poupée f
-        needle aiguille f|pen stylo m""",
+        ladder échelle f|hammer marteau m|book livre m|umbrella parapluie m|bicycle vélo m|key clé f|saw scie f
+        rope corde f|map carte f|hat chapeau m|scarf/scarves écharpe f|ball ballon m|knife/knives couteau m
+        letter lettre f|drum tambour m|flute flûte f|axe hache f|clock horloge f|coat manteau m|shirt chemise f
+        dress robe f|violin violon m|picture tableau m|mirror miroir m|candle bougie f|flag drapeau m
+        kite cerf-volant/cerfs-volants m|doll poupée f|needle aiguille f|pen stylo m""",
     "vehicle": """
-        car voiture f|truck camion m|cart charrette f|boat bateau m|train train m|plane avion m|bus bus m|rocket fusée f""",
+        car voiture f|truck camion m|cart charrette f|boat bateau m|train train m|plane avion m|bus bus m
+        rocket fusée f""",
     "body": """
-        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|eye œil/yeux m|leg jambe f|neck cou m
-        tooth/teeth dent f|foot/feet pied m|nest nid m""",
+        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|eye œil/yeux m|neck cou m|tooth/teeth dent f
+        nest nid m""",
     "nature": """
-        flower fleur f|star étoile f|stone pierre f|cloud nuage m|leaf/leaves feuille f|mountain montagne f|moon lune f
-        sun soleil m|shell coquillage m|feather plume f|mushroom champignon m|branch branche f""",
+        flower fleur f|star étoile f|stone pierre f|cloud nuage m|leaf/leaves feuille f|mountain montagne f
+        rose rose f|shell coquillage m|feather plume f|mushroom champignon m|branch branche f""",
 }
 _SHE = {"girl", "woman", "queen", "princess", "witch", "nun", "mother", "sister", "aunt", "grandmother", "daughter"}
 
@@ -92,31 +96,31 @@ def _nouns() -> dict[str, Noun]:
             en, _, en_plural = en.partition("/")
             fr, _, fr_plural = fr.partition("/")
             person = ("she" if en in _SHE else "he") if kind in ("person", "kin") else None
-            nouns[en] = Noun(en, fr, gender, kind, en_plural or english_plural(en), fr_plural or french_plural(fr), person)
+            nouns[en] = Noun(
+                en, fr, gender, kind, en_plural or english_plural(en), fr_plural or french_plural(fr), person
+            )
     return nouns
 
 
 NOUNS = _nouns()
 
 
-def of_kind(*kinds: str) -> tuple[Noun, ...]:
-    return tuple(noun for noun in NOUNS.values() if noun.kind in kinds)
-
-
-def named(words: str) -> tuple[Noun, ...]:
-    return tuple(NOUNS[word] for word in words.split())
+@cache
+def pick(words: str) -> tuple[Noun, ...]:
+    """Nouns by name or by kind: `pick("food tree")` is all food, and the tree."""
+    return tuple(noun for word in words.split() for noun in NOUNS.values() if word in (noun.kind, noun.en))
 
 
 # English French, those that stand before the noun marked with <.
 _ADJECTIVES = """
     big <grand|small <petit|fat <gros|beautiful <beau|old <vieux|new <nouveau|young <jeune|good <bon|pretty <joli
-    long <long|red rouge|blue bleu|green vert|yellow jaune|white blanc|black noir|grey gris|brown brun|
-    round rond|clean propre|dirty sale|wet mouillé|dry sec|heavy lourd|empty vide|full plein
-    hungry affamé|tired fatigué|happy heureux|sad triste|angry en_colère|sick malade|brave courageux|lazy paresseux
-    strong fort|weak faible|slow lent|quick rapide|clever intelligent|kind <gentil|shy timide|proud fier|curious curieux
-    noisy bruyant|quiet silencieux|famous célèbre|rich riche|poor pauvre|cold froid|hot chaud|sweet sucré|ripe mûr
-    wide large|narrow étroit|high haut|low bas|dark sombre|broken cassé|wooden en_bois|tall <grand|huge énorme|expensive cher|cheerful joyeux
-    strange étrange|dangerous dangereux|thick épais|thin mince|soft doux|fierce féroce"""
+    long <long|red rouge|blue bleu|green vert|yellow jaune|white blanc|black noir|grey gris|brown brun|round rond
+    clean propre|dirty sale|wet mouillé|dry sec|heavy lourd|empty vide|full plein|hungry affamé|tired fatigué
+    happy heureux|sad triste|angry en_colère|sick malade|brave courageux|lazy paresseux|strong fort|weak faible
+    slow lent|quick rapide|clever intelligent|kind <gentil|shy timide|proud fier|curious curieux|noisy bruyant
+    quiet silencieux|famous célèbre|rich riche|poor pauvre|cold froid|hot chaud|sweet sucré|ripe mûr|wide large
+    narrow étroit|high haut|low bas|dark sombre|broken cassé|wooden en_bois|tall <grand|huge énorme|expensive cher
+    cheerful joyeux|strange étrange|dangerous dangereux|thick épais|thin mince|soft doux|fierce féroce"""
 
 ADJECTIVES: dict[str, Adjective] = {}
 for _entry in _ADJECTIVES.replace("\n", "|").split("|"):
@@ -130,27 +134,30 @@ def adjectives(words: str) -> tuple[Adjective, ...]:
 
 
 # Which adjectives may describe which kind of noun, before it or after *was*.
+_MINDS = "young tired happy sad sick brave clever kind shy proud curious cheerful"
 _COLOURS = "red blue green yellow white black grey brown"
-DESCRIPTIONS: dict[str, tuple[Adjective, ...]] = {
-    "animal": adjectives(
-        "big small fat beautiful old young white black grey brown hungry tired happy sad sick brave lazy strong weak slow "
-        "quick clever kind shy proud curious noisy quiet wet dirty strange dangerous cheerful"
-    ),
-    "person": adjectives(
-        "young old tired happy sad sick brave lazy strong weak clever kind shy proud curious quiet famous rich poor strange "
-        "cheerful hungry"
-    ),
-    "kin": adjectives("young tired happy sad sick brave clever kind shy proud curious cheerful"),
-    "food": adjectives("big small good beautiful red green yellow white sweet ripe cold round strange"),
-    "container": adjectives(f"big small beautiful old new pretty {_COLOURS} empty full heavy clean dirty round broken strange"),
-    "furniture": adjectives("big small beautiful old new pretty red green white black heavy clean dirty round broken expensive"),
-    "building": adjectives("big small beautiful old new pretty white grey strange famous dark"),
-    "place": adjectives("big small beautiful old pretty wide narrow long dark quiet noisy strange dangerous famous"),
-    "tool": adjectives(f"big small beautiful old new pretty {_COLOURS} heavy clean dirty broken expensive strange"),
-    "vehicle": adjectives(f"big small beautiful old new {_COLOURS} heavy clean dirty slow quick noisy broken expensive"),
-    "body": adjectives("big small beautiful pretty long dirty wet white black"),
-    "nature": adjectives("big small beautiful pretty red yellow white grey strange"),
+_WARES = f"big small beautiful old new {_COLOURS} heavy clean dirty broken"
+DESCRIPTIONS = {
+    kind: adjectives(words)
+    for kind, words in {
+        "animal": f"{_MINDS} big small fat beautiful old white black grey brown hungry lazy strong weak slow quick "
+        "noisy quiet wet dirty strange dangerous",
+        "person": f"{_MINDS} old lazy strong weak quiet famous rich poor strange hungry",
+        "kin": _MINDS,
+        "food": "big small good beautiful red green yellow white sweet ripe cold round strange",
+        "container": f"{_WARES} pretty empty full round strange",
+        "furniture": "big small beautiful old new pretty red green white black heavy clean dirty broken expensive",
+        "building": "big small beautiful old new pretty white grey strange famous dark",
+        "place": "big small beautiful old pretty quiet strange dangerous famous",
+        "way": "beautiful old pretty wide narrow long dark quiet strange dangerous famous",
+        "tool": f"{_WARES} pretty expensive strange",
+        "vehicle": f"{_WARES} slow quick noisy expensive",
+        "body": "big small beautiful pretty long dirty wet white black",
+        "nature": "big small beautiful pretty red yellow white grey strange",
+    }.items()
 }
+UNGRADED = frozenset(f"{_COLOURS} round broken empty full".split())  # never *very white*
+COMPARATIVES = adjectives("big small old young strong weak slow quick kind proud rich poor brave sad long high heavy")
 
 NAMES = (
     ("Anna", "f"), ("Emma", "f"), ("Marie", "f"), ("Julia", "f"), ("Sarah", "f"), ("Alice", "f"), ("Nina", "f"),
@@ -173,5 +180,3 @@ TIMES = (
 )  # fmt: skip
 # Degrees that an adjective of state may take.
 DEGREES = (("very", "très"), ("really", "vraiment"), ("so", "si"), ("quite", "assez"))
-UNGRADED = frozenset("red blue green yellow white black grey brown round broken empty full".split())  # never *very white*
-COMPARATIVES = adjectives("big small old young strong weak slow quick kind proud rich poor brave sad long wide high heavy clever")

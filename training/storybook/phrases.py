@@ -7,7 +7,7 @@ tokens are made, so links come with the words and survive every later change (el
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from itertools import count
 
 from . import morphology
@@ -82,7 +82,7 @@ def new_id() -> frozenset[int]:
     return frozenset((next(_ids),))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parse(pattern: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     items = []
     for item in pattern.split():
@@ -143,7 +143,9 @@ def _agreeing(item: str, subject: NounPhrase | None, tense: str, *, english: boo
     if english:
         finite = {"be": morphology.english_be, "have": morphology.english_have}[word]
         return finite("present" if tense == "present" else "past", plural=subject.plural, first=first)
-    french_tense = "present" if mark == "%" or tense == "present" else "subjunctive" if tense == "until" else "imperfect"
+    french_tense = (
+        "present" if mark == "%" or tense == "present" else "subjunctive" if tense == "until" else "imperfect"
+    )
     return morphology.conjugate(word, french_tense, person=subject.person, plural=subject.plural)
 
 

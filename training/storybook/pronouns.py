@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from .clauses import Form, clause, noun_phrase, pronoun
-from .lexicon import DEGREES, TIMES, Adjective, Noun, adjectives, named, of_kind
+from .lexicon import DEGREES, TIMES, Adjective, Noun, adjectives, pick
 from .phrases import NounPhrase, StoryPair, compose, realise
 from .splits import split_of_combination
 from .verbs import SetVerb, Verb, verbs
@@ -62,7 +62,7 @@ _TOO_SO = (("too", "trop"), ("so", "si"), ("very", "très"), None)
 _ANY = (None, None, *DEGREES)
 _VERY = (None, ("very", "très"))
 _LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
-ANIMALS = of_kind("animal")
+ANIMALS = pick("animal")
 ANIMAL_LOOKS = adjectives("old young beautiful white black grey brown")
 THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
 _ODD = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"), ("young", "grandmother")}
@@ -98,7 +98,7 @@ CHASE = Family(
 
 FIT = Family(
     "fit",
-    tuple(noun for noun in of_kind("container") if noun.en not in ("tank", "glass")),
+    tuple(noun for noun in pick("container") if noun.en not in ("tank", "glass")),
     THING_LOOKS,
     (
         *_said("contain", "fit in, go into", _NOT),
@@ -138,7 +138,7 @@ GIVE = Family(
 
 def _voices(names: str, predicates: tuple[Predicate, ...], turned_predicates: tuple[Predicate, ...]) -> Family:
     return Family(
-        "hide", of_kind("building"), adjectives("old beautiful pretty white grey new"),
+        "hide", pick("building"), adjectives("old beautiful pretty white grey new"),
         _said("view", names), _said("view", names, _PASSIVE), predicates, turned_predicates,
         tenses=("past", "past", "present"),
     )  # fmt: skip
@@ -151,18 +151,17 @@ HIDE = _voices(
 )
 PROTECT = _voices(
     "protect, shelter, support",
-    (*was("solid solide", "strong fort", degrees=_VERY), *was("made-of-stone en-pierre")),
-    (*was("fragile fragile", "weak faible", degrees=_VERY), *was("in-bad-condition en-mauvais-état")),
+    (*was("solid solide", "sturdy robuste", degrees=_VERY), *was("made-of-stone en-pierre")),
+    (*was("fragile fragile", degrees=_VERY), *was("in-bad-condition en-mauvais-état", "in-ruins en-ruine")),
 )
 
 CRUSH = Family(
-    "crush", (*of_kind("furniture"), *named("crate barrel box cart")), THING_LOOKS,
+    "crush", pick("furniture crate barrel box cart"), THING_LOOKS,
     _said("crush", "crush, flatten, damage"),
     _said("crush", "collapse under, give way under, crack under"),
     (
         *was("heavy lourd", "heavy lourd", degrees=_TOO_SO),
-        *was("massive massif", degrees=_VERY),
-        *was("made-of-stone en-pierre", "made-of-iron en-fer"),
+        *was("massive massif", "made-of-stone en-pierre", "made-of-iron en-fer"),
     ),
     (
         *was("fragile fragile", "fragile fragile", "thin mince", degrees=_TOO_SO),
@@ -173,9 +172,10 @@ CRUSH = Family(
 
 def _levels(nouns: str, names: str, turned: str) -> Family:
     return Family(
-        "fill", named(nouns), THING_LOOKS, _said("pour", names), _said("pour", turned),
+        "fill", pick(nouns), THING_LOOKS, _said("pour", names), _said("pour", turned),
         was("full plein", degrees=_LEVEL), was("empty vide", degrees=_LEVEL),
-        joint=("until/1", "jusque/1 à/1 ce/1 que/1"), roles=("object", "oblique"), tense_of_predicate="until", plurals=0.0,
+        joint=("until/1", "jusque/1 à/1 ce/1 que/1"), roles=("object", "oblique"), tense_of_predicate="until",
+        plurals=0.0,
     )  # fmt: skip
 
 
@@ -205,7 +205,9 @@ LEND = Family(
 _HARM = "attack, bite, hit, insult"
 _BECAUSE = ("because/1", "parce/1 que/1")
 SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
-UPSET = was("nervous nerveux", "upset contrarié", degrees=_VERY)  # of a by-phrase these would be said only by stretching
+UPSET = was(
+    "nervous nerveux", "upset contrarié", degrees=_VERY
+)  # of a by-phrase these would be said only by stretching
 _FURIOUS = was("angry en-colère", "furious furieux", "in-a-bad-mood de-mauvaise-humeur")
 _TO_BLAME = was("hated-by-everyone détesté-de-tous", "feared-by-everyone redouté-de-tous", "guilty coupable")
 _PREY = was("weak faible", "alone seul", "defenceless sans-défense")
@@ -264,9 +266,15 @@ def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjec
 
 
 def draw_pair(
-    rng: Random, firsts: tuple[Noun, ...], seconds: tuple[Noun, ...], group: str, split: str, *, mixed: bool | None = None
+    rng: Random,
+    firsts: tuple[Noun, ...],
+    seconds: tuple[Noun, ...],
+    group: str,
+    split: str,
+    *,
+    mixed: bool | None = None,
 ) -> tuple[Noun, Noun]:
-    """Two nouns that belong to this split with the verbs of this group; `mixed`: of different gender, or of the same."""
+    """Two nouns that belong to this split with the verbs of this group; `mixed`: of different gender, or the same."""
     while True:
         first, second = rng.choice(firsts), rng.choice(seconds)
         if first is second or mixed is not None and (first.gender != second.gender) is not mixed:
@@ -281,12 +289,12 @@ def _scene(rng: Random, family: Family, split: str, *, mixed: bool) -> Scene:
     third = None
     if family.third:
         several = rng.random() < family.plurals
-        third = describe(rng, rng.choice(of_kind(family.third)), THING_LOOKS[:3], split, plural=several)
+        third = describe(rng, rng.choice(pick(family.third)), THING_LOOKS[:3], split, plural=several)
     return Scene(
         describe(rng, first, family.looks, split, plural=plural),
         describe(rng, second, family.looks, split, plural=plural),
         third,
-        describe(rng, rng.choice(of_kind("person")), _PEOPLE_LOOKS, split) if family.roles[0] == "object" else None,
+        describe(rng, rng.choice(pick("person")), _PEOPLE_LOOKS, split) if family.roles[0] == "object" else None,
         rng.choice(family.tenses),
         rng.random() < 0.4,
         rng.choice(TIMES) if rng.random() < 0.1 and family.tenses == ("past",) else None,
@@ -350,7 +358,7 @@ def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -
     blame = rng.choice(_TO_BLAME)
     other = (blame, blame) if rng.random() < 0.7 else (rng.choice(_PREY), rng.choice(_PUNISHED))
     furious = rng.choice(_FURIOUS)
-    upset = rng.choice(UPSET + _FURIOUS)
+    upset = rng.choice(UPSET) if rng.random() < 0.15 else rng.choice(_FURIOUS)
     degrees = [rng.choice(predicate.degrees) for predicate in (furious, upset, *other)]
     group = []
     for passive, (verb, form) in enumerate((CONNECTIVE.verbs[i], CONNECTIVE.turned_verbs[i])):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from .clauses import clause, noun_phrase, pronoun
-from .lexicon import Noun, of_kind
+from .lexicon import Noun, pick
 from .phrases import StoryPair, compose, realise
 from .pronouns import Predicate, describe, draw_pair, was
 from .verbs import verbs
@@ -15,7 +15,7 @@ from .verbs import verbs
 
 @dataclass(frozen=True)
 class Sense:
-    """One meaning: its French noun, what only it can be, and what only it can be in (patterns with $P a person, $N it)."""
+    """One meaning: its French noun, what only it can be, and scenes for it alone (patterns; $P a person, $N it)."""
 
     noun: Noun
     predicates: tuple[Predicate, ...]
@@ -103,7 +103,7 @@ SENSES: tuple[tuple[Sense, Sense], ...] = (
     ),
 )  # fmt: skip
 
-_PEOPLE = of_kind("person", "kin")
+_PEOPLE = pick("person kin")
 _NOTICE = verbs("meet", "look at, talk about, watch")
 
 

@@ -7,7 +7,7 @@ split; a sentence that mixes the two is thrown away.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from hashlib import blake2b
 
 SPLITS = ("train", "val", "test")
@@ -16,7 +16,7 @@ _VAL = {"pair": 50, "describes": 25}
 _TEST = {"pair": 100, "describes": 50}
 
 
-@lru_cache(maxsize=None)
+@cache
 def split_of_combination(combination: tuple[str, ...]) -> str:
     kind = combination[0]
     draw = int.from_bytes(blake2b("|".join(combination).encode(), digest_size=4).digest(), "big") % 1000

@@ -19,6 +19,7 @@ class Verb:
     aux: str = "avoir"
     reflexive: bool = False  # in French
     state: bool = False
+    lasting: bool = False  # said in the progressive
 
 
 @dataclass(frozen=True)
@@ -31,37 +32,40 @@ class SetVerb:
 
 
 # name: base past participle [preposition] [~ second preposition] = French likewise; ~ is where the first object stands.
-# Marks on the French verb: * state, + conjugated with être, se reflexive. A name is the English base and prepositions.
+# Marks on the French verb: * state, - lasting, + conjugated with être, se reflexive. The English base and prepositions
+# are the verb's name.
 _VERBS = {
     "meet": """
         chase chased chased = poursuivre; attack attacked attacked = attaquer; hunt hunted hunted = chasser
-        stalk stalked stalked = traquer; catch caught caught = attraper; flee fled fled from = fuir; avoid avoided avoided = éviter
-        fear feared feared = craindre*; hide hid hidden from = se cacher de; bite bit bitten = mordre
-        hit hit hit = frapper; insult insulted insulted = insulter; see saw seen = voir; find found found = trouver
-        hear heard heard = entendre; wake woke woken up = réveiller; call called called = appeler
-        follow followed followed = suivre; help helped helped = aider; watch watched watched = regarder
-        look looked looked for = chercher; love loved loved = aimer*; look looked looked at = regarder
-        talk talked talked about = parler de; greet greeted greeted = saluer""",
+        stalk stalked stalked = traquer; catch caught caught = attraper; flee fled fled from = fuir
+        avoid avoided avoided = éviter; fear feared feared = craindre*; hide hid hidden from = se cacher de
+        bite bit bitten = mordre; hit hit hit = frapper; insult insulted insulted = insulter; see saw seen = voir
+        find found found = trouver; hear heard heard = entendre; wake woke woken up = réveiller
+        call called called = appeler; follow followed followed = suivre; help helped helped = aider
+        watch watched watched = regarder-; look looked looked for = chercher-; love loved loved = aimer*
+        look looked looked at = regarder-; talk talked talked about = parler de; greet greeted greeted = saluer""",
     "goods": """
         carry carried carried = porter; push pushed pushed = pousser; lift lifted lifted = soulever
-        buy bought bought = acheter; sell sold sold = vendre; lose lost lost = perdre; paint painted painted = peindre
-        draw drew drawn = dessiner; clean cleaned cleaned = nettoyer; open opened opened = ouvrir
-        close closed closed = fermer; break broke broken = casser; hide hid hidden = cacher; eat ate eaten = manger
-        want wanted wanted = vouloir*; wash washed washed = laver; build built built = construire
-        read read read = lire; cut cut cut = couper; show showed shown = montrer; touch touched touched = toucher
-        take took taken = prendre""",
+        buy bought bought = acheter; sell sold sold = vendre; lose lost lost = perdre
+        paint painted painted = peindre-; draw drew drawn = dessiner-; clean cleaned cleaned = nettoyer-
+        open opened opened = ouvrir; close closed closed = fermer; break broke broken = casser
+        hide hid hidden = cacher; eat ate eaten = manger-; want wanted wanted = vouloir*; wash washed washed = laver-
+        build built built = construire-; read read read = lire-; cut cut cut = couper-; show showed shown = montrer
+        touch touched touched = toucher; take took taken = prendre""",
     "transfer": """
-        give gave given ~ to = donner ~ à; offer offered offered ~ to = offrir ~ à; bring brought brought ~ to = apporter ~ à
-        send sent sent ~ to = envoyer ~ à; sell sold sold ~ to = vendre ~ à; lend lent lent ~ to = prêter ~ à; show showed shown ~ to = montrer ~ à
-        take took taken ~ from = prendre ~ à; buy bought bought ~ from = acheter ~ à; borrow borrowed borrowed ~ from = emprunter ~ à
-        receive received received ~ from = recevoir ~ de; accept accepted accepted ~ from = accepter ~ de""",
+        give gave given ~ to = donner ~ à; offer offered offered ~ to = offrir ~ à
+        bring brought brought ~ to = apporter ~ à; send sent sent ~ to = envoyer ~ à
+        sell sold sold ~ to = vendre ~ à; lend lent lent ~ to = prêter ~ à; show showed shown ~ to = montrer ~ à
+        take took taken ~ from = prendre ~ à; buy bought bought ~ from = acheter ~ à
+        borrow borrowed borrowed ~ from = emprunter ~ à; receive received received ~ from = recevoir ~ de
+        accept accepted accepted ~ from = accepter ~ de""",
     "contain": """
         fit fit fit in = entrer* dans; go went gone into = rentrer* dans; hold held held = contenir
         contain contained contained = contenir""",
     "view": """
-        hide hid hidden = cacher*; conceal concealed concealed = dissimuler*; dominate dominated dominated = dominer*
-        protect protected protected = protéger*; shelter sheltered sheltered = abriter*
-        support supported supported = soutenir*""",
+        hide hid hidden = cacher*; conceal concealed concealed = dissimuler*
+        dominate dominated dominated = dominer*; protect protected protected = protéger*
+        shelter sheltered sheltered = abriter*; support supported supported = soutenir*""",
     "crush": """
         crush crushed crushed = écraser; flatten flattened flattened = aplatir; damage damaged damaged = abîmer
         collapse collapsed collapsed under = se effondrer sous; give gave given way under = céder sous
@@ -74,12 +78,12 @@ _VERBS = {
         cross crossed crossed = traverser; enter entered entered = entrer+ dans; leave left left = quitter
         visit visited visited = visiter""",
     "alone": """
-        sleep slept slept = dormir; run ran run = courir; swim swam swum = nager; walk walked walked = marcher
-        dance danced danced = danser; eat ate eaten = manger; jump jumped jumped = sauter; play played played = jouer
-        wait waited waited = attendre; arrive arrived arrived = arriver+; fall fell fallen = tomber+
-        leave left left = partir+; stay stayed stayed = rester+; return returned returned = revenir+
-        hide hid hidden = se cacher; rest rested rested = se reposer; stop stopped stopped = se arrêter
-        laugh laughed laughed = rire; work worked worked = travailler""",
+        sleep slept slept = dormir-; run ran run = courir-; swim swam swum = nager-; walk walked walked = marcher-
+        dance danced danced = danser-; eat ate eaten = manger-; jump jumped jumped = sauter-
+        play played played = jouer-; wait waited waited = attendre-; arrive arrived arrived = arriver+
+        fall fell fallen = tomber+; leave left left = partir+; stay stayed stayed = rester+
+        return returned returned = revenir+; hide hid hidden = se cacher; rest rested rested = se reposer-
+        stop stopped stopped = se arrêter; laugh laughed laughed = rire-; work worked worked = travailler-""",
 }
 
 
@@ -91,13 +95,14 @@ def _verb(group: str, entry: str) -> tuple[str, Verb]:
     sides = [" ".join(side).partition("~") for side in (en, fr)]
     verb = Verb(
         (base, past, part),
-        infinitive.rstrip("*+"),
+        infinitive.rstrip("*+-"),
         group,
         (sides[0][0].strip(), sides[1][0].strip()),
         (sides[0][2].strip(), sides[1][2].strip()),
         "être" if infinitive.endswith("+") else "avoir",
         reflexive,
         infinitive.endswith("*"),
+        infinitive.endswith("-"),
     )
     return " ".join([base, *en]), verb
 
