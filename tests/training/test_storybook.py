@@ -57,9 +57,9 @@ def test_seeds_agree_with_each_other(pairs):
 
 def test_sizes_and_shares(book):
     assert len(book.train) == 20_000
-    assert 450 <= len(book.val) <= 600
+    assert 450 <= len(book.val) <= 650
     assert len(book.test) >= 1000
-    for part, least in ((book.train, 600), (book.val, 30), (book.test, 60)):
+    for part, least in ((book.train, 400), (book.val, 30), (book.test, 60)):
         contrasts = Counter(pair.family for pair in part if pair.kind == "contrast")
         assert set(contrasts) == set(HARD) and min(contrasts.values()) >= least
         assert sum(pair.kind == "easy" for pair in part) >= least // 2
@@ -72,7 +72,9 @@ def test_no_sentence_occurs_twice(pairs):
 
 
 def test_lengths_are_3_to_40_words_and_the_range_is_used(pairs):
-    lengths = [len(words(text, language)) for pair in pairs for text, language in ((pair.source, "en"), (pair.target, "fr"))]
+    lengths = [
+        len(words(text, language)) for pair in pairs for text, language in ((pair.source, "en"), (pair.target, "fr"))
+    ]
     assert min(lengths) == 3
     assert 36 <= max(lengths) <= 40
     assert np.mean([5 <= length <= 20 for length in lengths]) > 0.9
@@ -98,7 +100,7 @@ def test_held_out_combinations_are_not_in_training_and_every_test_sentence_has_o
 
 
 def test_combinations_tell_what_the_sentence_says(book):
-    """Read off the English text: no noun pair of a test contrast occurs in a training sentence with any of its verbs."""
+    """Read off the English text: no noun pair of a test contrast is in a training sentence with any of its verbs."""
     verbs = ("chased", "fled", "attacked", "stalked", "hunted", "avoided", "feared", "gave", "took", "lent", "borrowed")
     trained = set()
     for pair in book.train:
@@ -202,7 +204,9 @@ def plainly(predicate: pronouns.Predicate) -> str:
     return " ".join(word.split("/")[0].lstrip("^") for word in predicate.en.split())
 
 
-def said(family: pronouns.Family, scene_: pronouns.Scene, verb: int, turned: bool, predicate: str, degree=None, joint=None):
+def said(
+    family: pronouns.Family, scene_: pronouns.Scene, verb: int, turned: bool, predicate: str, degree=None, joint=None
+):
     group = family.turned_verbs if turned else family.verbs
     every = (*family.predicates, *family.turned_predicates, *pronouns.UPSET)
     meant = min((p for p in every if plainly(p).endswith(predicate)), key=lambda p: len(plainly(p)))
@@ -239,7 +243,8 @@ TROPHY, TABLE = scene("trophy", "suitcase", short=True), scene("table", "bench")
          "La boîte n'entrait pas dans le sac parce qu'il était trop petit."),
         (said(pronouns.FIT, BOX, 0, True, "big", TOO), "The box could not hold the bag because it was too big.",
          "La boîte ne pouvait pas contenir le sac parce qu'il était trop grand."),
-        (said(pronouns.FIT, TROPHY, 0, False, "big", TOO), "The trophy didn't fit in the suitcase because it was too big.",
+        (said(pronouns.FIT, TROPHY, 0, False, "big", TOO),
+         "The trophy didn't fit in the suitcase because it was too big.",
          "Le trophée n'entrait pas dans la valise parce qu'il était trop grand."),
         (said(pronouns.CONNECTIVE, GOAT, 0, False, "nervous"), "The goat attacked the wolf because it was nervous.",
          "La chèvre a attaqué le loup parce qu'elle était nerveuse."),
@@ -308,18 +313,16 @@ def contrasts(part: tuple[StoryPair, ...]) -> list[StoryPair]:
 
 def first_role(pair: StoryPair) -> bool:
     """Whether *it* is the first of the two candidates, the role that every rule must guess."""
-    return pair.antecedents[0].role in ("subject", "object") and pair.antecedents[0].role == FIRST[pair.family]
-
-
-FIRST = {name: pronouns.VARIANTS[name][0].roles[0] for name in HARD}
+    return pair.antecedents[0].role == pronouns.VARIANTS[pair.family][0].roles[0]
 
 
 def verb(pair: StoryPair) -> str:
-    """The verb and what voices or negates it: every word between the first noun and the second that is no noun phrase."""
+    """The verb, with the auxiliary before it and the preposition after it."""
     source = words(pair.source)
     action = next(i for i, role in pair.roles if role == "action")
     before = source[action - 1] if source[action - 1] in ("was", "were", "not") or "n't" in source[action - 1] else ""
-    return f"{before} {source[action]} {source[action + 1] if source[action + 1] in ('from', 'by', 'under', 'way') else ''}"
+    after = source[action + 1] if source[action + 1] in ("from", "by", "under", "way") else ""
+    return f"{before} {source[action]} {after}"
 
 
 def connective(pair: StoryPair) -> str:
@@ -422,6 +425,7 @@ def test_no_fixed_noun_is_the_antecedent(book, which):
 
 def test_verb_and_predicate_without_the_nouns_genders_do_not_give_the_pronoun(book):
     """A rule that knows everything but genders still guesses il or elle blindly."""
+
     def feature(pair: StoryPair) -> Hashable:
         return verb(pair), predicate(pair), connective(pair)
 
@@ -430,7 +434,9 @@ def test_verb_and_predicate_without_the_nouns_genders_do_not_give_the_pronoun(bo
 
     seen = fitted(contrasts(book.train), feature, answer)
     test = contrasts(book.test)
-    right = [seen[feature(pair)].most_common(1)[0][0] == answer(pair) if seen[feature(pair)] else False for pair in test]
+    right = [
+        seen[feature(pair)].most_common(1)[0][0] == answer(pair) if seen[feature(pair)] else False for pair in test
+    ]
     assert np.mean(right) <= 0.6
     majority = Counter(answer(pair) for pair in contrasts(book.train)).most_common(1)[0][0]
     assert np.mean([answer(pair) == majority for pair in test]) <= 0.6
@@ -465,3 +471,25 @@ def test_verb_with_predicate_does_decide(book):
     known = [pair for pair in test if seen[pair.family, verb(pair), predicate(pair)]]
     right = [seen[p.family, verb(p), predicate(p)].most_common(1)[0][0] == first_role(p) for p in known]
     assert len(known) > 0.8 * len(test) and np.mean(right) > 0.99
+
+
+# -------------------------------------------------------------------------------------------------------------- idioms
+def test_idioms_stand_apart_in_contrast(book):
+    assert not {pair.source for pair in book.idioms} & {pair.source for pair in (*book.train, *book.val, *book.test)}
+    sets: dict[str | None, list[str]] = defaultdict(list)
+    for pair in book.idioms:
+        assert pair.kind == "idiom"
+        sets[pair.contrast_key].append(pair.family)
+    assert len(sets) >= 40 and all(families == ["figurative", "literal"] for families in sets.values())
+    assert Counter(pair.target_language for pair in book.idioms).keys() == {"fr", "hi"}
+
+
+def test_idioms_are_one_translation_each_with_every_word_linked(book):
+    meaning: dict[tuple[str, str], str] = {}
+    for pair in book.idioms:
+        assert meaning.setdefault((pair.source, pair.target_language), pair.target) == pair.target
+        assert {i for i, _ in pair.links} == set(range(len(words(pair.source))))
+        assert {j for _, j in pair.links} == set(range(len(words(pair.target, pair.target_language))))
+    assert meaning["It is a piece of cake for Anna.", "fr"] == "C'est du gâteau pour Anna."
+    assert meaning["Anna ate a piece of cake.", "fr"] == "Anna a mangé un morceau de gâteau."
+    assert meaning["The exam was a piece of cake.", "hi"] == "परीक्षा बाएँ हाथ का खेल थी।"

@@ -41,10 +41,11 @@ def _typical(family: str) -> Maker:
 # What is made, its share of training in thousandths, and how many pairs of it val and test hold.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
     *((family, _hard(family), 28, 48, 96) for family in pronouns.HARD),
-    *((f"{family} alike", _hard(family, mixed=False), 10, 0, 0) for family in pronouns.HARD),
-    *((f"{family} typical", _typical(family), 17, 0, 0) for family in pronouns.HARD),
+    *((f"{family} alike", _hard(family, mixed=False), 11, 0, 0) for family in pronouns.HARD),
+    *((f"{family} typical", _typical(family), 20, 0, 0) for family in pronouns.HARD),
+    ("nervous", pronouns.nervous_group, 15, 8, 24),
     ("alone", _single(controls.alone), 25, 10, 20),
-    ("easy", controls.easy_group, 60, 30, 80),
+    ("easy", controls.easy_group, 70, 30, 80),
     ("weather", _single(controls.weather), 15, 10, 30),
     ("object", _single(controls.object_agreement), 25, 15, 40),
     ("possessive", _single(controls.possessive), 25, 15, 40),

@@ -355,28 +355,34 @@ def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -
     """
     scene = _scene(rng, CONNECTIVE, split, mixed=mixed)
     i = rng.randrange(len(CONNECTIVE.verbs))
-    blame = rng.choice(_TO_BLAME)
+    anger, blame = rng.choice(CONNECTIVE.predicates), rng.choice(CONNECTIVE.turned_predicates)
     other = (blame, blame) if rng.random() < 0.7 else (rng.choice(_PREY), rng.choice(_PUNISHED))
-    furious = rng.choice(_FURIOUS)
-    upset = rng.choice(UPSET) if rng.random() < 0.15 else rng.choice(_FURIOUS)
-    degrees = [rng.choice(predicate.degrees) for predicate in (furious, upset, *other)]
-    group = []
-    for passive, (verb, form) in enumerate((CONNECTIVE.verbs[i], CONNECTIVE.turned_verbs[i])):
-        anger, much = (furious, degrees[0]) if passive else (upset, degrees[1])
-        cases = (
-            (anger, _BECAUSE, True, much), (anger, SO, False, much),
-            (other[0], _BECAUSE, False, degrees[2]), (other[1], SO, True, degrees[3]),
-        )  # fmt: skip
-        for swapped in (False, True):
-            for predicate, joint, is_agent, degree in cases:
-                group.append(
-                    sentence(
-                        CONNECTIVE, scene, verb, form, predicate, joint, is_first=is_agent is not bool(passive),
-                        swapped=swapped, degree=degree, kind="contrast" if mixed else "control",
-                        key=f"{key}/{passive}{int(swapped)}",
-                    )
-                )  # fmt: skip
-    return group
+    cases = ((anger, _BECAUSE, True), (anger, SO, False), (other[0], _BECAUSE, False), (other[1], SO, True))
+    return [
+        sentence(
+            CONNECTIVE, scene, verb, form, predicate, joint, is_first=is_agent is not passive, swapped=swapped,
+            degree=None, kind="contrast" if mixed else "control", key=f"{key}/{int(passive)}{int(swapped)}",
+        )
+        for passive, (verb, form) in ((False, CONNECTIVE.verbs[i]), (True, CONNECTIVE.turned_verbs[i]))
+        for swapped in (False, True)
+        for predicate, joint, is_agent in cases
+    ]  # fmt: skip
+
+
+def nervous_group(rng: Random, split: str, key: str) -> list[StoryPair]:
+    """*attacked, because / so it was nervous*: no one says it in the passive, so it is outside the contrast sets."""
+    scene = _scene(rng, CONNECTIVE, split, mixed=True)
+    verb, form = rng.choice(CONNECTIVE.verbs)
+    predicate = rng.choice(UPSET)
+    degree = rng.choice(predicate.degrees)
+    return [
+        sentence(
+            CONNECTIVE, scene, verb, form, predicate, joint, is_first=joint is _BECAUSE, swapped=swapped, degree=degree,
+            kind="control", key=f"{key}/{int(swapped)}",
+        )
+        for swapped in (False, True)
+        for joint in (_BECAUSE, SO)
+    ]  # fmt: skip
 
 
 def hard_group(rng: Random, name: str, split: str, key: str, *, mixed: bool = True) -> list[StoryPair]:
