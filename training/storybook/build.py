@@ -40,7 +40,7 @@ def _typical(family: str) -> Maker:
 
 # What is made, its share of training in thousandths, and how many pairs of it val and test hold.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
-    *((family, _hard(family), 28, 48, 96) for family in pronouns.HARD),
+    *((family, _hard(family), 31, 48, 96) for family in pronouns.HARD),
     *((f"{family} alike", _hard(family, mixed=False), 11, 0, 0) for family in pronouns.HARD),
     *((f"{family} typical", _typical(family), 20, 0, 0) for family in pronouns.HARD),
     ("nervous", pronouns.nervous_group, 15, 8, 24),
