@@ -45,7 +45,7 @@ _NOUNS = {
         fisherman/fishermen pêcheur m|soldier soldat m|nun religieuse f|prince prince m""",
     "kin": """
         mother mère f|father père m|sister sœur f|brother frère m|aunt tante f|uncle oncle m
-        grandmother grand-mère f|daughter fille_ f""",
+        grandmother grand-mère/grands-mères f|daughter fille_ f""",
     "food": """
         pear poire f|apple pomme f|cake gâteau m|loaf/loaves pain m|cheese fromage m|carrot carotte f|egg œuf m
         nut noix f|banana banane f|cherry/cherries cerise f|biscuit biscuit m|strawberry fraise f|orange orange f
@@ -76,7 +76,7 @@ _NOUNS = {
         car voiture f|truck camion m|cart charrette f|boat bateau m|train train m|plane avion m|bus bus m
         rocket fusée f""",
     "body": """
-        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|eye œil/yeux m|neck cou m|tooth/teeth dent f
+        ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|neck cou m|tooth/teeth dent f
         nest nid m""",
     "nature": """
         flower fleur f|star étoile f|stone pierre f|cloud nuage m|leaf/leaves feuille f|mountain montagne f
@@ -115,12 +115,12 @@ def pick(words: str) -> tuple[Noun, ...]:
 _ADJECTIVES = """
     big <grand|small <petit|fat <gros|beautiful <beau|old <vieux|new <nouveau|young <jeune|good <bon|pretty <joli
     long <long|red rouge|blue bleu|green vert|yellow jaune|white blanc|black noir|grey gris|brown brun|round rond
-    clean propre|dirty sale|wet mouillé|dry sec|heavy lourd|empty vide|full plein|hungry affamé|tired fatigué
+    clean propre|dirty sale|wet mouillé|heavy lourd|empty vide|full plein|hungry affamé|tired fatigué
     happy heureux|sad triste|angry en_colère|sick malade|brave courageux|lazy paresseux|strong fort|weak faible
     slow lent|quick rapide|clever intelligent|kind <gentil|shy timide|proud fier|curious curieux|noisy bruyant
-    quiet silencieux|famous célèbre|rich riche|poor pauvre|cold froid|hot chaud|sweet sucré|ripe mûr|wide large
-    narrow étroit|high haut|low bas|dark sombre|broken cassé|wooden en_bois|tall <grand|huge énorme|expensive cher
-    cheerful joyeux|strange étrange|dangerous dangereux|thick épais|thin mince|soft doux|fierce féroce"""
+    quiet silencieux|famous célèbre|rich riche|poor pauvre|cold froid|sweet sucré|ripe mûr|wide large
+    narrow étroit|high haut|low bas|dark sombre|broken cassé|tall <grand|huge énorme|expensive cher
+    cheerful joyeux|strange étrange|dangerous dangereux|thin mince"""
 
 ADJECTIVES: dict[str, Adjective] = {}
 for _entry in _ADJECTIVES.replace("\n", "|").split("|"):

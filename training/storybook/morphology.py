@@ -54,16 +54,12 @@ def english_article(following: str) -> str:
 # ----------------------------------------------------------------------------------------------------------- French
 _FEMININE = {
     "blanc": "blanche", "vieux": "vieille", "beau": "belle", "nouveau": "nouvelle", "gros": "grosse", "bas": "basse",
-    "bon": "bonne", "gentil": "gentille", "doux": "douce", "long": "longue", "sec": "sèche", "frais": "fraîche",
-    "épais": "épaisse", "roux": "rousse", "jaloux": "jalouse", "mignon": "mignonne", "favori": "favorite",
+    "bon": "bonne", "gentil": "gentille", "long": "longue",
 }  # fmt: skip
 _BEFORE_VOWEL = {"beau": "bel", "vieux": "vieil", "nouveau": "nouvel"}
-_UNCHANGED = {"marron", "orange", "en", "sans", "de"}
-# h aspiré: no elision, no contraction-blocking `l'`, `mon`, `bel` before these (plural and feminine forms too).
-_ASPIRATED = (
-    "hibou", "haie", "hérisson", "hamster", "hangar", "hache", "hutte", "homard", "hamac", "haricot", "haut", "huit",
-    "onze", "harpe",
-)  # fmt: skip
+_UNCHANGED = {"en", "sans", "de"}  # the first words of expressions: *en colère*
+# h aspiré: before these there is no elision and no *mon, bel, cet* (plural and feminine forms too).
+_ASPIRATED = ("hibou", "haie", "hérisson", "hangar", "hache", "haut", "huit", "onze")
 
 
 def starts_with_vowel(word: str) -> bool:
@@ -125,63 +121,41 @@ def contract(word: str, following: str) -> str | None:
 _IRREGULAR = {
     "être": ("suis est sommes sont", "ser", "été"),
     "avoir": ("ai a avons ont", "aur", "eu"),
-    "aller": ("vais va allons vont", "ir", "allé"),
-    "faire": ("fais fait faisons font", "fer", "fait"),
     "pouvoir": ("peux peut pouvons peuvent", "pourr", "pu"),
     "vouloir": ("veux veut voulons veulent", "voudr", "voulu"),
     "devoir": ("dois doit devons doivent", "devr", "dû"),
     "voir": ("vois voit voyons voient", "verr", "vu"),
-    "boire": ("bois boit buvons boivent", "boir", "bu"),
     "lire": ("lis lit lisons lisent", "lir", "lu"),
-    "dire": ("dis dit disons disent", "dir", "dit"),
-    "écrire": ("écris écrit écrivons écrivent", "écrir", "écrit"),
     "prendre": ("prends prend prenons prennent", "prendr", "pris"),
     "vendre": ("vends vend vendons vendent", "vendr", "vendu"),
     "perdre": ("perds perd perdons perdent", "perdr", "perdu"),
     "attendre": ("attends attend attendons attendent", "attendr", "attendu"),
     "entendre": ("entends entend entendons entendent", "entendr", "entendu"),
     "mordre": ("mords mord mordons mordent", "mordr", "mordu"),
-    "tendre": ("tends tend tendons tendent", "tendr", "tendu"),
-    "rendre": ("rends rend rendons rendent", "rendr", "rendu"),
-    "répondre": ("réponds répond répondons répondent", "répondr", "répondu"),
-    "mettre": ("mets met mettons mettent", "mettr", "mis"),
     "suivre": ("suis suit suivons suivent", "suivr", "suivi"),
     "poursuivre": ("poursuis poursuit poursuivons poursuivent", "poursuivr", "poursuivi"),
     "fuir": ("fuis fuit fuyons fuient", "fuir", "fui"),
-    "enfuir": ("enfuis enfuit enfuyons enfuient", "enfuir", "enfui"),
     "craindre": ("crains craint craignons craignent", "craindr", "craint"),
     "peindre": ("peins peint peignons peignent", "peindr", "peint"),
     "ouvrir": ("ouvre ouvre ouvrons ouvrent", "ouvrir", "ouvert"),
     "offrir": ("offre offre offrons offrent", "offrir", "offert"),
-    "couvrir": ("couvre couvre couvrons couvrent", "couvrir", "couvert"),
-    "découvrir": ("découvre découvre découvrons découvrent", "découvrir", "découvert"),
     "dormir": ("dors dort dormons dorment", "dormir", "dormi"),
-    "endormir": ("endors endort endormons endorment", "endormir", "endormi"),
-    "sortir": ("sors sort sortons sortent", "sortir", "sorti"),
     "partir": ("pars part partons partent", "partir", "parti"),
     "courir": ("cours court courons courent", "courr", "couru"),
     "venir": ("viens vient venons viennent", "viendr", "venu"),
     "revenir": ("reviens revient revenons reviennent", "reviendr", "revenu"),
-    "tenir": ("tiens tient tenons tiennent", "tiendr", "tenu"),
     "contenir": ("contiens contient contenons contiennent", "contiendr", "contenu"),
     "soutenir": ("soutiens soutient soutenons soutiennent", "soutiendr", "soutenu"),
     "recevoir": ("reçois reçoit recevons reçoivent", "recevr", "reçu"),
     "rire": ("ris rit rions rient", "rir", "ri"),
     "construire": ("construis construit construisons construisent", "construir", "construit"),
-    "connaître": ("connais connaît connaissons connaissent", "connaîtr", "connu"),
-    "battre": ("bats bat battons battent", "battr", "battu"),
     "acheter": ("achète achète achetons achètent", "achèter", "acheté"),
-    "lever": ("lève lève levons lèvent", "lèver", "levé"),
-    "promener": ("promène promène promenons promènent", "promèner", "promené"),
-    "emmener": ("emmène emmène emmenons emmènent", "emmèner", "emmené"),
+    "soulever": ("soulève soulève soulevons soulèvent", "soulèver", "soulevé"),
     "appeler": ("appelle appelle appelons appellent", "appeller", "appelé"),
-    "jeter": ("jette jette jetons jettent", "jetter", "jeté"),
     "protéger": ("protège protège protégeons protègent", "protéger", "protégé"),
     "céder": ("cède cède cédons cèdent", "céder", "cédé"),
-    "préférer": ("préfère préfère préférons préfèrent", "préférer", "préféré"),
     "nettoyer": ("nettoie nettoie nettoyons nettoient", "nettoier", "nettoyé"),
     "envoyer": ("envoie envoie envoyons envoient", "enverr", "envoyé"),
-    "essayer": ("essaie essaie essayons essaient", "essaier", "essayé"),
 }
 _SUBJUNCTIVE = {"être": ("soit", "soient"), "avoir": ("ait", "aient")}
 

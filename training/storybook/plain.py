@@ -44,7 +44,7 @@ _TRANSITIVE = """
     goods: open, close: box bag suitcase basket crate bottle jar drawer chest cupboard wardrobe book umbrella
     goods: break: bottle bowl cup glass pot jar vase teapot mirror lamp chair table clock pen egg
     goods: wash: car truck dress shirt coat scarf cup bowl glass pot dog cat horse pig apple tomato
-    goods: build: building
+    goods: build: wall barn house tower church castle mill bridge shed garage lighthouse hut school stable fence farm
     goods: read: book letter map
     goods: cut: food rope branch flower tree
     cross: cross: street road river bridge field valley forest garden park meadow lake

@@ -45,13 +45,12 @@ _VERBS = {
         watch watched watched = regarder-; look looked looked for = chercher-; love loved loved = aimer*
         look looked looked at = regarder-; talk talked talked about = parler de; greet greeted greeted = saluer""",
     "goods": """
-        carry carried carried = porter; push pushed pushed = pousser; lift lifted lifted = soulever
-        buy bought bought = acheter; sell sold sold = vendre; lose lost lost = perdre
+        carry carried carried = porter; lift lifted lifted = soulever; buy bought bought = acheter
+        sell sold sold = vendre; lose lost lost = perdre; take took taken = prendre
         paint painted painted = peindre-; draw drew drawn = dessiner-; clean cleaned cleaned = nettoyer-
         open opened opened = ouvrir; close closed closed = fermer; break broke broken = casser
         hide hid hidden = cacher; eat ate eaten = manger-; want wanted wanted = vouloir*; wash washed washed = laver-
-        build built built = construire-; read read read = lire-; cut cut cut = couper-; show showed shown = montrer
-        touch touched touched = toucher; take took taken = prendre""",
+        build built built = construire-; read read read = lire-; cut cut cut = couper-; show showed shown = montrer""",
     "transfer": """
         give gave given ~ to = donner ~ à; offer offered offered ~ to = offrir ~ à
         bring brought brought ~ to = apporter ~ à; send sent sent ~ to = envoyer ~ à
