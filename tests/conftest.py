@@ -1,6 +1,7 @@
 """What every test runs under: one thread, no network, no telemetry; and the browser that some tests drive."""
 
 import os
+import signal
 
 # Before torch, transformers or gradio is imported, by this process or by one that a test starts.
 os.environ.update(
@@ -11,6 +12,10 @@ os.environ.update(
     GRADIO_ANALYTICS_ENABLED="False",
     TOKENIZERS_PARALLELISM="false",
 )
+
+# A shell that runs the suite in the background has it ignore Ctrl-C, and what it starts with it; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import ipaddress
 import shutil
