@@ -125,7 +125,7 @@ _DISPOSE = verbs("goods", "lose, sell, hide, break, paint")
 
 
 def object_agreement(rng: Random, split: str) -> StoryPair:
-    """*The wolf saw the goat and followed it*: l'a suivie; *but did not follow it*: ne l'a pas suivie."""
+    """*The wolf saw the goat and followed it*: l'a suivie; *sees the goat but does not follow it*: ne la suit pas."""
     agents = patients = pick("animal person")
     before, after = rng.choice(_FIRST), rng.choice(_THEN)
     if rng.random() < 0.4:
@@ -135,9 +135,10 @@ def object_agreement(rng: Random, split: str) -> StoryPair:
     first, second = draw_pair(rng, agents, patients, before.group, split)
     subject = describe(rng, first, DESCRIPTIONS[first.kind], split).phrase(part="agent")
     object_ = describe(rng, second, DESCRIPTIONS[second.kind], split, plural=rng.random() < 0.25).phrase(part="patient")
-    main = clause(subject, before, object_)
+    tense = rng.choice(("past", "past", "past", "present"))
+    main = clause(subject, before, object_, form=Form(tense))
     negative = rng.random() < 0.25
-    form = Form(negative=negative, short=rng.random() < 0.4)
+    form = Form(tense, negative=negative, short=rng.random() < 0.4)
     rest = clause(replace(subject, en=[], fr=[]), after, object_pronoun(object_, "object"), form=form)
     en, fr = ("but/1", "mais/1") if negative else ("and/1", "et/1")
     phrase = compose(f"$M {en} $R ./2", f"$M {fr} $R ./2", {"M": main, "R": rest})
