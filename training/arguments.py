@@ -3,12 +3,13 @@
 import sys
 from dataclasses import dataclass, field
 
+import torch
 from transformers import Seq2SeqTrainingArguments
 
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and four fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and five fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -20,6 +21,11 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     patience: int = field(default=0, metadata={"help": "stop after so many evaluations without a gain; 0 never"})
     resume: bool = field(default=False, metadata={"help": "go on from the newest complete checkpoint of output_dir"})
 
+    cpu_processes: int = field(
+        default=0, metadata={"help": "processes to train in without a GPU; 0: one per core, if batches are large"}
+    )
+
+    bf16: bool | None = None  # None: bfloat16 where the hardware has it, else float32
     num_train_epochs: float = 20
     learning_rate: float = 3e-3
     lr_scheduler_type: str = "inverse_sqrt"
@@ -43,5 +49,16 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     def __post_init__(self) -> None:
         if self.disable_tqdm is None:
             self.disable_tqdm = not sys.stderr.isatty()
+        if not (torch.cuda.is_available() or torch.backends.mps.is_available()):
+            self.use_cpu = True
+        if self.bf16 is None:
+            self.bf16 = not self.fp16 and has_bfloat16(self.use_cpu)
         super().__post_init__()
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
+
+
+def has_bfloat16(use_cpu: bool) -> bool:
+    """Whether the hardware multiplies bfloat16 itself; emulated, it is slower than float32."""
+    if use_cpu:
+        return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)

@@ -12,13 +12,14 @@ import os
 import sys
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import transformers
 import yaml
 from huggingface_hub.errors import StrictDataclassError
-from transformers import GenerationConfig, PreTrainedModel
+from transformers import GenerationConfig, PreTrainedModel, TrainerState
 
 from seq2see.errors import UserError
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
@@ -34,6 +35,7 @@ from seq2see.training.config import RunConfig, load_config
 from seq2see.training.evaluation import evaluate_run, print_scores
 from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import Corpus, load_corpus
+from seq2see.training.processes import on_all_cores
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed
@@ -55,6 +57,24 @@ def run_experiment(config: RunConfig) -> Path:
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
     output = output_folder(config)
+    with on_all_cores(config):
+        trained = train_model(config, output)
+    if trained.saves:
+        finish(trained, config, output)
+    return output
+
+
+@dataclass(frozen=True)
+class Trained:
+    model: PreTrainedModel
+    tokenizer: Seq2SeeTokenizer
+    corpus: Corpus
+    state: TrainerState
+    seconds: float
+    saves: bool  # whether this process writes the results
+
+
+def train_model(config: RunConfig, output: Path) -> Trained:
     arguments = build_arguments(config, output)
     checkpoint = choose_checkpoint(config, arguments, output)
     transformers.set_seed(arguments.seed)
@@ -64,7 +84,10 @@ def run_experiment(config: RunConfig) -> Path:
         say(f"left out {count} pairs with {fault}")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
-    say(f"model of {model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} pieces, on {arguments.device}")
+    place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
+    size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} pieces"
+    precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
+    say(f"model of {size}; training on {place}, in {precision}")
     positions = model.config.max_position_embeddings
     trainer = Seq2SeeTrainer(
         model,
@@ -79,10 +102,8 @@ def run_experiment(config: RunConfig) -> Path:
     start = time.perf_counter()
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     seconds = time.perf_counter() - start
-    if arguments.should_save:
-        set_generation(model, tokenizer, config)
-        finish(trainer, config, corpus, output, seconds)
-    return output
+    set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
+    return Trained(model, tokenizer, corpus, trainer.state, seconds, saves=arguments.should_save)
 
 
 def output_folder(config: RunConfig) -> Path:
@@ -171,9 +192,9 @@ def prepare_folder(output: Path, config: RunConfig) -> None:
         raise UserError(f"cannot write to {output} ({error.strerror}); give another training.output_dir") from error
 
 
-def finish(trainer: Seq2SeeTrainer, config: RunConfig, corpus: Corpus, output: Path, seconds: float) -> None:
+def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     """Evaluate the trained model and put the finished files in place."""
-    model, tokenizer = trainer.model, trainer.processing_class
+    model, tokenizer, corpus, state = trained.model, trained.tokenizer, trained.corpus, trained.state
     model.eval()
     with written_whole(output) as folder:
         model.save_pretrained(folder)
@@ -182,19 +203,19 @@ def finish(trainer: Seq2SeeTrainer, config: RunConfig, corpus: Corpus, output: P
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {
-            "steps": trainer.state.global_step,
-            "epochs": round(trainer.state.epoch or 0, 2),
-            "seconds": round(seconds, 1),
+            "steps": state.global_step,
+            "epochs": round(state.epoch or 0, 2),
+            "seconds": round(trained.seconds, 1),
             "parameters": model.num_parameters(),
             "pairs": len(corpus.train),
             "skipped_pairs": corpus.skipped,
-            "log": trainer.state.log_history,
+            "log": state.log_history,
         },
     }
     with written_whole(output) as folder:
         write_json(folder / "metrics.json", metrics)
         (folder / "README.md").write_text(model_card(config, metrics), "utf-8")
-    say(f"finished in {seconds:.0f} s of training: {output}")
+    say(f"finished in {trained.seconds:.0f} s of training: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
 

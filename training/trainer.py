@@ -40,6 +40,7 @@ from transformers import (
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.kernels import fast_kernels
 from seq2see.training.loss import smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.translation import translate_pairs
@@ -141,7 +142,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
         outputs = model(**inputs, logits_to_keep=kept_BT, use_cache=False)  # logits [N,V]
-        loss = smoothed_cross_entropy(outputs.logits.float(), labels_BT[kept_BT], smoothing=label_smoothing)
+        loss = smoothed_cross_entropy(outputs.logits, labels_BT[kept_BT], smoothing=label_smoothing)
         return loss, kept_BT.sum(), outputs
 
     # Evaluation
@@ -219,14 +220,13 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
-        attention = self.model.config._attn_implementation
+        torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         if self.args.device.type == "cpu":
             tune_allocator()
-            self.model.set_attn_implementation("eager")  # faster than sdpa's CPU kernel for sentences
-        try:
+            with fast_kernels(self.model):
+                result = super().train(*args, **kwargs)
+        else:
             result = super().train(*args, **kwargs)
-        finally:
-            self.model.set_attn_implementation(attention)
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
             self._swap()
         self.average = None

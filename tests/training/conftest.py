@@ -67,6 +67,7 @@ def make_trainer(pairs, tokenizer, tmp_path):
         defaults = {
             "output_dir": str(tmp_path / "run"), "max_tokens": 200, "max_steps": 6, "warmup_steps": 2, "use_cpu": True,
             "eval_strategy": "no", "save_strategy": "no", "load_best_model_at_end": False, "logging_steps": 1,
+            "bf16": False,
             "disable_tqdm": True,
         }
         return Seq2SeeTrainer(

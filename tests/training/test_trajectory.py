@@ -1,6 +1,7 @@
 """One trajectory: the same weights whatever the accumulation, the number of processes, or an interruption."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from safetensors.torch import load_file
 from torch.nn import functional as F
 from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainer, Seq2SeqTrainingArguments
 
+from seq2see.errors import UserError
 from seq2see.training.config import load_config
 from seq2see.training.run import run_experiment
 
@@ -21,7 +23,7 @@ tokenizer: {vocab_size: 400}
 model: {d_model: 16, encoder_layers: 1, decoder_layers: 1, encoder_attention_heads: 2, decoder_attention_heads: 2,
   encoder_ffn_dim: 32, decoder_ffn_dim: 32, dropout: 0.0}
 training: {max_tokens: 250, num_train_epochs: 2, warmup_steps: 4, save_strategy: steps, save_steps: 3, use_cpu: true,
-  eval_strategy: steps, eval_steps: 3, disable_tqdm: true, ema_decay: 0.9, save_total_limit: 9}
+  eval_strategy: steps, eval_steps: 3, disable_tqdm: true, ema_decay: 0.9, save_total_limit: 9, bf16: false}
 evaluation: {pairs: 10, num_beams: 1, max_length: 40}
 """
 
@@ -124,6 +126,30 @@ train(argparse.Namespace(config={str(config_file)!r}, overrides={[*settings, f"t
     curves = [[row["eval_loss"] for row in run["training"]["log"] if "eval_loss" in row] for run in (first, second)]
     assert len(curves[0]) > 3
     assert curves[1] == pytest.approx(curves[0], rel=1e-5)
+
+
+def test_processes_of_our_own_give_the_same_model_too(config_file, tmp_path):
+    settings = ["training.optim=sgd", "training.learning_rate=0.5"]
+    one, two = tmp_path / "one", tmp_path / "two"
+    run_experiment(load_config(str(config_file), [*settings, f"training.output_dir={one}"]))
+    before = dict(os.environ)
+    together = [*settings, f"training.output_dir={two}", "training.cpu_processes=2"]
+    run_experiment(load_config(str(config_file), together))
+    assert dict(os.environ) == before and not torch.distributed.is_initialized()
+    assert (two / "checkpoint-3" / "rng_state_1.pth").exists()
+    assert_same_weights(load_file(one / "model.safetensors"), load_file(two / "model.safetensors"))
+
+
+@pytest.mark.parametrize("script", [
+    "raise SystemExit(9)",
+    "import os, torch; print(flush=True); torch.distributed.init_process_group('gloo'); os._exit(9)",
+])
+def test_a_process_that_dies_is_one_line(config_file, tmp_path, monkeypatch, script):
+    monkeypatch.setattr("seq2see.training.processes.FOLLOW", script)
+    overrides = [f"training.output_dir={tmp_path / 'run'}", "training.cpu_processes=2"]
+    with pytest.raises(UserError, match="training process ended with code 9"):
+        run_experiment(load_config(str(config_file), overrides))
+    assert not torch.distributed.is_initialized()
 
 
 @pytest.mark.parametrize("step", [3, 6])  # within the first epoch, and in the second

@@ -1,0 +1,121 @@
+"""The kernels used in training compute what the model's own modules compute."""
+
+from contextlib import nullcontext
+
+import pytest
+import torch
+from torch import nn
+
+from seq2see.modeling.attention import attend
+from seq2see.training.kernels import ByteDropout, fast_kernels, short_attention
+
+SHAPE = (300, 40, 25)
+
+
+def dropped(p: float, *, seed: int = 0, shape=SHAPE) -> torch.Tensor:
+    """Where a seeded dropout of ones gives 0."""
+    torch.manual_seed(seed)
+    return ByteDropout(p).train()(torch.ones(shape)) == 0
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3, 0.5, 0.9])
+def test_dropout_drops_at_its_rate_and_keeps_the_mean(p):
+    gone = dropped(p)
+    rate = gone.double().mean().item()
+    rounded = round(p * 256) / 256
+    assert abs(rounded - p) <= 1 / 512
+    assert abs(rate - rounded) < 5 * (p * (1 - p) / gone.numel()) ** 0.5
+    torch.manual_seed(0)
+    kept = ByteDropout(p).train()(torch.ones(SHAPE))
+    torch.testing.assert_close(kept[~gone], torch.full_like(kept[~gone], 1 / (1 - rounded)))
+
+
+def test_masks_are_independent_between_places_and_between_calls():
+    """Correlations of a mask with itself shifted by 1 to 64 places, and with the next mask: none beyond chance."""
+    mask = dropped(0.3).flatten().double()
+    mask = mask - mask.mean()
+    bound = 5 / mask.numel() ** 0.5
+    for shift in range(1, 65):
+        assert abs((mask[shift:] * mask[:-shift]).mean() / mask.var()) < bound, shift
+    torch.manual_seed(0)
+    layer = ByteDropout(0.3).train()
+    first, second = ((layer(torch.ones(SHAPE)) == 0).double().flatten() for _ in range(2))
+    assert abs(torch.corrcoef(torch.stack([first, second]))[0, 1]) < bound
+    assert torch.equal(dropped(0.3, seed=3), dropped(0.3, seed=3))
+    assert not torch.equal(dropped(0.3), dropped(0.3, seed=1))
+
+
+def test_gradient_flows_where_the_value_did():
+    x = torch.randn(50, 7, dtype=torch.float64, requires_grad=True)
+    out = ByteDropout(0.4).train()(x)
+    out.sum().backward()
+    torch.testing.assert_close(x.grad * x.detach(), out.detach())
+    assert (x.grad == 0).any()
+
+
+def test_dropout_rests_at_evaluation():
+    x = torch.randn(3, 5)
+    assert ByteDropout(0.9).eval()(x) is x
+    assert ByteDropout(0.0).train()(x) is x
+    assert (ByteDropout(1.0).train()(x) == 0).all()
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_short_attention_is_attention(masked):
+    torch.manual_seed(0)
+    tensors = [torch.randn(2, 3, length, 4, dtype=torch.float64, requires_grad=True) for length in (5, 7, 7)]
+    mask = None
+    if masked:
+        mask = torch.zeros(2, 1, 5, 7, dtype=torch.float64)
+        mask[1, :, :, 4:] = torch.finfo(torch.float64).min
+    module = nn.Module().train()
+    expected, _ = attend(module, *tensors, mask, scaling=0.5)
+    found, _ = short_attention(module, *tensors, mask, scaling=0.5)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)  # the weights are float32 in both
+    direction = torch.randn_like(expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(found, tensors, direction), torch.autograd.grad(expected, tensors, direction), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_short_attention_drops_weights():
+    """With values one-hot, the output is the dropped weights; gradients are those of the same mask."""
+    torch.manual_seed(0)
+    query, key = torch.randn(40, 2, 6, 4), torch.randn(40, 2, 9, 4)
+    value = torch.eye(9).expand(40, 2, 9, 9).clone().requires_grad_()
+    whole, _ = short_attention(nn.Module(), query, key, value, None, scaling=0.5)
+    out, _ = short_attention(nn.Module(), query, key, value, None, scaling=0.5, dropout=0.25)
+    kept = out != 0
+    assert 0.7 < kept.double().mean() < 0.8
+    torch.testing.assert_close(out[kept], whole[kept] / 0.75)
+    (gradient,) = torch.autograd.grad(out.sum(), value)
+    torch.testing.assert_close(gradient[..., 0], out.detach().transpose(1, 2).sum(2))
+
+
+def test_the_model_is_as_it_was_afterwards(make_trainer):
+    model = make_trainer(dropout=0.3).model
+    model.set_attn_implementation("sdpa")
+    before = [type(module) for module in model.modules()]
+    with pytest.raises(ZeroDivisionError), fast_kernels(model):
+        assert any(type(module) is ByteDropout for module in model.modules())
+        assert model.config._attn_implementation != "sdpa"
+        raise ZeroDivisionError
+    assert [type(module) for module in model.modules()] == before
+    assert model.config._attn_implementation == "sdpa"
+
+
+def test_training_with_them_or_without_follows_one_trajectory(make_trainer, monkeypatch):
+    """Float32, no dropout: the same losses as with the model's own eager attention."""
+    def losses() -> list[float]:
+        trainer = make_trainer(optim="sgd", learning_rate=0.5)
+        trainer.model.set_attn_implementation("eager")
+        trainer.train()
+        return [row["loss"] for row in trainer.state.log_history if "loss" in row]
+
+    fast = losses()
+    monkeypatch.setattr("seq2see.training.trainer.fast_kernels", lambda model: nullcontext())
+    plain = losses()
+    assert fast == pytest.approx(plain, rel=1e-5)
+    assert fast[-1] < fast[0]
+

@@ -1,0 +1,126 @@
+"""All cores of a CPU at work: one process of one thread for each, which is faster than one process of several threads.
+
+The processes train one model together, as under `torchrun`: each computes the gradients of its share of every batch.
+The first is the one that was started; the others are started here, do as it does, and say nothing.
+"""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from accelerate.state import AcceleratorState
+
+from seq2see.errors import UserError
+from seq2see.training.arguments import Seq2SeeTrainingArguments
+from seq2see.training.config import RunConfig
+
+SHARE = 512  # pieces of a batch that make another process worth its while
+MOST = 8
+FOLLOW = "from seq2see.training.processes import follow; follow()"
+LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
+
+
+def usable_cores() -> int:
+    """The cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def choose_count(config: RunConfig) -> int:
+    """How many processes to train in; 1 on a GPU, and where torchrun or accelerate has chosen already."""
+    if "RANK" in os.environ:
+        return 1
+    settings = config.training
+    if not settings.get("use_cpu") and (torch.cuda.is_available() or torch.backends.mps.is_available()):
+        return 1
+    batch = settings.get("max_tokens", Seq2SeeTrainingArguments.max_tokens)
+    return settings.get("cpu_processes") or max(1, min(usable_cores(), batch // SHARE, MOST))
+
+
+@contextmanager
+def on_all_cores(config: RunConfig) -> Iterator[None]:
+    """Inside, this process is the first of those that train `config` together.
+
+    Raises UserError where one of the others ends before its time.
+    """
+    count = choose_count(config)
+    if count == 1:
+        yield
+        return
+    before, threads = dict(os.environ), torch.get_num_threads()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    os.environ.update(
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(count), OMP_NUM_THREADS="1", RANK="0",
+        LOCAL_RANK="0", LOCAL_WORLD_SIZE=str(count),
+    )
+    if sys.platform in LOOPBACK:
+        os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]
+    torch.set_num_threads(1)
+    others: list[subprocess.Popen[bytes]] = []
+    try:
+        others += (start_follower(config, rank) for rank in range(1, count))
+        for other in others:
+            if not (other.stdout and other.stdout.readline()):  # a line when it is ready, nothing when it has died
+                raise RuntimeError("a process did not start")
+        torch.distributed.init_process_group("gloo")
+        yield
+    except (RuntimeError, OSError) as error:
+        codes = [code for other in others if (code := ended(other))]
+        if isinstance(error, UserError) or not codes:
+            raise
+        raise UserError(
+            f"a training process ended with code {codes[0]} ({'killed: ' if codes[0] < 0 else ''}perhaps for want of"
+            " memory); go on by training.resume=true, with training.cpu_processes=1 if it happens again"
+        ) from error
+    finally:
+        if torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+        AcceleratorState._reset_state(reset_partial_state=True)
+        for other in others:
+            other.kill()
+            other.communicate()
+        os.environ.clear()
+        os.environ.update(before)
+        torch.set_num_threads(threads)
+
+
+def start_follower(config: RunConfig, rank: int) -> "subprocess.Popen[bytes]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", FOLLOW],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=None if os.environ.get("SEQ2SEE_DEBUG") else subprocess.DEVNULL,
+        env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+    )
+    assert process.stdin
+    with process.stdin:
+        pickle.dump(config, process.stdin)
+    process.stdin = None  # `communicate` would flush it
+    return process
+
+
+def ended(process: "subprocess.Popen[bytes]") -> int | None:
+    """Its exit code, if it ends within a second."""
+    try:
+        return process.wait(timeout=1)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def follow() -> None:
+    """What every process but the first does: the same experiment.  Ctrl-C is the first one's business."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from seq2see.training.run import run_experiment
+
+    config = pickle.load(sys.stdin.buffer)
+    torch.set_num_threads(1)
+    print("ready", flush=True)
+    torch.distributed.init_process_group("gloo")
+    run_experiment(config)
