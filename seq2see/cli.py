@@ -99,6 +99,10 @@ def build_parser() -> Parser:
     )
     train.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a packaged one (storybook)")
     train.add_argument("overrides", metavar="KEY=VALUE", nargs="*", help="settings that replace those of the file")
+    train.add_argument(
+        "--dry-run", dest="function", action="store_const", const="seq2see.training.preview:preview",
+        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",
+    )
 
     evaluate = verb("evaluate", "seq2see.training.evaluation:evaluate", "measure a model by BLEU and chrF")
     add_model(evaluate)
@@ -137,6 +141,16 @@ def build_parser() -> Parser:
 
     verb("env", "seq2see.env:env", "print the versions and the machine, for a bug report")
     return parser
+
+
+def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    args, rest = parser.parse_known_args(argv)
+    if "overrides" in args:  # argparse closes a list of any length at the first option; settings may follow it
+        args.overrides += [item for item in rest if not item.startswith("-")]
+        rest = [item for item in rest if item.startswith("-")]
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return args
 
 
 def add_model(command: Parser) -> None:
@@ -220,7 +234,7 @@ def main(argv: list[str] | None = None) -> int:
     before = signal.signal(signal.SIGTERM, stop_on_sigterm) if in_main_thread else None
     try:
         parser = build_parser()
-        args = parser.parse_args(argv)
+        args = parse(parser, argv)
         if "function" not in args:
             parser.print_help(sys.stderr)
             return 2

@@ -74,7 +74,18 @@ class Trained:
     saves: bool  # whether this process writes the results
 
 
-def train_model(config: RunConfig, output: Path) -> Trained:
+@dataclass(frozen=True)
+class Prepared:
+    """All that training starts from."""
+
+    arguments: Seq2SeeTrainingArguments
+    checkpoint: Path | None
+    corpus: Corpus
+    tokenizer: Seq2SeeTokenizer
+    model: PreTrainedModel
+
+
+def prepare(config: RunConfig, output: Path) -> Prepared:
     arguments = build_arguments(config, output)
     checkpoint = choose_checkpoint(config, arguments, output)
     transformers.set_seed(arguments.seed)
@@ -84,6 +95,12 @@ def train_model(config: RunConfig, output: Path) -> Trained:
         say(f"left out {count} pairs with {fault}")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
+    return Prepared(arguments, checkpoint, corpus, tokenizer, model)
+
+
+def train_model(config: RunConfig, output: Path) -> Trained:
+    prepared = prepare(config, output)
+    arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
     size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} pieces"
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
@@ -100,7 +117,7 @@ def train_model(config: RunConfig, output: Path) -> Trained:
     if arguments.should_save:
         prepare_folder(output, config)
     start = time.perf_counter()
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     seconds = time.perf_counter() - start
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
     return Trained(model, tokenizer, corpus, trainer.state, seconds, saves=arguments.should_save)
