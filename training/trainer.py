@@ -32,6 +32,7 @@ from transformers import (
     EarlyStoppingCallback,
     PreTrainedModel,
     PrinterCallback,
+    ProgressCallback,
     Seq2SeqTrainer,
     TrainerCallback,
     TrainerControl,
@@ -43,6 +44,7 @@ from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, Micro
 from seq2see.training.kernels import fast_kernels
 from seq2see.training.loss import smoothed_cross_entropy
 from seq2see.training.metrics import score
+from seq2see.training.progress import LogLines, Pace, ProgressBar
 from seq2see.training.translation import translate_pairs
 
 RAW_WEIGHTS = "raw_weights.safetensors"  # the weights being trained, where model.safetensors holds their average
@@ -90,9 +92,11 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
             self.add_callback(AverageWeights(self))
         if args.patience:
             self.add_callback(EarlyStoppingCallback(args.patience))
-        if args.disable_tqdm:
-            self.remove_callback(PrinterCallback)
-            self.add_callback(LogLines())
+        self.pace = Pace()
+        self.add_callback(self.pace)
+        self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
+        self.bar = ProgressBar()
+        self.add_callback(LogLines(self.pace) if args.disable_tqdm else self.bar)
 
     # Data
 
@@ -161,7 +165,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         with self.averaged(), torch.no_grad():
             loss = self._validation_loss(dataset)
             wanted = dataset.pairs[:: math.ceil(len(dataset) / self.validation_pairs)]
-            limit = min(2 * max(map(len, dataset.items)) + 10, self.model.generation_config.max_length)
+            limit = min(2 * int(dataset.lengths().max()) + 10, self.model.generation_config.max_length)
             hypotheses = self._translate(wanted, max_length=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
         metrics = {
@@ -218,15 +222,26 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
 
     # Training
 
+    def get_batch_samples(self, *args: Any) -> Any:
+        samples, count = super().get_batch_samples(*args)  # of one optimizer step, over all processes
+        self.pace.tokens += count
+        return samples, count
+
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        super().log(logs | self.pace.figures(logs), start_time)
+
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
-        if self.args.device.type == "cpu":
-            tune_allocator()
-            with fast_kernels(self.model):
+        try:
+            if self.args.device.type == "cpu":
+                tune_allocator()
+                with fast_kernels(self.model):
+                    result = super().train(*args, **kwargs)
+            else:
                 result = super().train(*args, **kwargs)
-        else:
-            result = super().train(*args, **kwargs)
+        finally:
+            self.bar.close()
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
             self._swap()
         self.average = None
@@ -268,15 +283,6 @@ class AverageWeights(TrainerCallback):
 
     def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.trainer.update_average()
-
-
-class LogLines(TrainerCallback):
-    """One line to stderr for each log, where there is no terminal for a progress bar."""
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        if state.is_world_process_zero and logs:
-            shown = " ".join(f"{name} {value:.4g}" for name, value in logs.items() if name != "total_flos")
-            print(f"step {state.global_step}/{state.max_steps} {shown}", file=sys.stderr, flush=True)
 
 
 def tune_allocator() -> None:

@@ -1,0 +1,103 @@
+"""What is shown while training: loss, target tokens per second and the time left, on a line or on a bar."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from seq2see.training import progress
+from seq2see.training.progress import Pace, duration
+
+TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  [\d,]+ target tokens/s  .*epoch [\d.]+(  \d+:\d\d:\d\d left)?"
+
+
+@pytest.fixture
+def clock(monkeypatch) -> SimpleNamespace:
+    now = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
+    return now
+
+
+def test_pace_leaves_evaluating_and_saving_out_and_the_time_left_does_not(clock):
+    pace, state = Pace(), SimpleNamespace(global_step=0, max_steps=10, log_history=[])
+    pace.on_train_begin(None, state, None)
+    assert pace.seconds_left(state) is None
+    for tokens, seconds in ((100, 2), (60, 6)):
+        clock.seconds += seconds
+        pace.tokens += tokens
+        state.global_step += 1
+        pace.on_step_end(None, state, None)
+    assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 20}
+    clock.seconds += 30
+    pace.on_evaluate(None, state, None)
+    clock.seconds += 2
+    pace.on_save(None, state, None)
+    pace.tokens += 70
+    clock.seconds += 1
+    state.global_step += 1
+    pace.on_step_end(None, state, None)
+    assert pace.figures({"eval_loss": 1.0}) == {"train_seconds": 9}
+    assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 70}
+    assert pace.figures({"train_loss": 1.0}) == {}
+    assert pace.seconds_left(state) == pytest.approx(41 / 3 * 7)
+
+
+def test_a_resumed_run_goes_on_counting(clock):
+    clock.seconds = 100.0
+    log = [{"train_seconds": 3.0}, {"train_seconds": 8.0}, {"loss": 1.0}]
+    pace, state = Pace(), SimpleNamespace(global_step=4, max_steps=10, log_history=log)
+    pace.on_train_begin(None, state, None)
+    clock.seconds += 2
+    state.global_step = 5
+    pace.on_step_end(None, state, None)
+    assert pace.figures({"eval_loss": 1.0}) == {"train_seconds": 10}
+    assert pace.seconds_left(state) == 10
+
+
+@pytest.mark.parametrize("accumulation", [1, 3])
+def test_the_tokens_counted_are_the_labels_of_each_step(make_trainer, accumulation, monkeypatch):
+    counted: list[int] = []
+    monkeypatch.setattr(Pace, "figures", lambda pace, logs: counted.append(int(pace.tokens)) or {})
+    trainer = make_trainer(num_train_epochs=1, max_steps=-1, gradient_accumulation_steps=accumulation)
+    trainer.train()
+    assert len(counted) > 4
+    assert counted[-1] == sum(len(trainer.train_dataset[index].labels) for index in range(len(trainer.train_dataset)))
+
+
+def test_without_a_terminal_each_log_is_one_line(make_trainer, capsys):
+    make_trainer(logging_steps=2, eval_strategy="steps", eval_steps=3).train()
+    lines = capsys.readouterr().err.splitlines()
+    training = [re.fullmatch(TRAINING_LINE, line) for line in lines if "  loss " in line]
+    assert [match and match[1] for match in training] == ["2", "4", "6"]
+    assert [bool(match and match[2]) for match in training] == [True, True, False]  # at the end nothing is left
+    evaluations = [line for line in lines if "eval_loss" in line]
+    assert [line.split("  ")[0] for line in evaluations] == ["step 3/6", "step 6/6"]
+    assert all(re.search(r"eval_bleu .* after \d:\d\d:\d\d of training", line) for line in evaluations)
+    assert len(lines) == 6  # and the summary
+
+
+def test_on_a_terminal_the_bar_has_it_and_evaluations_stay_above(make_trainer, capsys):
+    make_trainer(disable_tqdm=False, logging_steps=2, eval_strategy="steps", eval_steps=3).train()
+    out, err = capsys.readouterr()
+    assert out == ""
+    bars, lines = [], []
+    for piece in re.split(r"[\r\n]+", err):
+        (bars if "|" in piece else lines).append(piece)
+    assert re.search(r"100%\|.*\| step 6/6  00:00 left  loss [\d.]+  [\d,]+ target tokens/s", bars[-1])
+    assert [line.split("  ")[0] for line in lines if line.strip()] == ["step 3/6", "step 6/6"]
+
+
+def test_the_bar_ends_its_line_when_training_is_stopped(make_trainer, capsys, monkeypatch):
+    def press_ctrl_c():
+        raise KeyboardInterrupt
+
+    trainer = make_trainer(disable_tqdm=False)
+    monkeypatch.setattr(trainer, "log", lambda logs, start_time=None: press_ctrl_c())
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train()
+    err = capsys.readouterr().err
+    assert "step 1/6" in err and err.endswith("\n")
+
+
+def test_durations_are_read_at_a_glance():
+    assert [duration(seconds) for seconds in (0.4, 252, 3600 * 25)] == ["0:00:00", "0:04:12", "1 day, 1:00:00"]
