@@ -29,6 +29,7 @@ examples:
   seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
   seq2see translate runs/storybook --to fr < in.txt > out.txt
+  seq2see score runs/storybook --to fr < pairs.tsv
   seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
   seq2see serve runs/storybook --port 8000
 
@@ -121,6 +122,17 @@ def build_parser() -> Parser:
     add_model(translate)
     add_languages(translate)
     add_beams(translate)
+
+    score = verb(
+        "score",
+        "seq2see.serve.commands:score",
+        "say how probable the model finds given translations",
+        "Reads lines of two columns, source TAB translation, and writes one of three for each, in order:\n"
+        "the log-probability of the translation's pieces and its end (natural logarithm, the language tag given),\n"
+        "the same per token, and the number of tokens.",
+    )
+    add_model(score)
+    add_languages(score)
 
     look = verb("look", "seq2see.serve.commands:look", "translate one text and show where the model attended")
     add_model(look)

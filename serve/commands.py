@@ -1,4 +1,4 @@
-"""The verbs `translate`, `look` and `serve`: what the command line parsed comes in as `args`.
+"""The verbs `translate`, `score`, `look` and `serve`: what the command line parsed comes in as `args`.
 
 Results go to stdout, everything else to stderr.
 """
@@ -8,18 +8,20 @@ import queue
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from seq2see.errors import UserError
 from seq2see.lens import Trace, to_html, to_terminal
 from seq2see.lens.show import printable
-from seq2see.serve.translator import Translation, Translator
+from seq2see.serve.scoring import Score
+from seq2see.serve.translator import Translator
 
 LINES_AT_ONCE = 256  # lines that are sorted by length together
 LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read before they are needed
 
+Result = TypeVar("Result")
 Line = tuple[int, str]  # its number, from 1, and its text without the line's end
 
 
@@ -33,19 +35,43 @@ def translate(args: argparse.Namespace) -> None:
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is told before anything is read
     for lines in _windows(sys.stdin.buffer):
-        for result in _translate_lines(translator, lines, settings):
+        for result in _line_by_line(lambda texts: translator(texts, **settings), lines):
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
         sys.stdout.flush()
 
 
-def _translate_lines(translator: Translator, lines: list[Line], settings: dict) -> Iterator[Translation]:
+def score(args: argparse.Namespace) -> None:
+    """`args.run`, `args.source`, `args.target`; lines `source TAB translation` from stdin, and to stdout for each
+    `log-probability TAB log-probability per token TAB tokens`."""
+    translator = Translator.from_pretrained(args.run)
+    settings = {"source": args.source, "target": args.target}
+    translator([], **settings)  # a wrong language is told before anything is read
+
+    def scores_of(texts: list[str]) -> list[Score]:
+        pairs = [_columns(text) for text in texts]
+        return translator.score([pair[0] for pair in pairs], [pair[1] for pair in pairs], **settings)
+
+    for lines in _windows(sys.stdin.buffer):
+        for result in _line_by_line(scores_of, lines):
+            sys.stdout.write(f"{result.log_prob:.6f}\t{result.mean:.6f}\t{result.tokens}\n")
+        sys.stdout.flush()
+
+
+def _columns(text: str) -> tuple[str, str]:
+    columns = text.split("\t")
+    if len(columns) != 2:
+        raise UserError(f"expected a source, a TAB and its translation, found {len(columns)} columns: {text[:40]!r}")
+    return columns[0], columns[1]
+
+
+def _line_by_line(work: Callable[[list[str]], list[Result]], lines: list[Line]) -> Iterator[Result]:
     """All lines in batches; if one is refused, those before it still come out, and the error names it."""
     try:
-        yield from translator([text for _, text in lines], **settings)
+        yield from work([text for _, text in lines])
     except UserError:
         for number, text in lines:
             try:
-                yield translator(text, **settings)
+                yield from work([text])
             except UserError as error:
                 raise UserError(f"line {number}: {error}") from error
 

@@ -20,6 +20,7 @@ from seq2see.errors import UserError
 from seq2see.lens.trace import Trace, encode_source, trace_hypotheses
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.serve.engine import Hypothesis, TorchEngine
+from seq2see.serve.scoring import Score, encode_target, score_targets
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, refuse_surrogates
 from seq2see.tokenizer.words import Word, split_words
 
@@ -143,6 +144,24 @@ class Translator:
                 )
         return traces
 
+    def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
+              target: str | None = None) -> list[Score]:
+        """How probable the model finds each translation of its source, whoever wrote it; in batches, in order.
+
+        `source` and `target` as in a call.  UserError: a language it does not have, a text that is blank or too long.
+        """
+        source, target = self._pair(source, target)
+        first = self.engine.plan(first=self._tag(target)).forced_bos_token_id
+        source_ids, target_ids = [], []
+        for text, translation in zip(map(self._prepare, sources), map(self._prepare, translations), strict=True):
+            if not text.strip() or not translation.strip():
+                raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
+            source_ids.append(self._encode(text))
+            target_ids.append(encode_target(self.tokenizer, translation, language=target, first=first))
+            self._check_length(translation, target_ids[-1])
+        with self._lock:
+            return score_targets(self.model, source_ids, target_ids, given=0 if first is None else 1)
+
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         pairs = self.language_pairs
         if not pairs:
@@ -168,11 +187,14 @@ class Translator:
 
     def _encode(self, text: str) -> list[int]:
         ids = encode_source(self.tokenizer, text)
+        self._check_length(text, ids)
+        return ids
+
+    def _check_length(self, text: str, ids: Sequence[int]) -> None:
         longest = self.engine.longest()
         if longest is not None and len(ids) > longest:
             size = f"it has {len(ids)} pieces, the model takes {longest}"
             raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
-        return ids
 
     def _translation(self, text: str, source: str, target: str, hypotheses: tuple[Hypothesis, ...]) -> Translation:
         return Translation(

@@ -18,6 +18,7 @@ VERBS = {
     "train": ["storybook", "data.path=x.tsv"],
     "evaluate": ["runs/x"],
     "translate": ["runs/x", "--from", "en", "--to", "fr"],
+    "score": ["runs/x", "--to", "fr"],
     "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
     "serve": ["runs/x", "--port", "0"],
     "env": [],

@@ -1,0 +1,95 @@
+"""How probable a model finds given translations: one teacher-forced pass, no search.
+
+    log p(translation | source)  =  sum over its pieces y_t, `</s>` included, of  log p(y_t | y_1 .. y_t-1, source)
+
+A language tag is given, not predicted, and does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+
+# B pairs, S source pieces, T target pieces, V vocabulary
+
+BATCH_LOGITS = 2**23  # logits of one batch: 32 MiB in float32
+BATCH_TOKENS = 4096  # pieces of either side of one batch, padding counted
+
+
+@dataclass(frozen=True)
+class Score:
+    """Log-probability (natural logarithm) of a translation of so many tokens, the end of the sentence included."""
+
+    log_prob: float
+    tokens: int
+
+    @property
+    def mean(self) -> float:
+        """Log-probability per token."""
+        return self.log_prob / self.tokens
+
+
+def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
+    """A translation to ids, `</s>` included, beginning with `first` where that is what generation must begin with."""
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.encode_target(text, language=language)
+    ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
+    return ids if first is None or ids[0] == first else [first, *ids]
+
+
+@torch.no_grad()
+def score_targets(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int
+) -> list[Score]:
+    """The score of each target under its source, in the order given; the first `given` ids of a target are no choice.
+
+    Sources and targets are ids, `</s>` included.
+    """
+    found: dict[int, Score] = {}
+    for batch in _batches(sources, targets, vocabulary=model.config.vocab_size):
+        input_ids_BS = _pad([sources[index] for index in batch])
+        lengths_B = torch.tensor([len(sources[index]) for index in batch])
+        target_BT = _pad([targets[index] for index in batch]).to(model.device)
+        start_B1 = torch.full_like(target_BT[:, :1], model.config.decoder_start_token_id)
+        logits_BTV = model(
+            input_ids=input_ids_BS.to(model.device),
+            attention_mask=(torch.arange(input_ids_BS.shape[1]) < lengths_B[:, None]).long().to(model.device),
+            decoder_input_ids=torch.cat([start_B1, target_BT[:, :-1]], dim=1),
+            use_cache=False,
+        ).logits.float()
+        log_probs_BT = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
+        for index, row in zip(batch, log_probs_BT.double().tolist(), strict=True):
+            counted = row[given : len(targets[index])]
+            found[index] = Score(sum(counted), len(counted))
+    return [found[index] for index in range(len(sources))]
+
+
+def _batches(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
+) -> Iterator[list[int]]:
+    """Indices of pairs of like length, at most BATCH_TOKENS a side and BATCH_LOGITS together."""
+    order = sorted(range(len(sources)), key=lambda index: (len(targets[index]), len(sources[index])))
+    most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary)
+    batch: list[int] = []
+    longest = 0  # source in the batch
+    for index in order:  # growing, so the newest target is the longest
+        longest, rows = max(longest, len(sources[index])), len(batch) + 1
+        if batch and (rows * longest > BATCH_TOKENS or rows * len(targets[index]) > most_targets):
+            yield batch
+            batch, longest = [], len(sources[index])
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Rows of unlike length as one tensor [B, longest]; what the padding holds is never looked at."""
+    table = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
+    for index, row in enumerate(rows):
+        table[index, : len(row)] = torch.tensor(row)
+    return table
