@@ -40,7 +40,7 @@ $(USE): pyproject.toml constraints.txt | $(BIN)/python
 	touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install -c constraints.txt -e '.[serve,fast,lora,mcp,dev]'
+	$(BIN)/python -m pip install -c constraints.txt -e '.[serve,fast,lora,tensorboard,mcp,dev]'
 	touch $@ $(USE)
 
 $(BIN)/python:
