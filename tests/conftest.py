@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 
 # Before torch, transformers or gradio is imported, by this process or by one that a test starts.
 os.environ.update(
@@ -11,6 +12,7 @@ os.environ.update(
     HF_HUB_DISABLE_TELEMETRY="1",
     GRADIO_ANALYTICS_ENABLED="False",
     TOKENIZERS_PARALLELISM="false",
+    HF_DATASETS_CACHE=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}",
 )
 
 # A shell that runs the suite in the background has it ignore Ctrl-C, and what it starts with it; some tests press it.
@@ -49,6 +51,13 @@ def is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache() -> Iterator[None]:
+    """What tests have prepared and kept goes when they are done."""
+    yield
+    shutil.rmtree(os.environ["HF_DATASETS_CACHE"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -215,8 +215,8 @@ FAULTS = [
     Fault(
         "the split tears a sentence's pairs apart",
         "training/pairs.py",
-        "blake2b(pair.source.encode()",
-        "blake2b((pair.source + pair.target).encode()",
+        "_hash(pair.source)",
+        "_hash(pair.source + pair.target)",
         tests="tests/training/test_pairs.py -k split",
     ),
     Fault(

@@ -50,14 +50,15 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequenc
     """Learn a joint vocabulary of source and target texts.
 
     `vocab_size` counts everything and is met exactly if the texts hold enough that recurs; otherwise the vocabulary
-    is smaller.  `languages` are the target languages that get a tag, in slot order: when an old tokenizer is trained
+    is smaller.  The texts are gone through twice; an iterator, which can be so only once, is kept as a list.
+    `languages` are the target languages that get a tag, in slot order: when an old tokenizer is trained
     anew, give its languages first and their tags keep their ids.
     """
     fixed = [*SPECIAL_TOKENS, *tag_slots(languages), *(f"<0x{byte:02X}>" for byte in range(256))]
     room = vocab_size - len(fixed)
     if room < 2:
         raise UserError(f"vocab_size {vocab_size} is too small: {len(fixed)} ids are special tokens, tags and bytes")
-    pieces, merges = _learn([f" {text}" for text in texts], room=room)
+    pieces, merges = _learn(list(texts) if isinstance(texts, Iterator) else texts, room=room)
     vocab = {piece: i for i, piece in enumerate([*fixed, *pieces])}
     backend = Tokenizer(BPE(vocab=vocab, merges=merges, unk_token=UNKNOWN, byte_fallback=True))
     # Prepend and Split, not Metaspace, which loses leading spaces and U+2581.
@@ -76,12 +77,13 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequenc
     )
 
 
-def _learn(texts: list[str], *, room: int) -> tuple[list[str], list[tuple[str, str]]]:
+def _learn(texts: Iterable[str], *, room: int) -> tuple[list[str], list[tuple[str, str]]]:
     """At most `room` pieces, characters first, and the merges that make the longer ones."""
     counts: Counter[str] = Counter()
     for text in texts:
         refuse_surrogates(text)
         counts.update(text)
+        counts[" "] += 1  # which is put in front of each
     # Characters may take half of the room, those seen once none: byte pieces spell them.
     common = sorted((c for c, n in counts.items() if n > 1), key=lambda c: (-counts[c], c))[: room // 2]
     learner = Tokenizer(BPE())
@@ -92,11 +94,8 @@ def _learn(texts: list[str], *, room: int) -> tuple[list[str], list[tuple[str, s
     return sorted(state["vocab"], key=state["vocab"].__getitem__), [(left, right) for left, right in state["merges"]]
 
 
-def _without(texts: list[str], rare: set[str]) -> Iterator[str]:
-    """The texts cut at the rare characters, so that no piece is learnt across the gap one leaves."""
-    if not rare:
-        yield from texts
-        return
-    gap = re.compile("[" + "".join(map(re.escape, sorted(rare))) + "]+")
+def _without(texts: Iterable[str], rare: set[str]) -> Iterator[str]:
+    """The texts, a space in front, cut at the rare characters: no piece is learnt across the gap one leaves."""
+    gap = re.compile("[" + "".join(map(re.escape, sorted(rare))) + "]+") if rare else None
     for text in texts:
-        yield from filter(None, gap.split(text))
+        yield from filter(None, gap.split(f" {text}")) if gap else [f" {text}"]

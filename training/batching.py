@@ -5,59 +5,114 @@ never of the number of processes or accumulation steps: those only cut each batc
 process and two, and 8x1 and 1x8, follow the same trajectory, and why resuming is exact.
 """
 
-# B pairs, S source length, T target length
+# B pairs, S source length, T target length, N pairs of the whole set
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.pairs import Pair
+from seq2see.training.cache import fingerprint, made_once
+from seq2see.training.pairs import ROWS, Pair, StoredPairs
+from seq2see.training.processes import usable_cores
+
+PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 
 
 @dataclass(frozen=True)
 class EncodedPair:
-    source: list[int]  # pieces </s>
-    labels: list[int]  # tag pieces </s>
-
-    def __len__(self) -> int:
-        return max(len(self.source), len(self.labels))
+    source: Sequence[int] | np.ndarray  # pieces </s>
+    labels: Sequence[int] | np.ndarray  # tag pieces </s>
 
 
 class EncodedPairs(Dataset[EncodedPair]):
-    """Pairs as token ids, each tokenised once."""
+    """Pairs as token ids, in two columns of Arrow lists; the texts stay at hand, row by row, in `pairs`.
+
+    Stored pairs are tokenised once, and the ids kept in a file beside them, which is mapped into memory; others are
+    tokenised here.  A subclass that cuts words anew at each access overrides `__getitem__`.
+    """
 
     def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
-        self.pairs = list(pairs)
-        sources = tokenizer.encode_sources([pair.source for pair in pairs])
-        targets = tokenizer.encode_targets(
-            [pair.target for pair in pairs], [pair.target_language for pair in pairs]
-        )
-        self.items = [EncodedPair(source, labels) for source, labels in zip(sources, targets, strict=True)]
-        for pair, item in zip(pairs, self.items, strict=True):
-            if len(item) > max_length:
-                raise UserError(
-                    f"a pair of {len(item)} pieces, more than the model's {max_length} positions, starts"
-                    f" {pair.source[:40]!r}; raise model.max_position_embeddings or lower data.max_characters"
-                )
+        self.pairs, self.tokenizer = pairs, tokenizer
+        self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
+        self.sides_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
+        longest = self.sides_N2.max(initial=0)
+        if longest > max_length:
+            pair = pairs[int(self.sides_N2.max(axis=1).argmax())]
+            raise UserError(
+                f"a pair of {longest} pieces, more than the model's {max_length} positions, starts"
+                f" {pair.source[:40]!r}; raise model.max_position_embeddings or lower data.max_characters"
+            )
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.pairs)
 
     def __getitem__(self, index: int) -> EncodedPair:
-        return self.items[index]
+        source, labels = (column[index].values.to_numpy() for column in self.table.columns)
+        return EncodedPair(source, labels)
 
     def lengths(self) -> np.ndarray:
         """The longer side of each pair, and the shorter: [N, 2]."""
-        sides = np.array([[len(item.source), len(item.labels)] for item in self.items])
-        return np.sort(sides, axis=1)[:, ::-1]
+        return np.sort(self.sides_N2, axis=1)[:, ::-1]
+
+
+def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
+    columns = encode_texts(
+        {
+            "source": [pair.source for pair in pairs],
+            "target": [pair.target for pair in pairs],
+            "target_language": [pair.target_language for pair in pairs],
+        },
+        tokenizer=tokenizer,
+    )
+    return pa.table({name: pa.array(rows, pa.list_(pa.int32())) for name, rows in columns.items()})
+
+
+def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
+    return {
+        "source_ids": tokenizer.encode_sources(texts["source"]),
+        "labels": tokenizer.encode_targets(texts["target"], texts["target_language"]),
+    }
+
+
+def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
+    """The ids of stored pairs, made in several processes where there are many, and kept by the tokenizer's content."""
+    code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
+    key = fingerprint(code, tokenizer.backend_tokenizer.to_str())
+    folder = made_once(pairs.folder / f"ids-{key}", partial(encode_stored, pairs=pairs, tokenizer=tokenizer))
+    parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
+    return pa.concat_tables(parts)
+
+
+def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> None:
+    from datasets import Dataset as ArrowDataset
+    from datasets import Features, List, Value
+
+    workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
+    ArrowDataset.from_file(pairs.file).map(
+        partial(encode_texts, tokenizer=tokenizer),
+        batched=True,
+        num_proc=workers if workers > 1 else None,
+        remove_columns=list(pairs.table.column_names),
+        features=Features({"source_ids": List(Value("int32")), "labels": List(Value("int32"))}),
+        writer_batch_size=ROWS,
+        cache_file_name=str(folder / "ids.arrow"),
+        new_fingerprint=folder.name,
+        desc="Tokenising",
+    )
 
 
 def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:
@@ -67,13 +122,19 @@ def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -
     """
     rng = np.random.default_rng([seed, epoch])
     order = np.lexsort((rng.permutation(len(lengths)), lengths[:, 1], lengths[:, 0]))
-    batches, start = [], 0
-    for end, index in enumerate(order):
-        if (end + 1 - start) * lengths[index, 0] > max_tokens and end > start:
-            batches.append(order[start:end])
-            start = end
-    batches.append(order[start:])
+    batches = np.split(order, cuts(lengths[order, 0], max_tokens=max_tokens))
     return [batches[index] for index in rng.permutation(len(batches))]
+
+
+def cuts(longer: np.ndarray, *, max_tokens: int) -> list[int]:
+    """Where batches begin, but for the first, in rows sorted by their longer side: each is filled before the next."""
+    found, start = [], 0
+    while start < len(longer):
+        room = max(1, max_tokens // int(longer[start]))  # of rows as short as the first
+        padded = longer[start : start + room] * np.arange(1, room + 1)[: len(longer) - start]
+        start += max(1, int(np.searchsorted(padded, max_tokens, side="right")))
+        found.append(start)
+    return found[:-1]
 
 
 class MicroBatches(Sampler[list[int]]):
@@ -95,7 +156,7 @@ class MicroBatches(Sampler[list[int]]):
         self.lengths, self.max_tokens, self.seed = lengths, max_tokens, seed
         self.accumulation, self.processes, self.rank = accumulation, processes, rank
         self.epoch = 0
-        self.batches = len(plan_epoch(lengths, max_tokens=max_tokens, seed=seed, epoch=0))
+        self.batches = 1 + len(cuts(np.sort(lengths[:, 0]), max_tokens=max_tokens))
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
@@ -128,22 +189,23 @@ class Collator:
 
         No items make one pair without labels: a batch of weight zero.
         """
-        sources = [item.source for item in items] or [[self.eos_token_id]]
-        labels = [item.labels for item in items] or [[-100]]
-        inputs = [[self.decoder_start_token_id, *item.labels[:-1]] for item in items] or [[self.decoder_start_token_id]]
-        input_ids_BS = pad(sources, self.pad_token_id)
-        lengths_B = torch.tensor([len(source) for source in sources])
+        input_ids_BS = pad([item.source for item in items] or [[self.eos_token_id]], self.pad_token_id)
+        labels_BT = pad([item.labels for item in items] or [[-100]], -100)
+        lengths_B = torch.tensor([len(item.source) for item in items] or [1])
+        decoder_input_ids_BT = labels_BT.roll(1, dims=1)
+        decoder_input_ids_BT[:, 0] = self.decoder_start_token_id
+        decoder_input_ids_BT[:, 1:][labels_BT[:, 1:] == -100] = self.pad_token_id
         return {
             "input_ids": input_ids_BS,
             "attention_mask": (torch.arange(input_ids_BS.shape[1]) < lengths_B[:, None]).long(),
-            "decoder_input_ids": pad(inputs, self.pad_token_id),
-            "labels": pad(labels, -100),
+            "decoder_input_ids": decoder_input_ids_BT,
+            "labels": labels_BT,
         }
 
 
-def pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+def pad(rows: Sequence[Sequence[int] | np.ndarray], value: int) -> Tensor:
     """Rows of unlike length as one tensor [B, longest]."""
-    table = torch.full((len(rows), max(map(len, rows))), value, dtype=torch.long)
+    table = np.full((len(rows), max(map(len, rows))), value, dtype=np.int64)
     for index, row in enumerate(rows):
-        table[index, : len(row)] = torch.tensor(row, dtype=torch.long)
-    return table
+        table[index, : len(row)] = row
+    return torch.from_numpy(table)

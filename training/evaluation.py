@@ -17,7 +17,8 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
-from seq2see.training.pairs import Corpus, Pair, is_table, load_all, load_split, read_lines
+from seq2see.training.pairs import Corpus, Pair, load_all, load_split
+from seq2see.training.reading import is_table, read_lines
 from seq2see.training.translation import translate_pairs
 
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
@@ -102,7 +103,7 @@ def tokenized_references(data: DataConfig, split: str) -> list[str] | None:
     for ending in ("", ".gz"):
         path = Path(data.path) / f"{split}.lc.norm.tok.{data.targets[0]}{ending}"
         if path.is_file():
-            return read_lines(path)
+            return list(read_lines(path))
     return None
 
 

@@ -20,7 +20,7 @@ from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import FIRST_TAG, TAG_SLOTS, Seq2SeeTokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import RunConfig, load_config
-from seq2see.training.pairs import Corpus, load_corpus
+from seq2see.training.pairs import Corpus, Texts, load_corpus
 
 BYTES = 256
 
@@ -34,7 +34,7 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
     languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
     if languages != tokenizer.languages:
-        texts = [text for pair in corpus.train for text in (pair.source, pair.target)] + old_texts(folder, tokenizer)
+        texts = [*Texts(corpus.train), *old_texts(folder, tokenizer)]
         wanted = max(config.tokenizer.vocab_size, len(tokenizer))
         grown = train_tokenizer(texts, vocab_size=wanted, languages=languages)
         grow_embedding(model, tokenizer, grown)
@@ -50,7 +50,7 @@ def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
         config = load_config(str(record))
         with suppress(UserError):  # the old data is gone, or has changed
             corpus = load_corpus(config.data, seed=config.training.get("seed", 0))
-            return [text for pair in corpus.train for text in (pair.source, pair.target)]
+            return list(Texts(corpus.train))
     pieces = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
     return [piece.strip() for piece in pieces] * 2
 

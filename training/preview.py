@@ -61,7 +61,7 @@ def describe_work(prepared: Prepared, train: EncodedPairs, *, processes: int) ->
     batches = plan_epoch(lengths, max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
     per_epoch = len(batches)
     steps = arguments.max_steps if arguments.max_steps > 0 else math.ceil(arguments.num_train_epochs * per_epoch)
-    pieces = sum(len(item.labels) for item in train.items)
+    pieces = train.sides_N2[:, 1].sum()
     shapes = np.array([[len(batch), lengths[batch, 0].max()] for batch in batches])
     yield (
         f"steps: {steps:,}, each one batch; {per_epoch:,} batches in an epoch of {len(train):,} pairs"
@@ -82,7 +82,7 @@ def describe_examples(train: EncodedPairs, tokenizer: Seq2SeeTokenizer) -> Itera
     """The first, the middle and the last pair, and their pieces; a piece that begins a word shows its space as ▁."""
     for number in range(min(EXAMPLES, len(train))):
         index = number * (len(train) - 1) // max(EXAMPLES - 1, 1)
-        pair, item = train.pairs[index], train.items[index]
+        pair, item = train.pairs[index], train[index]
         yield f"pair {index + 1:,}:"
         for language, text, ids in (
             (pair.source_language, pair.source, item.source), (pair.target_language, pair.target, item.labels)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import datasets
 import transformers
 import yaml
 from huggingface_hub.errors import StrictDataclassError
@@ -34,7 +35,7 @@ from seq2see.training.checkpoints import find_checkpoint, find_record, written_w
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.evaluation import evaluate_run, print_scores
 from seq2see.training.finetuning import start_from
-from seq2see.training.pairs import Corpus, load_corpus
+from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
 from seq2see.training.trainer import Seq2SeeTrainer
 
@@ -56,6 +57,8 @@ def run_experiment(config: RunConfig) -> Path:
     """Train as the configuration says; returns the run folder.  Raises UserError for whatever the user can mend."""
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
     output = output_folder(config)
     with on_all_cores(config):
         trained = train_model(config, output)
@@ -171,9 +174,8 @@ def make_model(
         return Seq2SeeTokenizer.from_pretrained(checkpoint), load_checkpoint(checkpoint)
     if config.model.init_from:
         return start_from(config, corpus)
-    texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
     tokenizer = train_tokenizer(
-        texts, vocab_size=config.tokenizer.vocab_size, languages=sorted(config.data.targets)
+        Texts(corpus.train), vocab_size=config.tokenizer.vocab_size, languages=sorted(config.data.targets)
     )
     shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key != "init_from"}
     pairs = [[config.data.source, target] for target in config.data.targets]

@@ -59,7 +59,7 @@ def test_parallel_files_and_folders(tmp_path):
         (tmp_path / f"{name}.fr.gz").write_bytes(gzip.compress("\n".join(fr for _, fr in PAIRS).encode()))
         (tmp_path / f"{name}.de").write_text("".join(f"{en} auf Deutsch\n" for en, _ in PAIRS), "utf-8")
     corpus = load_corpus(data(tmp_path))
-    assert corpus.train == corpus.val == EXPECTED
+    assert list(corpus.train) == corpus.val == EXPECTED
     assert load_split(data(tmp_path), "test_old") == EXPECTED
     for path in ("train", "train.en", "train.fr.gz"):
         assert load_all(data(tmp_path / path)) == EXPECTED

@@ -83,8 +83,8 @@ def test_transformers_own_trainer_gives_the_same_trajectory(make_trainer, pairs,
     stock_model = make_trainer().model
     tokenizer = ours.processing_class
     rows = [
-        {"input_ids": item.source, "attention_mask": [1] * len(item.source), "labels": item.labels}
-        for item in ours.train_dataset.items
+        {"input_ids": item.source.tolist(), "attention_mask": [1] * len(item.source), "labels": item.labels.tolist()}
+        for item in (ours.train_dataset[index] for index in range(len(ours.train_dataset)))
     ]
     stock = Seq2SeqTrainer(
         stock_model,

@@ -1,0 +1,276 @@
+"""Rows of text from anywhere: storybook, TSV, CSV, JSONL, Parquet, parallel text files, a folder, a Hub dataset.
+
+`find_part` says where a split lies; its rows are then read one by one, never all at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import itertools
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+from seq2see.training.cache import fingerprint
+from seq2see.training.config import DataConfig
+
+TABLES = {".tsv", ".csv", ".jsonl", ".json", ".parquet"}
+Row = tuple[int, list[str]]  # line number, then the source side and each target side
+
+
+@dataclass(frozen=True)
+class Part:
+    """One split of a corpus."""
+
+    where: str  # for messages
+    made_of: tuple[Path | str, ...]  # files, and what else decides what the rows are
+    rows: Callable[[], Iterator[Row]]
+
+    def fingerprint(self) -> str:
+        """Of the content: a copy has the same, and a change of one letter another."""
+        items = []
+        for item in self.made_of:
+            if isinstance(item, str):
+                items.append(item)
+                continue
+            try:
+                with item.open("rb") as file:
+                    items.append([item.name, hashlib.file_digest(file, "blake2b").hexdigest()])
+            except OSError as error:
+                raise UserError(f"cannot read {item}: {error.strerror}") from None
+        return fingerprint(items)
+
+
+def find_part(data: DataConfig, split: str, *, seed: int = 0) -> Part | None:
+    """Where a split lies; None where the corpus is not divided into splits and this is not `train`."""
+    languages = [data.source, *data.targets]
+    if data.path == "storybook":
+        return _storybook(split, languages, seed)
+    if isinstance(data.path, list):
+        if len(data.path) != len(languages):
+            raise UserError(f"data.path names {len(data.path)} files, expected one for each of {', '.join(languages)}")
+        return _parallel([Path(item) for item in data.path]) if split == "train" else None
+    path = Path(data.path)
+    if path.is_dir():
+        return _folder(path, split, languages)
+    if not is_table(data):
+        return _hub(data.path, split, languages)
+    if split != "train":
+        return None
+    if _suffix(path) in TABLES:
+        return _table(path, languages)
+    if files := _siblings(path, languages):
+        return _parallel(files)
+    raise UserError(
+        f"{path} is none of {', '.join(sorted(TABLES))}, and there are no {path.stem}.{{{','.join(languages)}}}"
+        " beside it; give data.path=[SOURCE_FILE,TARGET_FILE]"
+    )
+
+
+def is_table(data: DataConfig) -> bool:
+    """Whether the pairs come as one table or as parallel files, and so in no parts."""
+    if isinstance(data.path, list):
+        return True
+    path = Path(data.path)
+    if data.path == "storybook" or path.is_dir():
+        return False
+    return path.is_file() or bool(_siblings(path, [data.source, *data.targets]))
+
+
+# Where rows lie
+
+def _folder(folder: Path, split: str, languages: Sequence[str]) -> Part | None:
+    """`{split}.{language}[.gz]`, one file a language, or one table `{split}.tsv` or the like."""
+    if files := _siblings(folder / split, languages):
+        return _parallel(files)
+    for path in sorted(folder.glob(f"{split}.*")):
+        if _suffix(path) in TABLES:
+            return _table(path, languages)
+    if split == "val":
+        return None
+    there = sorted({re.sub(r"\.gz$", "", item.name) for item in folder.iterdir()})
+    expected = ", ".join(f"{split}.{language}[.gz]" for language in languages)
+    raise UserError(f"{folder} has no {expected}; it holds {', '.join(there[:20]) or 'nothing'}")
+
+
+def _siblings(path: Path, languages: Sequence[str]) -> list[Path]:
+    """The files `stem.en`, `stem.fr` (gzipped or not), path being their stem or one of them; none if one is missing."""
+    stem = re.sub(r"\.gz$", "", str(path))
+    for language in languages:
+        stem = stem.removesuffix(f".{language}")
+    found = []
+    for language in languages:
+        options = [Path(f"{stem}.{language}"), Path(f"{stem}.{language}.gz")]
+        found += [option for option in options if option.is_file()][:1]
+    return found if len(found) == len(languages) else []
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
+    if list(languages) != ["en", "fr"]:
+        raise UserError(f"storybook is English to French, not {' to '.join(languages)}", exit_code=2)
+    if split not in ("train", "val", "test"):
+        raise UserError(f"storybook has the splits train, val and test, not {split!r}", exit_code=2)
+    grammar = sorted((Path(__file__).parent / "storybook").glob("*.py"))
+    return Part("storybook", (*grammar, f"{split} {seed}"), lambda: iter(_written_storybook(seed)[split]))
+
+
+@lru_cache(maxsize=1)
+def _written_storybook(seed: int) -> dict[str, list[Row]]:
+    from seq2see.training.storybook import generate
+
+    book = generate(seed=seed)
+    return {
+        split: [(number, [pair.source, pair.target]) for number, pair in enumerate(pairs, start=1)]
+        for split, pairs in (("train", book.train), ("val", book.val), ("test", book.test))
+    }
+
+
+def _hub(path: str, split: str, languages: Sequence[str]) -> Part | None:
+    """A dataset of the Hub, `owner/name` or `owner/name:configuration`; its `validation` split is our `val`."""
+    name, _, configuration = path.partition(":")
+    looks_local = _suffix(Path(path)) in TABLES or (Path(path).parent.is_dir() and "/" in path)
+    if looks_local or not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        raise UserError(
+            f"data.path {path!r} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+        )
+    from datasets import load_dataset
+
+    try:
+        table = load_dataset(name, configuration or None)
+    except Exception as error:  # offline, unknown, gated, ill-formed: the library has no common class
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(
+            f"{path} is no file or folder here, and the Hub dataset of that name cannot be had ({reason});"
+            " override it with data.path=FILE_OR_FOLDER"
+        ) from None
+    split = "validation" if split == "val" and "validation" in table else split
+    if split not in table:
+        if split == "val":
+            return None
+        raise UserError(f"{path} has the splits {', '.join(table)}, not {split!r}")
+    rows = table[split]
+    return Part(f"{path} ({split})", (rows._fingerprint,), partial(_records, rows, languages, path))
+
+
+# How rows are written
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line."""
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path}, line {number}: byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        ) from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _parallel(files: Sequence[Path]) -> Part:
+    return Part(str(files[0]), tuple(files), partial(_side_by_side, files))
+
+
+def _side_by_side(files: Sequence[Path]) -> Iterator[Row]:
+    counts = [0] * len(files)
+    for number, sides in enumerate(itertools.zip_longest(*map(read_lines, files)), start=1):
+        counts = [count if side is None else number for count, side in zip(counts, sides, strict=True)]
+        if min(counts) == number:
+            yield number, list(sides)
+    for path, count in zip(files, counts, strict=True):
+        if count != counts[0]:
+            raise UserError(
+                f"{files[0]} has {counts[0]} lines and {path} {count}: line i of one must translate line i"
+                " of the other; find the line that is missing"
+            )
+
+
+def _table(path: Path, languages: Sequence[str]) -> Part:
+    return Part(str(path), (path,), partial(_table_rows, path, languages))
+
+
+def _table_rows(path: Path, languages: Sequence[str]) -> Iterator[Row]:
+    suffix = _suffix(path)
+    if suffix == ".parquet":
+        return _records(_parquet(path), languages, str(path))
+    if suffix in (".jsonl", ".json"):
+        return _records(_json_lines(path), languages, str(path))
+    if suffix == ".csv":
+        reader = csv.reader(line + "\n" for line in read_lines(path))
+        rows = ((reader.line_num, cells) for cells in reader)
+    else:
+        rows = ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
+    return _delimited(rows, languages, path)
+
+
+def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Iterator[Row]:
+    """Rows of a table whose header names languages, or which has just one column a language, in order."""
+    first_line, first = next(rows, (1, [""]))
+    header = [cell.strip().lower() for cell in first]
+    if set(languages) <= set(header):
+        columns = [header.index(language) for language in languages]
+    elif len(first) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", cell) for cell in header):
+        columns = list(range(len(languages)))
+        yield first_line, first
+    else:
+        raise UserError(
+            f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found"
+            f" {', '.join(header)[:80]!r}; name the columns, or set data.source and data.target"
+        )
+    for line, cells in rows:
+        if len(cells) != len(first):
+            raise UserError(f"{path}, line {line}: expected {len(first)} columns as in line 1, found {len(cells)}")
+        yield line, [cells[column] for column in columns]
+
+
+def _json_lines(path: Path) -> Iterator[Any]:
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path}, line {number}: not JSON ({error.msg}); write one object a line") from None
+
+
+def _parquet(path: Path) -> Iterator[Any]:
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=1000):
+                yield from batch.to_pylist()
+    except Exception as error:  # pyarrow's errors have no common class beside Exception
+        raise UserError(f"cannot read {path}: {str(error).splitlines()[0]}") from None
+
+
+def _records(rows: Iterable[Any], languages: Sequence[str], where: str) -> Iterator[Row]:
+    """Records {"en": ..., "fr": ...}, {"translation": {...}}, or with just as many fields as languages, in order."""
+    for number, row in enumerate(rows, start=1):
+        record = row.get("translation", row) if isinstance(row, dict) else {}
+        if set(languages) <= set(record):
+            sides = [record[language] for language in languages]
+        elif len(record) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", key) for key in record):
+            sides = list(record.values())
+        else:
+            missing = [language for language in languages if language not in record]
+            raise UserError(
+                f"{where}, line {number}: no column {', '.join(missing)} (found {', '.join(record) or 'none'});"
+                " set data.source and data.target, or rename the columns"
+            )
+        if not all(isinstance(side, str) for side in sides):
+            raise UserError(f"{where}, line {number}: expected text, found {[type(side).__name__ for side in sides]}")
+        yield number, sides
