@@ -42,7 +42,9 @@ Signatures: {signatures}
 
 ## Training
 {pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.  `run.yaml` holds the whole
-configuration, `metrics.json` all figures and the loss curve.
+configuration, `metrics.json` all figures.
+
+![Loss and validation BLEU over the steps of the training](curve.png)
 
 The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
 will be translated badly.

@@ -33,10 +33,12 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, find_record, written_whole
 from seq2see.training.config import RunConfig, load_config
+from seq2see.training.curve import draw_curve
 from seq2see.training.evaluation import evaluate_run, print_scores
 from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
+from seq2see.training.progress import duration
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed
@@ -73,6 +75,7 @@ class Trained:
     tokenizer: Seq2SeeTokenizer
     corpus: Corpus
     state: TrainerState
+    arguments: Seq2SeeTrainingArguments
     seconds: float
     saves: bool  # whether this process writes the results
 
@@ -123,7 +126,7 @@ def train_model(config: RunConfig, output: Path) -> Trained:
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     seconds = time.perf_counter() - start
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
-    return Trained(model, tokenizer, corpus, trainer.state, seconds, saves=arguments.should_save)
+    return Trained(model, tokenizer, corpus, trainer.state, arguments, seconds, saves=arguments.should_save)
 
 
 def output_folder(config: RunConfig) -> Path:
@@ -233,6 +236,14 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     }
     with written_whole(output) as folder:
         write_json(folder / "metrics.json", metrics)
+        draw_curve(
+            folder / "curve.png",
+            state.log_history,
+            title=f"{config.name}: {model.num_parameters() / 1e6:.2f} M parameters, trained in"
+                  f" {duration(trained.seconds)}",
+            label_smoothing=trained.arguments.label_smoothing_factor,
+            kept=state.best_global_step if trained.arguments.load_best_model_at_end else None,
+        )  # fmt: skip
         (folder / "README.md").write_text(model_card(config, metrics), "utf-8")
     say(f"finished in {trained.seconds:.0f} s of training: {output}")
     for split, row in metrics["evaluation"].items():

@@ -52,7 +52,7 @@ def last_error(capsys) -> str:
 def test_a_finished_run_folder_has_all_its_parts(run):
     assert {
         "model.safetensors", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
-        "README.md", "run.yaml", "metrics.json", "seen_words.json", "modeling_seq2see.py",
+        "README.md", "run.yaml", "metrics.json", "seen_words.json", "curve.png", "modeling_seq2see.py",
     } <= {item.name for item in run.iterdir()}  # fmt: skip
     assert not (run / "training_args.bin").exists()  # a pickle: nobody should have to open one
     config = json.loads((run / "config.json").read_text("utf-8"))
@@ -76,6 +76,7 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     _, front, body = (run / "README.md").read_text("utf-8").split("---\n", 2)
     assert yaml.safe_load(front)["language"] == ["en", "fr"]
     assert "license" not in yaml.safe_load(front)
+    assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
     code = body.split("```python\n")[1].split("```")[0].replace('"finetune"', repr(str(run)))
     assert "seq2see" not in code
