@@ -36,7 +36,7 @@ class Part:
 
     def fingerprint(self) -> str:
         """Of the content: a copy has the same, and a change of one letter another."""
-        items = []
+        items: list[str | list[str]] = []
         for item in self.made_of:
             if isinstance(item, str):
                 items.append(item)

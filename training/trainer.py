@@ -17,7 +17,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -187,7 +187,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         loss, count = self.accelerator.reduce(total).tolist()
         return loss / count
 
-    def _translate(self, pairs: list[Any], *, max_length: int) -> list[str]:
+    def _translate(self, pairs: Sequence[Any], *, max_length: int) -> list[str]:
         """Each process translates every n-th pair; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
         texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_length=max_length)

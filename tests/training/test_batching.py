@@ -1,9 +1,64 @@
-"""The plan of batches: a pure function of seed and epoch, within the budget, each pair once."""
+"""Pairs as ids, kept and found again; the plan of batches: a pure function of seed and epoch, each pair once."""
+
+from collections import Counter
 
 import numpy as np
 import pytest
+from accelerate import skip_first_batches
 
-from seq2see.training.batching import Collator, EncodedPair, MicroBatches, plan_epoch
+from seq2see.errors import UserError
+from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.training import batching
+from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.config import DataConfig
+from seq2see.training.pairs import StoredPairs, load_corpus
+
+
+@pytest.fixture
+def stored(toy_file, tmp_path, monkeypatch) -> StoredPairs:
+    """The toy pairs in a cache of their own."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    return load_corpus(DataConfig(path=str(toy_file), val_fraction=0.1)).train
+
+
+def items(pairs: EncodedPairs) -> list[tuple[list[int], list[int]]]:
+    return [(list(item.source), list(item.labels)) for item in (pairs[index] for index in range(len(pairs)))]
+
+
+def test_items_are_what_the_tokenizer_makes_of_the_pairs(stored, tokenizer):
+    encoded = EncodedPairs(stored, tokenizer, max_length=64)
+    expected = [
+        (tokenizer.encode_source(pair.source), tokenizer.encode_target(pair.target, language="fr")) for pair in stored
+    ]
+    assert len(encoded) == len(stored) > 100
+    assert items(encoded) == items(EncodedPairs(list(stored), tokenizer, max_length=64)) == expected
+    assert [encoded.pairs[index] for index in range(len(encoded))] == list(stored)
+    assert encoded.lengths().tolist() == [sorted(map(len, sides), reverse=True) for sides in expected]
+
+
+def test_stored_pairs_are_tokenised_once_for_each_tokenizer(stored, tokenizer, monkeypatch):
+    before = items(EncodedPairs(stored, tokenizer, max_length=64))
+    other = train_tokenizer([pair.source for pair in stored], vocab_size=320, languages=["fr"])
+    assert items(EncodedPairs(stored, other, max_length=64)) != before
+    monkeypatch.setattr(batching, "encode_texts", None)
+    assert items(EncodedPairs(stored, tokenizer, max_length=64)) == before
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_several_workers_tokenise_as_one(stored, tokenizer, monkeypatch, workers):
+    expected = items(EncodedPairs(list(stored), tokenizer, max_length=64))
+    monkeypatch.setattr(batching, "PAIRS_PER_WORKER", len(stored) // workers)
+    monkeypatch.setattr(batching, "usable_cores", lambda: workers)
+    encoded = EncodedPairs(stored, tokenizer, max_length=64)
+    assert len(list(stored.folder.glob("ids-*/*.arrow"))) == workers
+    assert items(encoded) == expected
+
+
+def test_a_pair_with_more_pieces_than_positions_is_named(stored, tokenizer):
+    longest = max(len(tokenizer.encode_source(pair.source)) for pair in stored)
+    EncodedPairs(stored, tokenizer, max_length=longest + 10)
+    with pytest.raises(UserError, match=r"a pair of \d+ pieces, more than the model's 4 positions, starts '"):
+        EncodedPairs(stored, tokenizer, max_length=4)
 
 
 @pytest.fixture
@@ -32,6 +87,47 @@ def test_each_pair_comes_once_within_the_budget(lengths, epoch):
     assert len(plan) == len(plan_epoch(lengths, max_tokens=400, seed=0, epoch=0))
     padded = sum(len(batch) * lengths[batch].max() for batch in plan)
     assert padded < 1.1 * lengths[:, 0].sum()
+
+
+def plainly_planned(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[list[int]]:
+    """The law of batches, pair by pair."""
+    rng = np.random.default_rng([seed, epoch])
+    ties = rng.permutation(len(lengths))
+    batches: list[list[int]] = [[]]
+    for index in sorted(range(len(lengths)), key=lambda i: (*lengths[i], ties[i])):
+        if batches[-1] and (len(batches[-1]) + 1) * lengths[index][0] > max_tokens:
+            batches.append([])
+        batches[-1].append(index)
+    return [batches[index] for index in rng.permutation(len(batches))]
+
+
+@pytest.mark.parametrize(("count", "longest"), [(1, 5), (2, 300), (300, 3), (500, 60), (500, 200)])
+@pytest.mark.parametrize("max_tokens", [1, 64, 100, 400, 100_000])
+def test_plan_is_that_of_the_plain_loop(count, longest, max_tokens):
+    """To the bit: the batches of a given seed must never change, or old runs could not be resumed."""
+    sides = np.random.default_rng(count).integers(2, longest, size=(count, 2)).astype(np.int32)
+    lengths = np.sort(sides, axis=1)[:, ::-1]
+    for epoch in range(2):
+        settings = {"max_tokens": max_tokens, "seed": 1, "epoch": epoch}
+        assert flat(plan_epoch(lengths, **settings)) == plainly_planned(lengths, **settings)
+
+
+@pytest.mark.parametrize("skipped", [0, 7])  # batches done before an interruption
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_processes_together_load_each_pair_once_in_an_epoch(stored, tokenizer, processes, skipped):
+    encoded = EncodedPairs(stored, tokenizer, max_length=64)
+    plan = plan_epoch(encoded.lengths(), max_tokens=150, seed=0, epoch=1)
+    loaded: Counter[tuple[int, ...]] = Counter()
+    for rank in range(processes):
+        sampler = MicroBatches(encoded.lengths(), max_tokens=150, seed=0, processes=processes, rank=rank)
+        loader = EpochLoader(encoded, batch_sampler=sampler, collate_fn=list)
+        loader.set_epoch(1)
+        batches = list(skip_first_batches(loader, skipped))
+        assert len(batches) == len(plan) - skipped
+        loaded.update((*item.source, *item.labels) for batch in batches for item in batch)
+    left = [encoded[index] for batch in plan[skipped:] for index in batch]
+    assert loaded == Counter((*item.source, *item.labels) for item in left)
+    assert skipped or len(left) == len(stored)
 
 
 def test_a_pair_longer_than_the_budget_is_a_batch_of_its_own():

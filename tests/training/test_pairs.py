@@ -1,15 +1,22 @@
 """Pairs read from every kind of file, and each fault of the data in one line that names file and line."""
 
+import dataclasses
 import gzip
+import itertools
 import json
+import time
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from seq2see.errors import UserError
+from seq2see.training import pairs as pairs_module
+from seq2see.training.cache import made_once
 from seq2see.training.config import DataConfig
-from seq2see.training.pairs import Pair, load_all, load_corpus, load_split
+from seq2see.training.pairs import Cleaner, Pair, Texts, load_all, load_corpus, load_split
+from seq2see.training.reading import Part, find_part, read_lines
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
 EXPECTED = [Pair(source, target, "en", "fr") for source, target in PAIRS]
@@ -126,6 +133,7 @@ FAULTS = {
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
     "JSON without a key": (written("a.jsonl", '{"en": "x"}\n'), r"a\.jsonl, line 1: no column fr"),
     "JSON number": (written("a.jsonl", '{"en": "x", "fr": 3}\n'), r"a\.jsonl, line 1: expected text.*int"),
+    "half a character": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en": "\\ud800", "fr": "y"}\n'), r"line 2: a lone"),
     "not Parquet": (written("a.parquet", "en,fr\n"), r"cannot read .*a\.parquet"),
     "cut gzip": (cut_gzip, r"cannot read .*a\.tsv\.gz"),
     "empty file": (written("a.tsv", ""), r"a\.tsv, line 1: expected a header"),
@@ -166,3 +174,103 @@ def test_multi30k_and_tatoeba_are_read_without_a_fault(shared_data):
     corpus = load_corpus(data(shared_data / "tatoeba" / "en-fr.tsv.gz"))
     assert len(corpus.train) + len(corpus.val) == 139_865
     assert not {pair.source for pair in corpus.train} & {pair.source for pair in corpus.val}
+
+
+def test_rows_are_read_one_by_one(tmp_path):
+    (tmp_path / "train.en").write_bytes(b"a\nb\ncaf\xe9\n")
+    (tmp_path / "train.fr").write_text("x\ny\n")
+    assert list(itertools.islice(read_lines(tmp_path / "train.en"), 2)) == ["a", "b"]  # before it comes to the fault
+    assert list(itertools.islice(find_part(data(tmp_path), "train").rows(), 2)) == [(1, ["a", "x"]), (2, ["b", "y"])]
+    endless = Part("endless", (), lambda: ((number, ["a", "x"]) for number in itertools.count(1)))
+    assert list(itertools.islice(Cleaner(data("endless")).pairs(endless), 1)) == [Pair("a", "x", "en", "fr")]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    return tmp_path / "cache" / "seq2see"
+
+
+def test_a_corpus_is_read_once_and_found_again_by_its_content(tmp_path, cache, monkeypatch):
+    path, copy = tsv(tmp_path / "a.tsv"), tmp_path / "other" / "a.tsv"
+    settings = data(path, val_fraction=0.4)
+    first = load_corpus(settings)
+    assert sorted([*first.train, *first.val], key=EXPECTED.index) == EXPECTED
+    copy.parent.mkdir()
+    copy.write_bytes(path.read_bytes())
+    with monkeypatch.context() as patch:
+        patch.setattr(pairs_module, "Cleaner", None)
+        for again in (load_corpus(settings), load_corpus(dataclasses.replace(settings, path=str(copy)))):
+            assert (list(again.train), again.val, again.skipped) == (list(first.train), first.val, first.skipped)
+    copy.write_text(path.read_text("utf-8").replace("Bonjour", "Bonsoir"), "utf-8")  # as many bytes as before
+    changed = load_corpus(dataclasses.replace(settings, path=str(copy)))
+    assert {pair.target for pair in [*changed.train, *changed.val]} >= {"Bonsoir."}
+    load_corpus(dataclasses.replace(settings, max_characters=50))
+    assert len([item for item in cache.iterdir() if item.is_dir()]) == 3
+
+
+def test_stored_pairs_are_a_sequence_beyond_one_batch_of_rows(tmp_path, cache, monkeypatch):
+    monkeypatch.setattr(pairs_module, "ROWS", 7)
+    lines = [f"sentence {number}\tphrase {number}" for number in range(50)]
+    (tmp_path / "a.tsv").write_text("en\tfr\n" + "\n".join(lines), "utf-8")
+    train = load_corpus(data(tmp_path / "a.tsv", val_fraction=0.1)).train
+    everything = list(train)
+    assert [f"{pair.source}\t{pair.target}" for pair in everything] == [line for line in lines if line in
+            {f"{pair.source}\t{pair.target}" for pair in everything}]
+    assert len(train) == len(everything) > 30
+    assert [train[index] for index in range(-2, len(train))] == [*everything[-2:], *everything]
+    assert train[::9] == everything[::9]
+    with pytest.raises(IndexError):
+        train[len(train)]
+
+
+def test_texts_are_both_sides_of_all_pairs_or_of_some_drawn_among_them():
+    pairs = [Pair(f"s{number}", f"t{number}", "en", "fr") for number in range(100)]
+    assert list(Texts(pairs)) == [text for pair in pairs for text in (pair.source, pair.target)]
+    some = Texts(pairs, most=20)
+    drawn = list(some)
+    assert list(some) == drawn and len(set(drawn)) == 40
+    assert [text[1:] for text in drawn[::2]] == [text[1:] for text in drawn[1::2]]
+    assert 25 < sum(int(text[1:]) for text in drawn) / 40 < 75
+
+
+def test_of_many_at_once_one_makes_and_the_others_wait(tmp_path):
+    made: list[Path] = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        (folder / "half").touch()
+        time.sleep(0.3)
+        (folder / "whole").touch()
+
+    def ask(_: int) -> list[str]:
+        return sorted(item.name for item in made_once(tmp_path / "it", make).iterdir())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, range(4))) == [["half", "whole"]] * 4
+    assert len(made) == 1
+
+
+def test_what_was_not_finished_is_made_anew(tmp_path, cache):
+    path = tmp_path / "a.tsv"
+    path.write_text("en\tfr\nx\ty\nx\t\n", "utf-8")
+    for _ in range(2):  # a fault is found again
+        with pytest.raises(UserError, match="line 3: an empty side"):
+            load_corpus(data(path))
+    assert not [item for item in cache.iterdir() if item.is_dir() and item.suffix != ".unfinished"]
+
+    def killed(folder: Path) -> None:
+        (folder / "old").touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        made_once(tmp_path / "it", killed)
+    made = made_once(tmp_path / "it", lambda folder: (folder / "new").touch())
+    assert [item.name for item in made.iterdir()] == ["new"]
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "file")
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="cannot keep prepared data in .*HF_DATASETS_CACHE"):
+        load_corpus(data(tsv(tmp_path / "a.tsv")))
