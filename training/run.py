@@ -39,6 +39,7 @@ from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration
+from seq2see.training.reporting import check_reporters
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed
@@ -135,9 +136,11 @@ def output_folder(config: RunConfig) -> Path:
 
 def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments:
     try:
-        return Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(output)})
+        arguments = Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(output)})
     except (ValueError, TypeError, ImportError) as error:
         raise UserError(f"training section: {str(error).strip().splitlines()[0]}", exit_code=2) from error
+    check_reporters(arguments.report_to)
+    return arguments
 
 
 def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path) -> Path | None:

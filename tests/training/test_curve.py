@@ -63,7 +63,7 @@ def test_no_text_lies_on_another_or_leaves_the_picture(drawn, tmp_path, log, rec
         names = [axis.xaxis.label, axis.yaxis.label, axis._left_title, *(legend.get_texts() if legend else [])]
         for scale in (axis.xaxis, axis.yaxis):
             low, high = scale.get_view_interval()
-            places = zip(scale.get_majorticklocs(), scale.get_ticklabels(), strict=False)  # none where an axis is shared
+            places = zip(scale.get_majorticklocs(), scale.get_ticklabels(), strict=False)  # none on a shared axis
             names += [text for place, text in places if low <= place <= high and text.get_visible()]
         for text in filter(lambda text: text.get_text(), names):
             texts.append((text.get_text(), box := text.get_window_extent(renderer)))
