@@ -1,0 +1,376 @@
+"""How fast training is on a CPU, against the stock Trainer: real target tokens per second, in one run on one machine.
+
+    python benchmarks/train_speed.py --data FOLDER         FOLDER with train.en, train.de ...; without it: storybook
+    python benchmarks/train_speed.py --quick               one short round, without the single steps
+    python benchmarks/train_speed.py --only ours stock 'no bf16'
+
+`ours` is the command `seq2see train multi30k-en-de` as a user gives it; `stock` a MarianMTModel of the same shape under
+transformers' own Seq2SeqTrainer; `tuned` the same, helped by all that can be set without code.  Of their settings the
+fastest counts.  `steps` are our command with one of its measures taken away.  Contenders take turns, each in fresh
+processes.  The clock runs from the end of one update to that of a later one: start, evaluation and saving are left out.
+Memory is the highest resident memory, summed over the processes.
+
+Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
+Not equal: Marian is post-norm, cannot be otherwise, and so lacks our two last norms; the stock sampler looks at source
+lengths alone; we average the weights (`ema_decay`) and log every update, Marian does neither; our memory includes the
+training of the tokenizer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+RECIPE = "multi30k-en-de"
+WORKERS = str(Path(__file__).with_name("_train_workers.py"))
+WARM_UP = 5  # updates before the clock starts
+HOPELESS = 0.85  # a setting of the peer slower than this share of its best one is not tried a second time
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592", "MALLOC_TOP_PAD_": "67108864"}
+# What the peer takes over from our model and our training arguments.
+SHAPE = (
+    *("d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads"),
+    *("encoder_ffn_dim", "decoder_ffn_dim", "dropout", "attention_dropout", "activation_dropout", "scale_embedding"),
+    *("activation_function", "vocab_size", "pad_token_id", "eos_token_id", "decoder_start_token_id"),
+    "max_position_embeddings",
+)
+TRAINING = (
+    *("learning_rate", "lr_scheduler_type", "warmup_steps", "optim", "adam_beta1", "adam_beta2", "adam_epsilon"),
+    *("weight_decay", "max_grad_norm", "label_smoothing_factor"),
+)
+# The measures of `switch_off`, and what stands in their place.
+STEPS = {
+    "token batches": "as many pairs in each batch, grouped by length",
+    "real positions": "logits and loss at padded positions too",
+    "short attention": "eager attention",
+    "short attention (sdpa)": "scaled_dot_product_attention",
+    "byte dropout": "torch's dropout",
+    "in-place loss": "torch's cross_entropy",
+    "allocator": "the allocator as it comes",
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    group: str  # ours, stock, tuned, steps
+    what: str
+    overrides: tuple[str, ...] = ()  # of our command
+    without: tuple[str, ...] = ()  # of STEPS
+    variables: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)  # of the peer: bf16, attention, ranks
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all runs share; `folder` holds the training text, and the peer's tokenizer and encoded pairs."""
+
+    folder: Path
+    overrides: list[str]
+    steps: int  # timed updates
+    shape: dict[str, Any]
+    training: dict[str, Any]
+    batch_size: int  # pairs in an update, on the mean
+    max_tokens: int
+    lengths: Any  # [N, 2], of `EncodedPairs`
+    target_lengths: list[int]
+
+
+@dataclass(frozen=True)
+class Run:
+    tokens_per_second: float
+    tokens_per_update: float
+    memory_mib: float | None  # None where there is no /proc
+
+
+def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
+    threads, alone = {"OMP_NUM_THREADS": str(cores)}, ("training.cpu_processes=1",)
+    found = [Contender("ours", "ours", "seq2see train")]
+    for precision in ("float32", "bf16")[: 1 + bf16]:
+        stock = {"bf16": precision == "bf16", "attention": "sdpa", "ranks": 1}
+        what = f"group_by_length, {precision}"
+        helped = f"{what}, eager attention, allocator variables"
+        ranks = f"{helped}, torchrun of {cores} ranks"
+        found += [
+            Contender(f"stock {precision}", "stock", what, variables=threads, settings=stock),
+            Contender(f"tuned {precision}", "tuned", helped, variables=MALLOC | threads,
+                      settings=stock | {"attention": "eager"}),
+            Contender(f"tuned {precision} ranks", "tuned", ranks, variables=MALLOC | {"OMP_NUM_THREADS": "1"},
+                      settings=stock | {"attention": "eager", "ranks": cores}),
+        ]  # fmt: skip
+    found += [Contender(f"no {name}", "steps", what, without=(name,)) for name, what in STEPS.items()]
+    found.append(Contender("no bf16", "steps", "float32", ("training.bf16=false",)))
+    found.append(Contender("no processes", "steps", f"one process of {cores} threads", alone, variables=threads))
+    everything = tuple(name for name in STEPS if name != "short attention")
+    overrides = (*alone, "training.bf16=false")
+    return [*found, Contender("no step at all", "steps", "none of these", overrides, everything, threads)]
+
+
+# Before and around the runs
+
+
+def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
+    from seq2see.training.batching import EncodedPairs, plan_epoch
+    from seq2see.training.config import load_config
+    from seq2see.training.pairs import load_corpus
+    from seq2see.training.run import build_arguments, make_model
+
+    config = load_config(RECIPE, overrides)
+    corpus = load_corpus(config.data)
+    (folder / "data").mkdir()
+    for split, pairs in (("train", corpus.train), ("val", corpus.val[:2])):  # the command ends by translating val
+        for side, language in (("source", config.data.source), ("target", config.data.targets[0])):
+            text = "".join(f"{getattr(pair, side)}\n" for pair in pairs)
+            (folder / "data" / f"{split}.{language}").write_text(text, "utf-8")
+    overrides = [*overrides, f"data.path={folder / 'data'}"]
+    config = load_config(RECIPE, overrides)
+    corpus = load_corpus(config.data)
+    tokenizer, model = make_model(config, corpus, None)
+    arguments = build_arguments(config, folder)
+    tokenizer.save_pretrained(folder / "tokenizer")
+    encoded = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
+    pairs = [encoded[index] for index in range(len(encoded))]
+    columns = {"input_ids": [list(map(int, pair.source)) for pair in pairs],
+               "labels": [list(map(int, pair.labels)) for pair in pairs]}  # fmt: skip
+    (folder / "pairs.json").write_text(json.dumps(columns), "utf-8")
+    lengths = encoded.lengths()
+    batch_size = round(len(encoded) / len(plan_epoch(lengths, max_tokens=arguments.max_tokens, seed=0, epoch=0)))
+    return Bench(
+        folder=folder,
+        overrides=overrides,
+        # transformers sorts so many batches at a time, the longest pairs first: fewer would not stand for the corpus.
+        steps=steps or max(1, min(len(encoded) // (batch_size * 4), 50)),
+        shape={key: getattr(model.config, key) for key in SHAPE},
+        training={key: value for key, value in arguments.to_dict().items() if key in TRAINING},
+        batch_size=batch_size,
+        max_tokens=arguments.max_tokens,
+        lengths=lengths,
+        target_lengths=list(map(len, columns["labels"])),
+    )
+
+
+def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
+    """Train in fresh processes, timing the lines that announce the updates."""
+    updates, done, tail = WARM_UP + bench.steps, dict[int, float](), list[str]()
+    with tempfile.TemporaryDirectory(dir=bench.folder) as name:
+        command = peer_command if contender.settings else our_command
+        with subprocess.Popen(
+            command(contender, bench, Path(name), seed), cwd=bench.folder, text=True, errors="replace",
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", **contender.variables},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ) as process, peak_memory(process.pid) as memory:  # fmt: skip
+            for line in process.stdout or ():
+                if found := re.match(rf"step (\d+)/{updates}\b", line):
+                    done.setdefault(int(found[1]), time.perf_counter())
+                tail = [*tail[-60:], line]
+        if process.returncode or not {WARM_UP, updates} <= done.keys():
+            raise RuntimeError(f"{contender.name} ended with code {process.returncode}:\n{''.join(tail)}")
+        if contender.settings:
+            counts = [json.loads(path.read_text()) for path in Path(name).glob("counts-*.json")]
+            tokens = [sum(ranks) for ranks in zip(*counts, strict=True)]
+        else:
+            tokens = planned_tokens(contender, bench, updates, seed)
+            theirs, ours = (folder / "tokenizer.json" for folder in (bench.folder / "tokenizer", Path(name) / "run"))
+            if ours.read_bytes() != theirs.read_bytes():
+                raise RuntimeError("seq2see train made another tokenizer than the one that Marian was given")
+    timed = sum(tokens[WARM_UP:updates])
+    return Run(timed / (done[updates] - done[WARM_UP]), timed / bench.steps, memory.get("peak"))
+
+
+def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
+    """`seq2see train`, by way of the workers' file where measures are taken away."""
+    start = [WORKERS, "without", json.dumps(contender.without)] if contender.without else ["-m", "seq2see"]
+    return [
+        *(sys.executable, *start, "train", RECIPE, *bench.overrides, *contender.overrides),
+        *(f"training.output_dir={output / 'run'}", f"training.max_steps={WARM_UP + bench.steps}"),
+        *(f"training.seed={seed}", "training.use_cpu=true", "training.logging_steps=1", "training.disable_tqdm=true"),
+        *("training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false"),
+        *("evaluation.num_beams=1", "evaluation.max_length=8"),
+    ]
+
+
+def peer_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
+    """The peer, under torchrun where it has several ranks."""
+    ranks = contender.settings["ranks"]
+    arguments = {
+        **bench.training, "seed": seed, "bf16": contender.settings["bf16"], "max_steps": WARM_UP + bench.steps,
+        "per_device_train_batch_size": max(1, round(bench.batch_size / ranks)), "output_dir": str(output),
+    }  # fmt: skip
+    shape = {**bench.shape, "attn_implementation": contender.settings["attention"]}
+    (output / "job.json").write_text(json.dumps({"shape": shape, "training": arguments, "folder": str(bench.folder)}))
+    torchrun = [
+        *("-m", "torch.distributed.run", f"--nproc-per-node={ranks}"),
+        *("--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"),
+    ]
+    return [sys.executable, *(torchrun if ranks > 1 else ()), WORKERS, "peer", str(output / "job.json")]
+
+
+def planned_tokens(contender: Contender, bench: Bench, updates: int, seed: int) -> list[int]:
+    """Target tokens of our first updates, which are known beforehand."""
+    from _train_workers import plain_plan
+
+    from seq2see.training.batching import plan_epoch
+
+    plan = partial(plain_plan, ours=plan_epoch) if "token batches" in contender.without else plan_epoch
+    tokens, epoch = list[int](), 0
+    while len(tokens) < updates:
+        batches = plan(bench.lengths, max_tokens=bench.max_tokens, seed=seed, epoch=epoch)
+        tokens += [sum(bench.target_lengths[index] for index in batch) for batch in batches]
+        epoch += 1
+    return tokens
+
+
+@contextlib.contextmanager
+def peak_memory(pid: int) -> Iterator[dict[str, float]]:
+    """Fills in `peak`: MiB of a process and all below it, each at its own peak.  Shared pages count for each."""
+    result, over = dict[str, float](), threading.Event()
+
+    def family(pid: int) -> list[int]:
+        children = [line for path in Path(f"/proc/{pid}/task").glob("*/children") for line in path.read_text().split()]
+        return [pid, *(one for child in children for one in family(int(child)))]
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            with contextlib.suppress(OSError):  # a process that has just ended
+                peaks = [re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()) for one in family(pid)]
+                result["peak"] = max(result.get("peak", 0.0), sum(int(found[1]) for found in peaks if found) / 1024)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield result
+    finally:
+        over.set()
+        watcher.join()
+
+
+# The result
+
+
+def machine() -> dict[str, Any]:
+    import torch
+    import transformers
+
+    from seq2see.training.arguments import has_bfloat16
+    from seq2see.training.processes import usable_cores
+
+    listing = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*:\s*(.+)", listing.read_text()) if listing.exists() else None
+    return {
+        "cpu": found[1] if found else platform.processor(),
+        "cores": usable_cores(),
+        "load": round(os.getloadavg()[0], 2),  # before anything is started: other work makes all figures worse
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "bf16": has_bfloat16(use_cpu=True),
+    }
+
+
+def summarise(chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> dict[str, Any]:
+    """A row for each contender, and how much faster ours is than the peer at its best and than itself with less."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": one.name,
+            "group": one.group,
+            "what": one.what,
+            "tokens_per_second": [round(run.tokens_per_second, 1) for run in runs[one.name]],
+            "median": round(statistics.median(run.tokens_per_second for run in runs[one.name]), 1),
+            "tokens_per_update": round(statistics.mean(run.tokens_per_update for run in runs[one.name])),
+            "memory_mib": max((round(run.memory_mib) for run in runs[one.name] if run.memory_mib), default=None),
+        }
+        for one in chosen
+    ]
+
+    def best(*groups: str) -> dict[str, Any] | None:
+        there = [row for row in rows if row["group"] in groups]
+        return max(there, key=lambda row: (len(row["tokens_per_second"]), row["median"]), default=None)
+
+    rivals = {"end to end": best("stock"), "end to end, tuned peer": best("stock", "tuned") if best("tuned") else None}
+    rivals |= {row["name"]: row for row in rows if row["group"] == "steps"}
+    ours, ratios = best("ours"), {}
+    for name, rival in rivals.items():
+        if ours and rival:
+            # Round by round, since contenders of one round have seen the same machine.
+            pairs = zip(ours["tokens_per_second"], rival["tokens_per_second"], strict=False)
+            found = [round(mine / other, 3) for mine, other in pairs]
+            spread = {"median": statistics.median(found), "low": min(found), "high": max(found)}
+            ratios[name] = {"than": rival["name"], "what": rival["what"], **spread}
+    return {"contenders": rows, "ratios": ratios}
+
+
+def show(result: dict[str, Any]) -> None:
+    for part in ("machine", "recipe"):
+        print(f"{part}: " + ", ".join(f"{key} {value}" for key, value in result[part].items()))
+    titles = f"{'median':>7}{'low':>7}{'high':>7}{'rounds':>7}{'tokens/update':>14}{'MiB':>6}"
+    print(f"\n{'target tokens/s':<26}{titles}")
+    for row in result["contenders"]:
+        speeds, update, memory = row["tokens_per_second"], row["tokens_per_update"], row["memory_mib"] or "-"
+        figures = f"{row['median']:7.0f}{min(speeds):7.0f}{max(speeds):7.0f}{len(speeds):7}{update:14}{memory:>6}"
+        print(f"{row['name']:<26}{figures}  {row['what']}")
+    print(f"\n{'ours is faster':<26}{'median':>8}{'low':>8}{'high':>8}  than")
+    for name, row in result["ratios"].items():
+        than = f"MarianMTModel: {row['what']}" if name.startswith("end to end") else row["what"]
+        print(f"{name:<26}{row['median']:7.2f}x{row['low']:7.2f}x{row['high']:7.2f}x  {than}")
+
+
+def main(argv: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", help="training pairs, as data.path of a recipe; default: storybook")
+    parser.add_argument("--steps", type=int, help="timed updates; default: as many as stand for the whole corpus")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="groups (ours stock tuned steps) or contenders")
+    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="override the recipe")
+    parser.add_argument("--quick", action="store_true", help="one round of 10 updates, without the steps")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    args = parser.parse_args(argv)
+    if args.quick:
+        args.steps, args.rounds, args.only = args.steps or 10, 1, args.only or ["ours", "stock", "tuned"]
+    here = machine()
+    everybody = all_contenders(here["cores"], bf16=here["bf16"])
+    chosen = [one for one in everybody if not args.only or {one.name, one.group} & set(args.only)]
+    if unknown := set(args.only or ()) - {name for one in everybody for name in (one.name, one.group)}:
+        parser.error(f"no contender {', '.join(unknown)}; there are {', '.join(one.name for one in everybody)}")
+    runs: dict[str, list[Run]] = {one.name: [] for one in chosen}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HF_DATASETS_CACHE"] = f"{folder}/cache"
+        data = [f"data.path={args.data}"] if args.data else ["data.path=storybook", "data.target=fr"]
+        bench = prepare(Path(folder), overrides=[*data, *args.set], steps=args.steps)
+        for turn in range(args.rounds):
+            for one in chosen[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
+                if turn and is_hopeless(one, chosen, runs):
+                    continue
+                run = measure(one, bench, seed=turn)
+                runs[one.name].append(run)
+                print(f"round {turn + 1}: {one.name}, {run.tokens_per_second:.0f} tokens/s", file=sys.stderr)
+    recipe = {
+        "name": RECIPE, "data": args.data or "storybook", "set": " ".join(args.set), "pairs": len(bench.lengths),
+        "vocabulary": bench.shape["vocab_size"], "updates": bench.steps, "after": WARM_UP, "rounds": args.rounds,
+    }  # fmt: skip
+    result = {"machine": here, "recipe": recipe, **summarise(chosen, runs)}
+    show(result)
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+
+
+def is_hopeless(one: Contender, chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> bool:
+    """Whether another setting of the same peer was much faster in the first round."""
+    first = {other.name: runs[other.name][0].tokens_per_second for other in chosen if other.group == one.group}
+    return one.group in ("stock", "tuned") and first[one.name] < HOPELESS * max(first.values())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,66 @@
+"""The benchmark of training runs, counts what it says it counts, and writes it down.  How fast is not asked here."""
+
+import importlib
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TINY = [
+    *("tokenizer.vocab_size=360", "training.cpu_processes=1", "model.d_model=16", "model.encoder_layers=1"),
+    *("model.decoder_layers=1", "model.encoder_ffn_dim=16", "model.decoder_ffn_dim=16"),
+]
+
+
+@pytest.fixture(scope="module")
+def bench(root: Path) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(root / "benchmarks")
+        patch.setenv("HF_DATASETS_CACHE", "", prepend=None)  # what the benchmark sets is undone
+        patch.setattr("seq2see.training.processes.usable_cores", lambda: 1)  # the suite leaves a test one thread
+        yield importlib.import_module("train_speed")
+
+
+@pytest.fixture(scope="module")
+def result(bench: Any, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The whole way in miniature: the peer, and our command with a step taken away."""
+    folder = tmp_path_factory.mktemp("bench")
+    draw = random.Random(0)
+    for split, pairs in (("train", 300), ("val", 4)):
+        lines = ["".join(draw.choices("abc ", k=draw.randint(3, 30))).strip() or "a" for _ in range(pairs)]
+        for language in ("en", "de"):
+            (folder / f"{split}.{language}").write_text("\n".join(lines) + "\n", "utf-8")
+    options = ["--data", str(folder), "--steps", "2", "--rounds", "1", "--json", str(folder / "out.json")]
+    bench.main([*options, "--only", "stock float32", "no token batches", "--set", *TINY])
+    return json.loads((folder / "out.json").read_text("utf-8"))
+
+
+def test_every_contender_has_its_figures(result: dict) -> None:
+    assert [row["name"] for row in result["contenders"]] == ["stock float32", "no token batches"]
+    for row in result["contenders"]:
+        assert row["tokens_per_second"] == [row["median"]]
+        assert row["median"] > 0
+        assert row["tokens_per_update"] > 0
+        assert row["memory_mib"] is None or row["memory_mib"] > 100
+
+
+def test_it_says_what_ran_where(result: dict) -> None:
+    assert set(result["machine"]) == {"cpu", "cores", "load", "torch", "transformers", "bf16"}
+    assert (result["recipe"]["pairs"], result["recipe"]["updates"], result["recipe"]["rounds"]) == (300, 2, 1)
+
+
+def test_the_fastest_setting_of_the_peer_counts(bench: Any) -> None:
+    """And ratios are of one round each: by the medians of each side alone, ours would be 1.5 times as fast."""
+    speeds = {"ours": [10.0, 30.0, 60.0], "stock float32": [5.0, 20.0, 30.0], "stock bf16": [4.0]}
+    speeds["no bf16"] = [5.0, 15.0, 30.0]
+    contenders = [one for one in bench.all_contenders(2, bf16=True) if one.name in speeds]
+    runs = {name: [bench.Run(speed, 100.0, None) for speed in items] for name, items in speeds.items()}
+    ratios = bench.summarise(contenders, runs)["ratios"]
+    assert list(ratios) == ["end to end", "no bf16"]
+    assert ratios["end to end"]["than"] == "stock float32"
+    assert [ratios["end to end"][key] for key in ("median", "low", "high")] == [2.0, 1.5, 2.0]
+    assert [ratios["no bf16"][key] for key in ("median", "low", "high")] == [2.0, 2.0, 2.0]
+    assert [one.name for one in contenders if bench.is_hopeless(one, contenders, runs)] == ["stock bf16"]
