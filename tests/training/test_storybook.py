@@ -1,5 +1,6 @@
 """The laws of storybook: a function, one antecedent, sure links, splits by combination, and rules that must fail."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from functools import cache
@@ -76,7 +77,7 @@ def test_lengths_are_3_to_40_words_and_the_range_is_used(pairs):
         len(words(text, language)) for pair in pairs for text, language in ((pair.source, "en"), (pair.target, "fr"))
     ]
     assert min(lengths) == 3
-    assert 36 <= max(lengths) <= 40
+    assert 28 <= max(lengths) <= 40
     assert np.mean([5 <= length <= 20 for length in lengths]) > 0.9
 
 
@@ -86,6 +87,76 @@ def test_sentences_are_written_as_sentences(pairs):
             assert not text[0].islower() and text[-1] in ".?!" and "  " not in text
             assert not any(bad in text for bad in (" .", " ,", "' ", "..", ".,"))
         assert pair.target.endswith((" ?", " !", ".")) and not pair.source.endswith((" ?", " !"))
+
+
+# -------------------------------------------------------------------------------------------------- as people write
+def plain(pairs: list[StoryPair]) -> list[StoryPair]:
+    return [pair for pair in pairs if pair.kind == "form"]
+
+
+def test_no_sentence_has_more_than_three_clauses_or_four_things(pairs):
+    clauses, things = Counter(), Counter()
+    for pair in plain(pairs):
+        parts = Counter(part for _, part in pair.roles)
+        if pair.family == "joined":
+            clauses[parts["action"]] += 1
+        if pair.family == "listing" and parts["patient"]:
+            things[parts["patient"]] += 1
+    assert set(clauses) == {1, 2, 3} and clauses[2] > 2 * clauses[3]  # one: *if it rains*
+    assert set(things) == {2, 3, 4} and things[2] > things[4]
+
+
+def test_a_pronoun_of_nobody_comes_before_every_noun_that_it_could_mean(pairs):
+    people = {form for noun in NOUNS.values() if noun.kind in ("person", "kin") for form in (noun.en, noun.en_plural)}
+    strangers = 0
+    for pair in pairs:
+        source = words(pair.source)
+        for antecedent in pair.antecedents:
+            if antecedent.role == "stranger":
+                assert not people & {word.lower() for word in source[: antecedent.pronoun]}, pair.source
+                strangers += 1
+    assert strangers > 100
+
+
+def test_plain_sentences_say_no_noun_twice(pairs):
+    forms = {form: noun.en for noun in NOUNS.values() for form in (noun.en, noun.en_plural)}
+    verbs_too = {"saw", "leaves", "hammers", "trains"}
+    for pair in pairs:
+        if pair.kind == "form" or pair.family in ("object", "possessive"):
+            nouns = Counter(forms[w.lower().removesuffix("'s")] for w in words(pair.source)
+                            if w.lower().removesuffix("'s") in forms and w.lower() not in verbs_too)  # fmt: skip
+            assert not nouns or max(nouns.values()) == 1, pair.source
+
+
+NOBODY_WRITES = (
+    r"\b(?:ripe|sweet) (?:egg|nut|cheese|sandwich|loaf)",
+    r"\b(?:green|red|yellow) (?:cake|loaf|egg|nut|biscuit|carrot)",
+    r"\bbroken (?:hat|scarf|coat|shirt|dress|letter|rope|bag)",
+    r"\b(?:this|an?|every) (?:uncle|mother|aunt|sister|father)",
+    r"\bat (?:a|an|this|my|our|every) (?:\w+ )?(?:market|school|farm|hospital)",
+    r"\b(?:on|in|under|near) every\b",
+    r"\bnot quite\b",
+    r"^(?:Is|Are|Was|Were) .*\b(?:so|quite) \w+\?$",
+    r"\bsmall \w+ (?:is|are|was|were) (?:not )?(?:\w+ )?big\b",
+    r"\bslow \w+ (?:is|are|was|were) (?:not )?(?:\w+ )?quick\b",
+    r"\w one day\b",  # for one day?
+    r"[Aa]t night",
+    r"\b(?:can|must|wants? to|wanted to) (?:fall|arrive|lose)\b",
+    r"\bnever (?:\w+ )?some\b",
+    r"(?:not|n't) \w+ (?:about |at )?some\b",
+    r"^\d",
+    r"\bpoured\b",  # a jug is not poured, nor *versé*
+    r"\b(?:entered|crossed) (?:\w+ )*(?:forests|streets|houses)\b",
+    r"\bits (?:\w+ )*(?:tails|necks|noses|heads)\b",
+    r"\b(?:cow|dog|horse|lion|fox) \w+ (?:for )?its (?:\w+ )*(?:egg|nest|feather)s?\b",
+    r"\b[Tt]he (?:man|nun) \w+ .* and bit\b",
+    r"\b(?:boy|girl|man|woman|king|queen|nun) that (?:saw|found|watched|followed|helped)\b",
+)
+
+
+@pytest.mark.parametrize("pattern", NOBODY_WRITES)
+def test_what_nobody_writes(pairs, pattern):
+    assert not [pair.source for pair in pairs if re.search(pattern, pair.source)][:3]
 
 
 # -------------------------------------------------------------------------------------------------------------- splits
@@ -172,7 +243,7 @@ def links_of(pair: StoryPair) -> set[str]:
         ("weather", "raining", "it-il was-pleuvait raining-pleuvait"),
         ("existence", "There was", "There-Il There-y was-avait"),
         ("question", "Did the", "Did-Est Did--ce"),
-        ("mirrored", "cat washed itself", "itself-s' washed-est"),
+        ("mirrored", " washed itself", "itself-s' washed-est"),
         ("object", "followed it", "it-l' followed-a"),
         ("simple", "will eat", "will-mangera eat-mangera"),
         ("joined", "while", "while-pendant"),

@@ -8,6 +8,7 @@ import pytest
 
 from seq2see.tokenizer.words import split_words
 from seq2see.training.storybook import Storybook, StoryPair, generate
+from seq2see.training.storybook.lexicon import ADJECTIVES as LEXICON
 from seq2see.training.storybook.lexicon import NOUNS
 from seq2see.training.storybook.senses import SENSES
 
@@ -160,6 +161,56 @@ def test_prepositions_and_articles_are_contracted(pairs):
     assert not offences(pairs, rf"\b(?:de|à) {clitics}(?:le|les)\b")
     for form in ("du", "des", "au", "aux"):
         assert offences(pairs, rf"\b{form}\b"), form
+
+
+def test_de_swallows_an_indefinite_article(pairs):
+    assert not offences(pairs, r"\b(?:de|d') ?(?:des|de|d')(?: |\b)(?!l)")
+    assert offences(pairs, r"\bparl\w+ d(?:e |')(?!la |l')") and offences(pairs, r"\b(?:accepté|reçu) .* d(?:e |')\w")
+
+
+def test_every_adjective_is_spelt_as_the_table_spells_it(pairs):
+    """*bleus*, not *bleux*: what stands for an English adjective is one of the forms written out above."""
+    checked = 0
+    for pair in pairs:
+        english = [word.text for word in split_words(pair.source, language="en")]
+        found = words(pair.target)
+        for i, j in pair.links:
+            if english[i] in LEXICON and english[i] not in ("angry", "clean", "full"):  # en colère, a verb, plein de
+                assert found[j] in FORMS, (pair.target, found[j])
+                checked += 1
+    assert checked > 10_000
+
+
+def test_a_progressive_is_an_imperfect_and_never_is_a_perfect(pairs):
+    progressive = re.compile(r"\b(?:was|were) (\w+ing)\b")
+    checked = 0
+    for pair in pairs:
+        match = progressive.search(pair.source)
+        if match and pair.kind == "form":
+            english = [word.text for word in split_words(pair.source, language="en")]
+            found = words(pair.target)
+            verb = {found[j] for i, j in pair.links if english[i] == match[1]} - {"se", "s'"}
+            assert any(word.endswith(("ait", "aient")) for word in verb), pair.target
+            checked += 1
+    assert checked > 100
+    assert not offences(pairs, r"\w+(?:ait|aient|ais|ions) jamais\b")
+
+
+def test_an_indefinite_noun_phrase_is_said_in_one_way(pairs):
+    """*some young frogs* is *de jeunes grenouilles* wherever it stands, but after *de*."""
+    said: dict[str, set[str]] = {}
+    for pair in pairs:
+        if pair.kind != "form" or re.search(r"\b(?:not|never|n't|about)\b|n't", pair.source):
+            continue
+        english = [word.text.lower() for word in split_words(pair.source, language="en")]
+        for i, word in enumerate(english):
+            if word == "some":
+                end = next(k for k in range(i + 1, len(english)) if english[k] in ENGLISH_NOUNS)
+                if end - i < 3:
+                    linked = sorted({j for k, j in pair.links if i <= k <= end})
+                    phrase = " ".join(words(pair.target)[j] for j in linked)
+                    said.setdefault(" ".join(english[i : end + 1]), set()).add(phrase)
+    assert len(said) > 200 and all(len(ways) == 1 for ways in said.values())
 
 
 def test_special_masculines_stand_before_vowels_alone(pairs):

@@ -236,6 +236,7 @@ def _french_words(
         return morphology.conjugate(infinitive, tense, person=subject.person, plural=subject.plural)
 
     simple = form.tense if form.tense in ("present", "future") else "imperfect"
+    state = verb.state and not form.never  # *n'a jamais aimé*: never is over and done with
     part = morphology.participle(verb.fr)
     if agreeing is not None:
         part = morphology.agree(part, agreeing.gender, plural=agreeing.plural)
@@ -247,7 +248,7 @@ def _french_words(
         return [(finite("être", simple), helping), (part, ids.main)]
     if form.passive:  # a été mordu
         return [(finite("avoir", "present"), helping), ("été", helping), (part, ids.main)]
-    if form.tense == "past" and not verb.state:
+    if form.tense == "past" and not state:
         helper = "être" if verb.aux == "être" or verb.reflexive else "avoir"
         return [(finite(helper, "present"), helping), (part, ids.main)]
     return [(finite(verb.fr, simple), ids.main | ids.aux if shared else ids.main)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from .clauses import Form, clause, object_pronoun, pronoun
-from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick
+from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
 from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, CONNECTIVE, Description, Predicate, describe, draw_pair, was
 from .verbs import VERBS, Verb, verbs
@@ -118,20 +118,21 @@ def weather(rng: Random, split: str) -> StoryPair:
     return realise(compose("$M $T", "$M $T", {"M": main, "T": tail}), family="weather", kind="control")
 
 
-_FIRST = verbs("meet", "see, find, hear, wake up, call, catch")
-_THEN = verbs("meet", "follow, bite, help, chase, attack, greet")
-_OBTAIN = verbs("goods", "buy, clean, wash, take")
-_DISPOSE = verbs("goods", "lose, sell, hide, break, paint")
+_Happening = tuple[tuple[Noun, ...], tuple[Noun, ...], tuple[Verb, ...], tuple[Verb, ...]]
+_NOTICE = verbs("meet", "see, find, hear, wake up, call")
+_BREAKABLE = pick("furniture crate jug bottle bowl cup glass pot basin barrel jar vase teapot drum doll flute violin")
+_HAPPENINGS: tuple[_Happening, ...] = (  # who, what, first verb, second verb
+    (ANIMALS, pick("animal person"), _NOTICE, verbs("meet", "follow, bite, help, chase, attack, greet, catch")),
+    (_PEOPLE, pick("animal person"), _NOTICE, verbs("meet", "follow, help, greet, catch, watch")),
+    (_PEOPLE, _BREAKABLE, verbs("goods", "buy, clean, take"), verbs("goods", "sell, hide, break, paint")),
+    (_PEOPLE, pick("tool box basket trophy"), verbs("goods", "buy, take"), verbs("goods", "lose, sell, hide")),
+)
 
 
 def object_agreement(rng: Random, split: str) -> StoryPair:
     """*The wolf saw the goat and followed it*: l'a suivie; *sees the goat but does not follow it*: ne la suit pas."""
-    agents = patients = pick("animal person")
-    before, after = rng.choice(_FIRST), rng.choice(_THEN)
-    if rng.random() < 0.4:
-        before, after = rng.choice(_OBTAIN), rng.choice(_DISPOSE)
-        agents = _PEOPLE
-        patients = _LOADS + pick("umbrella bicycle knife letter coat shirt dress picture mirror drum")
+    agents, patients, befores, afters = rng.choices(_HAPPENINGS, (3, 3, 2, 2))[0]
+    before, after = rng.choice(befores), rng.choice(afters)
     first, second = draw_pair(rng, agents, patients, before.group, split)
     subject = describe(rng, first, DESCRIPTIONS[first.kind], split).phrase(part="agent")
     object_ = describe(rng, second, DESCRIPTIONS[second.kind], split, plural=rng.random() < 0.25).phrase(part="patient")
@@ -142,28 +143,39 @@ def object_agreement(rng: Random, split: str) -> StoryPair:
     rest = clause(replace(subject, en=[], fr=[]), after, object_pronoun(object_, "object"), form=form)
     en, fr = ("but/1", "mais/1") if negative else ("and/1", "et/1")
     phrase = compose(f"$M {en} $R ./2", f"$M {fr} $R ./2", {"M": main, "R": rest})
-    return realise(phrase, family="object", kind="control")
+    pair = realise(phrase, family="object", kind="control")
+    return object_agreement(rng, split) if repeats(pair.source) else pair
 
 
+_PAWED = pick("cat dog wolf bear fox lion rabbit squirrel hedgehog tiger mouse weasel otter")
+_HOOFED = pick("horse donkey pig lamb goat cow giraffe")
+_BIRDS = pick("owl duck hen crow goose")
+_MANY = ("ear", "paw", "tooth")
 _OWNED = (  # whose, what, verbs
-    (ANIMALS, pick("ear paw tail head nose neck tooth"), verbs("goods", "show, hide, clean")),
-    (ANIMALS, pick("nest egg nut apple feather shell"), verbs("goods", "lose, show, hide")),
-    (ANIMALS, pick("nest egg nut apple feather shell"), verbs("meet", "look for, find")),
-    (_PEOPLE, pick("tool vehicle"), verbs("goods", "lose, sell, show, clean, hide")),
+    (_PAWED, pick("ear paw tail nose tooth"), verbs("goods", "show, hide")),
+    (_HOOFED, pick("ear neck tail head tooth"), verbs("goods", "show, hide")),
+    (_PAWED + _HOOFED, pick("ear tail nose tooth"), verbs("meet", "look at")),
+    (_BIRDS, pick("nest egg feather"), verbs("meet", "look for, find, look at, watch, see")),
+    (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("goods", "lose, show, hide, eat")),
+    (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("meet", "look for, find")),
+    (_PEOPLE, pick("tool vehicle"), verbs("goods", "lose, sell, show, take, hide")),
     (_PEOPLE, pick("dog cat horse cow goat sister uncle aunt brother"), verbs("meet", "help, look for, call, love")),
 )  # fmt: skip
 
 
 def possessive(rng: Random, split: str) -> StoryPair:
-    """*The hen hid its ear*: son oreille, whoever owns it."""
+    """*The cow hid its ear*: son oreille, whoever owns it."""
     owners, things, doings = rng.choice(_OWNED)
     verb = rng.choice(doings)
     first, second = draw_pair(rng, owners, things, verb.group, split)
     several, plural = rng.random() < 0.2, rng.random() < 0.25 and second.kind != "kin"
+    if second.kind == "body" and second.en != "nest":  # one tail to a cow, and *their tails* has two French ways
+        several, plural = several and second.en in _MANY, (several or plural) and second.en in _MANY
     subject = describe(rng, first, DESCRIPTIONS[first.kind], split, plural=several).phrase(part="agent")
     object_ = owned(rng, subject, second, split, plural=plural)
     phrase = compose("$M ./1", "$M ./1", {"M": clause(subject, verb, object_)})
-    return realise(phrase, family="possessive", kind="control")
+    pair = realise(phrase, family="possessive", kind="control")
+    return possessive(rng, split) if repeats(pair.source) else pair
 
 
 def owned(rng: Random, owner: NounPhrase, noun: Noun, split: str, *, plural: bool = False) -> NounPhrase:
@@ -191,8 +203,9 @@ def number(rng: Random, split: str) -> StoryPair:
 
 _ALONE = (
     (verbs("alone", "sleep, rest, stop, stay"), (*_WEARY, *was("wounded blessé"))),
-    (verbs("alone", "eat, leave, return, run, wait"), CHASE.predicates),
-    (verbs("alone", "hide, run, stay"), CHASE.turned_predicates),
+    (verbs("alone", "eat"), was("hungry affamé", "greedy gourmand", degrees=(None, *DEGREES))),
+    (verbs("alone", "leave, return, run"), CHASE.predicates),
+    (verbs("alone", "hide, stay"), CHASE.turned_predicates),
 )
 
 

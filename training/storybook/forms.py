@@ -5,13 +5,14 @@ from random import Random
 
 from .clauses import Form, clause, conjoined, name, noun_phrase
 from .controls import owned
-from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, pick
+from .lexicon import DESCRIPTIONS, NAMES, UNGRADED, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, Token, compose, new_id, realise
 from .plain import (
     ANIMATE,
     INTRANSITIVE,
     PEOPLE,
     SIGHTS,
+    SINGLY,
     TRANSITIVE,
     event,
     existence,
@@ -30,15 +31,22 @@ def listing(rng: Random, split: str) -> Phrase:
     """*Anna bought two apples, a red hat and some cakes. The cat, the hen and the dog slept.*"""
     if rng.random() < 0.3:
         doing = rng.choice(INTRANSITIVE)
-        people = [say(rng, noun, split, plural=False) for noun in rng.sample(ANIMATE, rng.randint(2, 3))]
+        doers = pick(rng.choice(("animal", "person")))
+        people = [say(rng, noun, split, plural=False, bare=True) for noun in rng.sample(doers, rng.randint(2, 3))]
         return compose("$E ./1", "$E ./1", {"E": clause(conjoined(people), doing.verb)})
     plain = rng.choice([p for p in TRANSITIVE if p.verb.en[0] in ("buy", "sell", "see", "find", "look", "draw", "eat")])
-    things = conjoined([say(rng, noun, split, part="patient") for noun in rng.sample(plain.objects, rng.randint(2, 5))])
+    kind = rng.choice(plain.objects).kind  # things of a kind: no one lists a feather, a sailor and a lighthouse
+    alike = [noun for noun in plain.objects if noun.kind == kind]
+    many = rng.choice((2, 2, 3, 3, 4))
+    things = conjoined([say(rng, noun, split, part="patient", bare=many > 2) for noun in rng.sample(alike, many)])
     return compose("$E ./1", "$E ./1", {"E": clause(somebody(rng, plain.subjects, split), plain.verb, things)})
 
 
 def relative(rng: Random, split: str) -> Phrase:
-    """*The cat that saw the hen was tired*; *the hen that the cat saw was tired*: the nearest noun is another."""
+    """*The cat that saw the hen was tired*; *the hen that the cat saw was tired*: the nearest noun is another.
+
+    A person who does something is *who*; what is seen is *that*.
+    """
     plain = rng.choice(TRANSITIVE[:12])
     noun = rng.choice(plain.subjects)
     other = rng.choice([o for o in plain.objects if o.gender != noun.gender and o is not noun])
@@ -46,7 +54,8 @@ def relative(rng: Random, split: str) -> Phrase:
     done = describe(rng, other, DESCRIPTIONS[other.kind], split, plural=rng.random() < 0.15).phrase(definite=True)
     if rng.random() < 0.6 or plain.verb.prep[1]:
         main, about = doer, noun
-        who = compose("that/1 $C", "qui/1 $C", {"C": clause(replace(doer, en=[], fr=[]), plain.verb, done)})
+        that = "who" if noun.person else "that"
+        who = compose(f"{that}/1 $C", "qui/1 $C", {"C": clause(replace(doer, en=[], fr=[]), plain.verb, done)})
     else:
         main, about = done, other
         who = compose("that/1 $C", "que/1 $C", {"C": clause(doer, plain.verb, replace(done, en=[], fr=[]))})
@@ -63,13 +72,14 @@ def question(rng: Random, split: str) -> Phrase:
     if draw < 0.2:
         return compose("where/1 @be/2 $N ?/3", "où/1 @être/2 $N ?/3", {"N": subject}, subject=subject, tense=tense)
     if draw < 0.4:
-        said = said_to_be(rng, noun, subject, split, tense)
+        said = said_to_be(rng, noun, subject, split, tense, asked=True)
         slots = {"B": Phrase(said.en[:1], said.fr), "N": subject, "R": Phrase(said.en[1:], [], said.combinations)}
         phrase = compose("$B $N $R ?/1", "est/2 -ce/2 que/2 $N $B ?/1", slots)
         phrase.en[0].ids |= phrase.fr[0].ids
         return phrase
     plain = rng.choice([p for p in TRANSITIVE if not p.verb.state])
-    asked_of = say(rng, rng.choice(plain.objects), split, part="patient")
+    plural = False if plain.verb.en[0] in SINGLY else None
+    asked_of = say(rng, rng.choice(plain.objects), split, part="patient", plural=plural)
     if draw < 0.55:
         ids = new_id()
         who = NounPhrase([Token("who", ids)], [Token("qui", ids)])
@@ -82,32 +92,35 @@ def question(rng: Random, split: str) -> Phrase:
     return compose("$Q ?/1", "$Q ?/1", {"Q": asked})
 
 
-_JOINTS = (("and/1", "et/1"), (",/2 and/1", ",/2 et/1"), (",/2 but/1", ",/2 mais/1"))
+_JOINED = {
+    2: (("$A and/1 $B ./2", "$A et/1 $B ./2"), ("$A ,/1 but/2 $B ./3", "$A ,/1 mais/2 $B ./3")),
+    3: (
+        ("$A ,/1 $B and/2 $C ./3", "$A ,/1 $B et/2 $C ./3"),
+        ("$A and/1 $B ,/2 but/3 $C ./4", "$A et/1 $B ,/2 mais/3 $C ./4"),
+    ),
+}
 
 
 def joined(rng: Random, split: str) -> Phrase:
-    """Two to four clauses: the long sentences; *while* and *if* among them."""
+    """Two clauses or three: the long sentences; *while* and *if* among them."""
     draw = rng.random()
     if draw < 0.2:
-        slots = {"A": event(rng, split, form=Form()), "B": event(rng, split, form=Form("progressive"), lasting=True)}
+        during = event(rng, split, form=Form("progressive"), lasting=True, first=False)
+        slots = {"A": event(rng, split, form=Form()), "B": during}
         return compose("$A while/1 $B ./2", "$A pendant/1 que/1 $B ./2", slots)
     if draw < 0.3:
         weather = rng.choice((("rains", "pleut"), ("snows", "neige")))
-        who = say(rng, rng.choice(ANIMATE), split, new=False)
-        result = clause(who, rng.choice(INTRANSITIVE).verb, form=Form("future"))
+        result = event(rng, split, form=Form("future"), timed=True)
         patterns = f"if/1 it/2 {weather[0]}/3 ,/4 $E ./5", f"si/1 il/2 {weather[1]}/3 ,/4 $E ./5"
         phrase = compose(*patterns, {"E": result})
         phrase.en[1].role = "weather"
         return phrase
-    phrase, contrary = event(rng, split, form=Form()), False
-    for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
-        en, fr = rng.choice(_JOINTS[:2] if contrary else _JOINTS)
-        contrary = contrary or "but" in en
-        more = event(rng, split, form=Form(), placed=True)
-        if rng.random() < 0.3:
-            more = compose("$E $W", "$E $W", {"E": more, "W": where(rng, split)})
-        phrase = compose(f"$A {en} $B", f"$A {fr} $B", {"A": phrase, "B": more})
-    return compose("$A ./1", "$A ./1", {"A": phrase})
+    many = rng.choice((2, 2, 3))
+    clauses = [event(rng, split, form=Form(), placed=True, bare=many == 3, first=i == 0) for i in range(many)]
+    if rng.random() < 0.3:
+        clauses[-1] = compose("$E $W", "$E $W", {"E": clauses[-1], "W": where(rng, split, bare=True)})
+    patterns = rng.choice(_JOINED[many])
+    return compose(*patterns, dict(zip("ABC", clauses, strict=False)))
 
 
 def giving(rng: Random, split: str) -> Phrase:
@@ -155,7 +168,7 @@ def exclamation(rng: Random, split: str) -> Phrase:
 
 
 _PATTERNS = {
-    simple: 40, quality: 15, existence: 5, listing: 6, relative: 11, question: 10, joined: 8, giving: 4, mirrored: 4,
+    simple: 37, quality: 15, existence: 5, listing: 7, relative: 11, question: 10, joined: 11, giving: 4, mirrored: 4,
     exclamation: 2,
 }  # fmt: skip
 
@@ -163,4 +176,7 @@ _PATTERNS = {
 def plain(rng: Random, split: str) -> StoryPair:
     """One plain sentence of any pattern."""
     pattern = rng.choices(tuple(_PATTERNS), tuple(_PATTERNS.values()))[0]
-    return realise(pattern(rng, split), family=pattern.__name__, kind="form")
+    while True:
+        pair = realise(pattern(rng, split), family=pattern.__name__, kind="form")
+        if not repeats(pair.source):
+            return pair

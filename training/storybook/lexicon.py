@@ -3,6 +3,7 @@
 Words with two meanings (*bank*, *seal*) are not here but in `senses.py`. Plurals are regular unless written out.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -156,6 +157,60 @@ DESCRIPTIONS = {
         "nature": "big small beautiful pretty red yellow white grey strange",
     }.items()
 }
+# Of a kind that may be so described, the only nouns that are.
+_ONLY = {
+    ("food", "ripe"): "pear apple banana cherry strawberry orange melon lemon tomato",
+    ("food", "sweet"): "pear apple cake banana cherry biscuit strawberry orange melon",
+    ("food", "round"): "apple cake loaf cheese egg nut biscuit orange melon tomato",
+    ("food", "red"): "apple cherry strawberry tomato", ("food", "green"): "apple pear melon tomato",
+    ("food", "yellow"): "banana lemon pear melon apple cheese", ("food", "white"): "egg cheese cake",
+    ("nature", "red"): "flower leaf rose mushroom star", ("nature", "yellow"): "flower leaf rose star",
+    ("nature", "white"): "flower rose cloud stone shell feather mushroom star",
+    ("nature", "grey"): "stone cloud mountain feather shell",
+    ("body", "long"): "ear paw tail nose neck tooth", ("body", "wet"): "ear paw tail nose head neck",
+    ("tool", "broken"): "ladder hammer umbrella bicycle key saw drum flute axe clock violin mirror candle kite doll "
+    "needle pen",
+    ("tool", "heavy"): "ladder hammer book bicycle saw rope drum axe clock coat picture mirror",
+    ("container", "broken"): "box crate jug bottle bowl cup glass pot basin barrel jar vase teapot trophy tank",
+}  # fmt: skip
+_NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"), ("young", "grandmother")}
+
+
+@cache
+def suits(adjective: Adjective, noun: Noun) -> bool:
+    """Whether one would say this of that: no ripe cakes, no broken coats, no old girls."""
+    only = _ONLY.get((noun.kind, adjective.en))
+    return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only.split())
+
+
+# What is not said of one thing in one breath: the opposite, or the same over again.
+_CLASHES = (
+    "big small", "old young", "old new", "happy sad", "cheerful sad", "happy cheerful", "strong weak", "slow quick",
+    "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty", "beautiful pretty",
+    "long round", "shy brave", "wet clean", "broken new", "lazy quick", "hungry fat",
+)  # fmt: skip
+_CLASHING = {frozenset(pair.split()) for pair in _CLASHES}
+
+
+def clashes(one: str, other: str) -> bool:
+    return one == other or frozenset((one, other)) in _CLASHING
+
+
+@cache
+def _stems() -> dict[str, str]:
+    stems = {"cleaned": "clean", "cleans": "clean", "cleaning": "clean", "washed": "clean", "washes": "clean"}
+    stems |= {"washing": "clean", "wash": "clean", "broke": "broken", "breaks": "broken", "break": "broken"}
+    stems |= {form: noun.en for noun in NOUNS.values() for form in (noun.en, noun.en_plural)}
+    return stems | {word: word for word in (*ADJECTIVES, *(name.lower() for name, _ in NAMES))}
+
+
+def repeats(english: str) -> bool:
+    """Whether a sentence says a noun, adjective or name twice, or cleans what is clean: no one writes so."""
+    stems = _stems()
+    said = [stems[word] for word in re.findall(r"\w+", english.lower()) if word in stems]
+    return len(set(said)) < len(said)
+
+
 UNGRADED = frozenset(f"{_COLOURS} round broken empty full".split())  # never *very white*
 COMPARATIVES = adjectives("big small old young strong weak slow quick kind proud rich poor brave sad long high heavy")
 
@@ -176,7 +231,7 @@ NUMBERS = (
 TIMES = (
     ("yesterday/1", "hier/1"), ("this/1 morning/2", "ce/1 matin/2"), ("last/1 night/1", "hier/1 soir/1"),
     ("one/1 day/2", "un/1 jour/2"), ("on/1 Monday/1", "lundi/1"), ("two/1 days/2 ago/3", "il/3 y/3 a/3 deux/1 jours/2"),
-    ("in/1 the/1 evening/2", "le/1 soir/2"), ("at/1 night/2", "la/1 nuit/2"),
+    ("in/1 the/1 evening/2", "le/1 soir/2"), ("during/1 the/2 night/3", "pendant/1 la/2 nuit/3"),
 )  # fmt: skip
 # Degrees that an adjective of state may take.
 DEGREES = (("very", "très"), ("really", "vraiment"), ("so", "si"), ("quite", "assez"))

@@ -73,6 +73,8 @@ def starts_with_vowel(word: str) -> bool:
 def french_plural(word: str) -> str:
     if word.endswith(("s", "x", "z")):
         return word
+    if word == "bleu":
+        return "bleus"
     if word.endswith(("eau", "eu", "hibou", "genou", "bijou")):
         return word + "x"
     if word.endswith("al"):
@@ -100,7 +102,10 @@ def agree(adjective: str, gender: str, *, plural: bool, before: str = "") -> str
 
 
 _ELIDED = {"le", "la", "de", "ne", "que", "se", "ce", "me", "je", "jusque"}
-_CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+_CONTRACTED = {
+    ("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux", ("de", "des"): "de",
+    ("de", "de"): "de",
+}  # fmt: skip
 
 
 def elide(word: str, following: str) -> str | None:
@@ -113,7 +118,7 @@ def elide(word: str, following: str) -> str | None:
 
 
 def contract(word: str, following: str) -> str | None:
-    """du, des, au, aux, or None."""
+    """du, des, au, aux, de before an indefinite *des* or *de*, or None."""
     return _CONTRACTED.get((word, following))
 
 

@@ -151,7 +151,10 @@ def _agreeing(item: str, subject: NounPhrase | None, tense: str, *, english: boo
 
 # ------------------------------------------------------------------------------------------------------- realisation
 def _contracted(tokens: list[Token]) -> Iterator[Token]:
-    """de + le -> du and so on, one token that keeps both tokens' links; not before a vowel (*de l'arbre*)."""
+    """de + le -> du and so on, one token that keeps both tokens' links; not before a vowel (*de l'arbre*).
+
+    *de* swallows an indefinite *des* or *de*: *parler de chats*, *parler de jeunes chats*.
+    """
     i = 0
     while i < len(tokens):
         token = tokens[i]

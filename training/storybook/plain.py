@@ -8,13 +8,14 @@ from random import Random
 
 from . import lexicon
 from .clauses import Form, clause, conjoined, name, noun_phrase, speaker, stranger
-from .lexicon import DEGREES, DESCRIPTIONS, NAMES, UNGRADED, Adjective, Noun, pick
+from .lexicon import DEGREES, DESCRIPTIONS, NAMES, UNGRADED, Adjective, Noun, clashes, pick
 from .phrases import NounPhrase, Phrase, compose
 from .pronouns import fitting
 from .verbs import VERBS, Verb, verbs
 
 ANIMATE = pick("animal person")
 PEOPLE = pick("person kin")
+OWNERS = pick("person")
 SIGHTS = pick("animal person building container furniture tool vehicle nature place way")
 
 
@@ -38,9 +39,9 @@ _TRANSITIVE = """
     goods+: carry: container ladder drum book umbrella flag chair table stool
     goods: buy, sell: food container furniture tool vehicle
     goods: lose: tool
-    goods: paint: container furniture tool vehicle building
+    goods: paint: container furniture vehicle building ladder bicycle drum doll picture kite
     goods: draw: animal nature vehicle building
-    goods: clean: container furniture tool vehicle house barn garage school church castle
+    goods: clean: container furniture vehicle house barn garage school church castle bicycle knife clock mirror coat
     goods: open, close: box bag suitcase basket crate bottle jar drawer chest cupboard wardrobe book umbrella
     goods: break: bottle bowl cup glass pot jar vase teapot mirror lamp chair table clock pen egg
     goods: wash: car truck dress shirt coat scarf cup bowl glass pot dog cat horse pig apple tomato
@@ -48,7 +49,7 @@ _TRANSITIVE = """
     goods: read: book letter map
     goods: cut: food rope branch flower tree
     cross: cross: street road river bridge field valley forest garden park meadow lake
-    cross: visit: building village market park garden island forest valley
+    cross: visit: castle church house farm school hospital lighthouse tower mill village market park garden island
     cross: enter, leave: house barn church castle school hospital garden forest park village hut
 """
 TRANSITIVE = tuple(
@@ -57,6 +58,10 @@ TRANSITIVE = tuple(
     for verb in verbs(group.strip(" +"), names)
 )
 INTRANSITIVE = tuple(Plain(verb, ANIMATE, ()) for verb in VERBS.values() if verb.group == "alone")
+_UNWILLING = ("arrive", "fall", "lose")  # not what one can, must or wants
+SINGLY = ("cross", "enter", "leave")  # done to one thing at a time
+_FREELY = ("see", "find", "hear")
+_FIXED = ("building", "place", "way")  # stand where they stand
 _BRIEF = ("arrive", "leave", "return", "stop", "fall")  # said with a time, not with a place
 _FORMS = (
     *(Form(),) * 3, Form(negative=True), Form(negative=True), Form(negative=True, short=True),
@@ -69,59 +74,67 @@ _FORMS = (
 )  # fmt: skip
 
 
+_NOBODYS = ("star", "cloud", "mountain", "valley")
+
+
 def say(
     rng: Random, noun: Noun, split: str, *, part: str | None = None, negated: bool = False, plural: bool | None = None,
-    new: bool | None = None,
+    new: bool | None = None, det: str | None = None, bare: bool = False,
 ) -> NounPhrase:  # fmt: skip
     """A noun phrase as the grammar likes: any determiner, number, up to two adjectives, now and then an owner.
 
-    `new`: what has not been spoken of (*a, some, three*); False: what has (*the, this, my*); None: either.
+    `new`: what has not been spoken of (*a, some, three*); False: what has (*the, this, my*); None: either. `det` is a
+    determiner that must be, and `bare` puts an adjective only now and then, for sentences that are long anyhow.
     """
-    plural = rng.random() < 0.25 and noun.kind != "kin" if plural is None else plural
+    kin, agent = noun.kind == "kin", part == "agent"
+    plural = rng.random() < 0.25 and not kin if plural is None else plural
     fit = fitting(noun, DESCRIPTIONS[noun.kind], split)
     before, after = [a for a in fit if a.before], [a for a in fit if a.en in UNGRADED]
     chosen: list[Adjective] = []
-    if (draw := rng.random()) < 0.45 and fit:
+    if (draw := rng.random()) < (0.2 if bare else 0.45) and fit:
         chosen = [rng.choice(before), rng.choice(after)] if draw < 0.07 and before and after else [rng.choice(fit)]
+        chosen = chosen[:1] if clashes(chosen[0].en, chosen[-1].en) else chosen
     count = owner = None
-    mine = ("the", "the") if noun.kind == "person" else ("my", "our")
+    mine = ("the", "the") if noun.kind in ("person", "way") or noun.en in _NOBODYS else ("my", "our")
     if plural and rng.random() < 0.25:
         digits = rng.choice(("15", "20", "24", "25", "30", "40", "50", "60", "75", "99"))
-        count = (digits, digits) if rng.random() < 0.25 else rng.choice(lexicon.NUMBERS)
+        count = (digits, digits) if rng.random() < 0.25 and not agent else rng.choice(lexicon.NUMBERS)
     if plural:
         known = rng.choices(("the", "this", *mine), (6, 1, 1, 1))[0]
-        unknown = "" if count else rng.choice(("some", "some", ""))
+        unknown = "" if count else "some" if agent else rng.choice(("some", "some", ""))
         det = unknown if new or new is None and rng.random() < 0.4 else known
         count = None if det == "this" or count and det and count[0].startswith("a/") else count
     else:
-        known = rng.choices(("the", "this", *mine), (3 if noun.kind == "kin" else 8, 1, 1, 1))[0]
-        det = "a" if new or new is None and rng.random() < 0.25 else known
-        det = "every" if new is None and not negated and rng.random() < 0.02 else det
+        known = rng.choices(("the", "this", *mine), (3, 0, 4, 2) if kin else (8, 1, 1, 1))[0]
+        unknown = "every" if agent and rng.random() < 0.1 else "a"
+        det = det or (unknown if not kin and (new or new is None and rng.random() < 0.25) else known)
     if noun.kind in ("tool", "container", "vehicle", "animal") and not new and rng.random() < 0.06:
-        owner, count = (name(*rng.choice(NAMES)) if rng.random() < 0.4 else noun_phrase(rng.choice(PEOPLE))), None
+        owner, count = (name(*rng.choice(NAMES)) if rng.random() < 0.4 else noun_phrase(rng.choice(OWNERS))), None
     return noun_phrase(
         noun, det=det, adjectives=chosen, plural=plural, number=count, negated=negated, owner=owner, part=part
     )
 
 
-def somebody(rng: Random, nouns: tuple[Noun, ...], split: str, *, speaking: bool = True) -> NounPhrase:
-    """Mostly a noun phrase; else a name, two names, he, she or they, or I or we."""
+def somebody(rng: Random, nouns: tuple[Noun, ...], split: str, *, bare: bool = False, first: bool = True) -> NounPhrase:
+    """Mostly a noun phrase; else a name, two names, I or we, or he, she or they (`first`: nobody is named before)."""
     draw = rng.random()
     if draw < 0.10:
         return name(*rng.choice(NAMES), part="agent")
-    if draw < 0.14 and speaking:
+    if draw < 0.14:
         return speaker(plural=rng.random() < 0.5)
-    if draw < 0.19:
+    if draw < 0.19 and first:
         return stranger(rng.choice(("he", "she", "they")))
     if draw < 0.23:
         return conjoined([name(*named_) for named_ in rng.sample(NAMES, 2)])
-    return say(rng, rng.choice(nouns), split, part="agent")
+    return say(rng, rng.choice(nouns), split, part="agent", bare=bare)
 
 
 def _form(rng: Random, verb: Verb) -> Form:
     while True:
         form = rng.choice(_FORMS)
-        if form.tense == "progressive" and not verb.lasting or form.modal and verb.state:
+        if form.tense == "progressive" and not verb.lasting or verb.state and (form.modal or form.adverb):
+            continue
+        if form.modal and verb.en[0] in _UNWILLING:
             continue
         return form
 
@@ -134,12 +147,17 @@ def _suits(subject: NounPhrase, verb: Verb, form: Form) -> bool:
     return subject.person == 3 or not (verb.reflexive or verb.aux == "être" or form.tense in ("progressive", "future"))
 
 
-def event(rng: Random, split: str, *, form: Form | None = None, lasting: bool = False, placed: bool = False) -> Phrase:
-    """A clause, transitive three times in four."""
+def event(
+    rng: Random, split: str, *, form: Form | None = None, lasting: bool = False, placed: bool = False,
+    timed: bool = False, bare: bool = False, first: bool = True,
+) -> Phrase:  # fmt: skip
+    """A clause, transitive three times in four; `placed` and `timed`: one to which a place or a time may be added."""
     while True:
         plain = rng.choice(TRANSITIVE if rng.random() < 0.75 else INTRANSITIVE)
-        subject = somebody(rng, plain.subjects, split)
+        subject = somebody(rng, plain.subjects, split, bare=bare, first=first)
         said = form or _form(rng, plain.verb)
+        if timed and plain.verb.state:
+            continue
         if not _suits(subject, plain.verb, said) or lasting and not plain.verb.lasting:
             continue
         if placed and (plain.verb.state or plain.verb.group == "cross" or plain.verb.en[0] in (*_BRIEF, "build")):
@@ -147,9 +165,14 @@ def event(rng: Random, split: str, *, form: Form | None = None, lasting: bool = 
         if not plain.objects:
             return clause(subject, plain.verb, form=said)
         noun = rng.choice(plain.objects)
-        if noun is not subject.noun:
-            negated = (said.negative or said.never) and not plain.verb.prep[1]
-            return clause(subject, plain.verb, say(rng, noun, split, part="patient", negated=negated), form=said)
+        if noun is subject.noun or placed and noun.kind in _FIXED:
+            continue
+        no, direct = said.negative or said.never, not plain.verb.prep[1]
+        # *ne parle pas de* takes nothing indefinite, and who did not help did not help the farmer, not *a farmer*.
+        new = False if no and (not direct or noun in ANIMATE and plain.verb.en[0] not in _FREELY) else None
+        plural = False if plain.verb.en[0] in SINGLY else None
+        thing = say(rng, noun, split, part="patient", negated=no and direct, new=new, plural=plural, bare=bare)
+        return clause(subject, plain.verb, thing, form=said)
 
 
 _SCENES = (
@@ -159,16 +182,20 @@ _SCENES = (
     ("behind/1", "derrière/1", pick("building")), ("in/1 front/1 of/1", "devant/1", pick("building")),
     ("next/1 to/1", "à/1 côté/1 de/1", pick("building")), ("under/1", "sous/1", pick("tree bridge oak")),
 )  # fmt: skip
-_SPOTS = (
-    *_SCENES, ("in/1", "dans/1", pick("container")),
+_SPOTS = (  # for small things
+    *_SCENES, ("in/1", "dans/1", pick("box bag suitcase basket crate chest drawer bucket cupboard wardrobe")),
     ("on/1", "sur/1", pick("table chair bed shelf desk bench stool sofa")),
     ("under/1", "sous/1", pick("table bed bench chair desk")), ("behind/1", "derrière/1", pick("furniture")),
 )  # fmt: skip
 
 
-def where(rng: Random, split: str, spots: tuple[tuple[str, str, tuple[Noun, ...]], ...] = _SCENES) -> Phrase:
+def where(
+    rng: Random, split: str, spots: tuple[tuple[str, str, tuple[Noun, ...]], ...] = _SCENES, *, bare: bool = False
+) -> Phrase:
     en, fr, nouns = rng.choice(spots)
-    return compose(f"{en} $N", f"{fr} $N", {"N": say(rng, rng.choice(nouns), split, plural=False)})
+    det = "the" if en == "at/1" else None  # at a market is sur un marché, at a farm dans une ferme
+    place = say(rng, rng.choice(nouns), split, plural=False, det=det, bare=bare)
+    return compose(f"{en} $N", f"{fr} $N", {"N": place})
 
 
 def simple(rng: Random, split: str) -> Phrase:
@@ -178,23 +205,24 @@ def simple(rng: Random, split: str) -> Phrase:
         slots = {"E": event(rng, split, placed=True), "W": where(rng, split)}
         return compose("$E $W ./1", "$E $W ./1", slots)
     if draw < 0.4:
-        slots = {"E": event(rng, split, form=Form()), "T": compose(*rng.choice(lexicon.TIMES))}
-        pattern = "$T ,/1 $E ./2" if rng.random() < 0.6 else "$E $T ./2"
+        time = rng.choice(lexicon.TIMES)
+        slots = {"E": event(rng, split, form=Form(), timed=True), "T": compose(*time)}
+        in_front = rng.random() < 0.6 or time[0].startswith("one/")  # *waited one day* would be how long
+        pattern = "$T ,/1 $E ./2" if in_front else "$E $T ./2"
         return compose(pattern, pattern, slots)
     return compose("$E ./1", "$E ./1", {"E": event(rng, split)})
 
 
 def said_to_be(
-    rng: Random, noun: Noun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False
-) -> Phrase:
+    rng: Random, noun: Noun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False,
+    asked: bool = False,
+) -> Phrase:  # fmt: skip
     """*was very tired*: an adjective said of a subject, with the combination that this makes."""
-    said = {token.text for token in subject.en}
-    looks = DESCRIPTIONS[noun.kind if noun else "person"]
-    free = [a for a in looks if a.en not in said and a.en != "new" and not (said & UNGRADED and a.en in UNGRADED)]
-    if noun:
-        free = list(fitting(noun, tuple(free), split))
-    adjective = rng.choice(free)
-    degree = None if adjective.en in UNGRADED else rng.choice((None, None, *DEGREES, ("too", "trop")))
+    looks = _fresh(DESCRIPTIONS[noun.kind if noun else "person"], subject)
+    adjective = rng.choice(fitting(noun, looks, split) if noun else looks)
+    # *not quite* is not *pas assez*, and what is asked is not *so* or *quite*.
+    degrees = DEGREES[:2] if asked else DEGREES[:3] if negative else (*DEGREES, ("too", "trop"))
+    degree = None if adjective.en in UNGRADED else rng.choice((None, None, *degrees))
     words = adjective.fr.split()
     french = " ".join(f"{word}/2" for word in [words[0] if words[0] == "en" else "~" + words[0], *words[1:]])
     no, ne, pas = ("not/3", "ne/3", "pas/3") if negative else ("", "", "")
@@ -203,6 +231,16 @@ def said_to_be(
     if noun:
         phrase.combinations |= {("describes", adjective.en, noun.en)}
     return phrase
+
+
+def _fresh(looks: tuple[Adjective, ...], subject: NounPhrase) -> tuple[Adjective, ...]:
+    """Those that say something new of the subject: not *the small lamb was big*, nor *was new*."""
+    said = {token.text for token in subject.en}
+    return tuple(
+        a for a in looks
+        if a.en != "new" and not any(clashes(a.en, word) for word in said)
+        and not (said & UNGRADED and a.en in UNGRADED)
+    )  # fmt: skip
 
 
 def quality(rng: Random, split: str) -> Phrase:
@@ -214,9 +252,10 @@ def quality(rng: Random, split: str) -> Phrase:
         noun = rng.choice(SIGHTS)
         who = say(rng, noun, split, new=False)
         looks = fitting(noun, tuple(a for a in DESCRIPTIONS[noun.kind] if a in lexicon.COMPARATIVES), split)
-        others = [o for o in pick(noun.kind) if o is not noun]
+        other = say(rng, rng.choice([o for o in pick(noun.kind) if o is not noun]), split, new=False)
+        looks = _fresh(_fresh(looks, who), other)
         if looks and rng.random() < 0.25:
-            return _comparison(rng.choice(looks), who, say(rng, rng.choice(others), split, new=False), tense)
+            return _comparison(rng.choice(looks), who, other, tense)
     said = said_to_be(rng, noun, who, split, tense, negative=rng.random() < 0.2)
     return compose("$S $Q ./1", "$S $Q ./1", {"S": who, "Q": said})
 
@@ -231,12 +270,16 @@ def _comparison(adjective: Adjective, who: NounPhrase, other: NounPhrase, tense:
     return Phrase(phrase.en, phrase.fr, phrase.combinations | {("describes", adjective.en, noun.en if noun else "")})
 
 
+_BULKY = ("ladder", "bicycle", "kite", "umbrella", "clock")
+
+
 def existence(rng: Random, split: str) -> Phrase:
     """*There were three cats in the garden. There was no key on the table.*"""
     noun = rng.choice(pick("animal tool container food"))
+    spots = _SPOTS if noun.kind in ("food", "tool") and noun.en not in _BULKY else _SCENES
     plural, tense = rng.random() < 0.5, rng.choice(("past", "present"))
     has = "avait" if tense == "past" else "a"
-    place = where(rng, split, _SPOTS)
+    place = where(rng, split, spots)
     if rng.random() < 0.2:
         there = noun_phrase(noun, det="no", plural=plural)
         patterns = "there/1 @be/2 $N $W ./3", f"il/1 ne/4 y/1 {has}/2 pas/4 $N $W ./3"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from .clauses import Form, clause, noun_phrase, pronoun
-from .lexicon import DEGREES, TIMES, Adjective, Noun, adjectives, pick
+from .lexicon import DEGREES, TIMES, Adjective, Noun, adjectives, pick, suits
 from .phrases import NounPhrase, StoryPair, compose, realise
 from .splits import split_of_combination
 from .verbs import SetVerb, Verb, verbs
@@ -65,7 +65,6 @@ _LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
 ANIMALS = pick("animal")
 ANIMAL_LOOKS = adjectives("old young beautiful white black grey brown")
 THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
-_ODD = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"), ("young", "grandmother")}
 _PEOPLE_LOOKS = adjectives("old young kind clever tired")
 _Verbs = tuple[tuple[Verb | SetVerb, Form], ...]
 
@@ -127,7 +126,7 @@ GIVE = Family(
     (
         *was("hungry affamé", degrees=_ANY),
         *was("skinny maigre", degrees=_VERY),
-        Predicate("wanted/1 to/1 eat/2", "@vouloir/1 manger/2"),
+        Predicate("wanted/1 food/2", "@vouloir/1 de/2 la/2 nourriture/2"),
         Predicate("@have/1 not/2 eaten/3", "ne/2 @avoir/1 pas/2 mangé/3"),
         Predicate("needed/1 food/2", "@avoir/1 besoin/1 de/1 nourriture/2"),
     ),
@@ -179,10 +178,8 @@ def _levels(nouns: str, names: str, turned: str) -> Family:
     )  # fmt: skip
 
 
-FILL = _levels(
-    "jug bucket bottle bowl cup glass pot basin barrel jar vase tank teapot", "fill ~ from", "empty ~ into, pour ~ into"
-)
-LOAD = _levels("cart truck car boat crate basket box bag suitcase chest", "load ~ from", "unload ~ into")
+FILL = _levels("jug bucket bottle bowl cup glass pot basin barrel jar vase tank teapot", "fill ~ from", "empty ~ into")
+LOAD = _levels("cart truck car boat train plane rocket", "load ~ from", "unload ~ into")
 
 LEND = Family(
     "lend", ANIMALS, ANIMAL_LOOKS,
@@ -190,7 +187,7 @@ LEND = Family(
     _said("transfer", "borrow ~ from, receive ~ from, accept ~ from"),
     (
         *was("generous généreux", "generous généreux", "kind gentil", "helpful serviable", degrees=_ANY),
-        Predicate("liked/1 to/1 share/2", "@aimer/1 partager/2"),
+        Predicate("enjoyed/1 sharing/2", "@aimer/1 partager/2"),
     ),
     (
         *was("grateful reconnaissant", "grateful reconnaissant", "lucky chanceux", degrees=_ANY),
@@ -256,12 +253,13 @@ def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, 
     det = rng.choices(("the", "a", "this", "my", "our"), (80, 5, 5, 5, 5))[0]
     det = "the" if noun.kind == "person" and det in ("my", "our") else det  # *my woman* would be a wife
     described = fitting(noun, looks, split) if rng.random() < 0.25 else ()
+    det = "my" if noun.kind == "kin" and det in ("a", "this") else det
     return Description(noun, det, (rng.choice(described),) if described else (), plural)
 
 
 def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
     """Those of the adjectives that this split may put to the noun."""
-    looks = tuple(a for a in looks if (a.en, noun.en) not in _ODD)
+    looks = tuple(a for a in looks if suits(a, noun))
     return tuple(a for a in looks if split_of_combination(("describes", a.en, noun.en)) in ("train", split))
 
 

@@ -71,7 +71,7 @@ _VERBS = {
         crack cracked cracked under = se fissurer sous""",
     "pour": """
         fill filled filled ~ from = remplir ~ à partir de; empty emptied emptied ~ into = vider ~ dans
-        pour poured poured ~ into = verser ~ dans; load loaded loaded ~ from = charger ~ à partir de
+        load loaded loaded ~ from = charger ~ à partir de
         unload unloaded unloaded ~ into = décharger ~ dans""",
     "cross": """
         cross crossed crossed = traverser; enter entered entered = entrer+ dans; leave left left = quitter
