@@ -9,7 +9,7 @@ from transformers import Seq2SeqTrainingArguments
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and five fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and six fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -18,6 +18,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
 
     max_tokens: int = field(default=4096, metadata={"help": "most pieces in one side of a batch, padding counted"})
     ema_decay: float = field(default=0.0, metadata={"help": "decay of the averaged weights; 0 keeps no average"})
+    r_drop: float = field(default=0.0, metadata={"help": "weight of the divergence of two dropout passes; 0: one pass"})
     patience: int = field(default=0, metadata={"help": "stop after so many evaluations without a gain; 0 never"})
     resume: bool = field(default=False, metadata={"help": "go on from the newest complete checkpoint of output_dir"})
 

@@ -41,7 +41,7 @@ class EncodedPairs(Dataset[EncodedPair]):
     """Pairs as token ids, in two columns of Arrow lists; the texts stay at hand, row by row, in `pairs`.
 
     Stored pairs are tokenised once, and the ids kept in a file beside them, which is mapped into memory; others are
-    tokenised here.  A subclass that cuts words anew at each access overrides `__getitem__`.
+    tokenised here.
     """
 
     def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
@@ -62,6 +62,9 @@ class EncodedPairs(Dataset[EncodedPair]):
     def __getitem__(self, index: int) -> EncodedPair:
         source, labels = (column[index].values.to_numpy() for column in self.table.columns)
         return EncodedPair(source, labels)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Told before each epoch."""
 
     def lengths(self) -> np.ndarray:
         """The longer side of each pair, and the shorter: [N, 2]."""
@@ -171,10 +174,14 @@ class MicroBatches(Sampler[list[int]]):
 
 
 class EpochLoader(DataLoader[EncodedPair]):
-    """A DataLoader that tells its sampler the epoch; the Trainer asks it to."""
+    """A DataLoader that tells its sampler and its dataset the epoch; the Trainer asks it to."""
+
+    dataset: EncodedPairs
+    batch_sampler: MicroBatches
 
     def set_epoch(self, epoch: int) -> None:
         self.batch_sampler.set_epoch(epoch)
+        self.dataset.set_epoch(epoch)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from random import Random
 
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.training.batching import EncodedPair, EncodedPairs
+from seq2see.training.pairs import Pair
 
 VARIANTS = 8  # ways to cut a word in one epoch; more would be drawn in vain for nearly all words
 
@@ -63,3 +65,26 @@ class BpeDropout:
         if piece in self.vocab:
             return [self.vocab[piece]]
         return [self.vocab[f"<0x{byte:02X}>"] for byte in piece.encode()]
+
+
+class RecutPairs(EncodedPairs):
+    """Encoded pairs whose words are cut anew in each epoch.  Their lengths are those of the tokenizer's own pieces.
+
+    A pair that would no longer fit into the model's positions keeps its own pieces.
+    """
+
+    def __init__(
+        self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int, p: float, seed: int = 0
+    ):
+        super().__init__(pairs, tokenizer, max_length=max_length)
+        self.max_length, self.dropout = max_length, BpeDropout(tokenizer, p=p, seed=seed)
+
+    def set_epoch(self, epoch: int) -> None:
+        self.dropout.set_epoch(epoch)
+
+    def __getitem__(self, index: int) -> EncodedPair:
+        pair, whole = self.pairs[index], super().__getitem__(index)
+        tag, end = int(whole.labels[0]), int(whole.labels[-1])
+        source = [*self.dropout.encode(pair.source, (index, 0)), end]
+        labels = [tag, *self.dropout.encode(pair.target, (index, 1)), end]
+        return EncodedPair(source, labels) if max(len(source), len(labels)) <= self.max_length else whole

@@ -52,6 +52,7 @@ class DataConfig:
 @dataclass(frozen=True)
 class TokenizerConfig:
     vocab_size: int = 8000
+    bpe_dropout: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,8 @@ def _check_ranges(config: RunConfig) -> None:
         raise _wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
     if not 0 < config.data.val_fraction < 1:
         raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
+    if not 0 <= config.tokenizer.bpe_dropout < 1:
+        raise _wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
     for key, value in (
         ("data.max_characters", config.data.max_characters), ("evaluation.pairs", config.evaluation.pairs),
         ("evaluation.num_beams", config.evaluation.num_beams), ("evaluation.max_length", config.evaluation.max_length),

@@ -30,6 +30,7 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
+from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, find_record, written_whole
 from seq2see.training.config import RunConfig, load_config
@@ -116,7 +117,7 @@ def train_model(config: RunConfig, output: Path) -> Trained:
     trainer = Seq2SeeTrainer(
         model,
         arguments,
-        train_dataset=EncodedPairs(corpus.train, tokenizer, max_length=positions),
+        train_dataset=training_set(config, prepared, max_length=positions),
         eval_dataset=EncodedPairs(corpus.val, tokenizer, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.pairs,
@@ -128,6 +129,13 @@ def train_model(config: RunConfig, output: Path) -> Trained:
     seconds = time.perf_counter() - start
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
     return Trained(model, tokenizer, corpus, trainer.state, arguments, seconds, saves=arguments.should_save)
+
+
+def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
+    pairs, tokenizer, p = prepared.corpus.train, prepared.tokenizer, config.tokenizer.bpe_dropout
+    if p:
+        return RecutPairs(pairs, tokenizer, max_length=max_length, p=p, seed=prepared.arguments.seed)
+    return EncodedPairs(pairs, tokenizer, max_length=max_length)
 
 
 def output_folder(config: RunConfig) -> Path:

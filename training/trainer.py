@@ -42,7 +42,7 @@ from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
 from seq2see.training.kernels import fast_kernels
-from seq2see.training.loss import smoothed_cross_entropy
+from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.progress import LogLines, Pace, ProgressBar
 from seq2see.training.translation import translate_pairs
@@ -128,7 +128,9 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         num_items_in_batch: Tensor | int | None = None,
     ) -> Any:
         """Label-smoothed cross-entropy, summed over the real positions here and divided by those of the whole batch."""
-        loss_sum, count, outputs = self._loss_sum(model, inputs, label_smoothing=self.args.label_smoothing_factor)
+        loss_sum, count, outputs = self._loss_sum(
+            model, inputs, label_smoothing=self.args.label_smoothing_factor, r_drop=self.args.r_drop
+        )
         if num_items_in_batch is None:
             loss = loss_sum / count.clamp(min=1)
         else:
@@ -139,14 +141,20 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
 
     @staticmethod
     def _loss_sum(
-        model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float
+        model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float, r_drop: float = 0.0
     ) -> tuple[Tensor, Tensor, Any]:
-        """The summed loss, how many labels it is of, and the model's outputs."""
+        """The summed loss, how many labels it is of, and the model's outputs; with R-Drop, of two passes."""
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
-        outputs = model(**inputs, logits_to_keep=kept_BT, use_cache=False)  # logits [N,V]
-        loss = smoothed_cross_entropy(outputs.logits, labels_BT[kept_BT], smoothing=label_smoothing)
+        labels_N = labels_BT[kept_BT]
+        if r_drop:
+            inputs = {name: torch.cat([value, value]) for name, value in inputs.items()}
+            outputs = model(**inputs, logits_to_keep=torch.cat([kept_BT, kept_BT]), use_cache=False)  # logits [2N,V]
+            loss = consistent_cross_entropy(outputs.logits, labels_N, smoothing=label_smoothing, alpha=r_drop)
+        else:
+            outputs = model(**inputs, logits_to_keep=kept_BT, use_cache=False)  # logits [N,V]
+            loss = smoothed_cross_entropy(outputs.logits, labels_N, smoothing=label_smoothing)
         return loss, kept_BT.sum(), outputs
 
     # Evaluation

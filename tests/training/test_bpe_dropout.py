@@ -3,7 +3,8 @@
 import pytest
 
 from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.training.bpe_dropout import BpeDropout
+from seq2see.training.bpe_dropout import BpeDropout, RecutPairs
+from seq2see.training.pairs import Pair
 
 TEXTS = [
     "The cat didn't cross the street because it was too tired.",
@@ -52,3 +53,20 @@ def test_a_second_epoch_forgets_the_first(tokenizer):
     second = dropout.encode(TEXTS[0], (0,))
     dropout.set_epoch(0)
     assert dropout.encode(TEXTS[0], (0,)) == first != second
+
+
+def test_recut_pairs_keep_tag_and_end_and_change_with_the_epoch(tokenizer):
+    pairs = [Pair(TEXTS[0], TEXTS[1], "en", "fr")] * 3
+    recut = RecutPairs(pairs, tokenizer, max_length=200, p=0.3)
+    whole = recut.table.slice(0, 1).to_pylist()[0]
+    seen = set()
+    for epoch in range(3):
+        recut.set_epoch(epoch)
+        for item in (recut[index] for index in range(3)):
+            assert (item.labels[0], item.labels[-1], item.source[-1]) == (tokenizer.tag_id("fr"), 2, 2)
+            assert tokenizer.decode_text(item.source) == TEXTS[0] and tokenizer.decode_text(item.labels) == TEXTS[1]
+            seen.add((tuple(item.source), tuple(item.labels)))
+    assert len(seen) == 9  # every copy of the pair, in every epoch, in other pieces
+    assert len(recut.lengths()) == 3 and recut.lengths()[0].max() == max(map(len, whole.values()))
+    tight = RecutPairs(pairs, tokenizer, max_length=int(recut.lengths().max()), p=0.9)
+    assert list(tight[0].source) == whole["source_ids"] and list(tight[0].labels) == whole["labels"]

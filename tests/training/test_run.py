@@ -243,3 +243,16 @@ def test_only_the_first_of_several_processes_writes(make_trainer, monkeypatch):
     monkeypatch.setattr(type(trainer.args), "should_save", False)
     trainer._save(trainer.args.output_dir)
     assert not list(Path(trainer.args.output_dir).glob("*.safetensors"))
+
+
+def test_bpe_dropout_is_for_training_alone(toy_file, tmp_path, monkeypatch):
+    trainers = []
+    trained = Seq2SeeTrainer.train
+    monkeypatch.setattr(Seq2SeeTrainer, "train", lambda self, **keys: (trainers.append(self), trained(self, **keys)))
+    settings = [f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=2"]
+    assert train(*settings, "tokenizer.bpe_dropout=0.5") == 0
+    (trainer,) = trainers
+    encode = trainer.processing_class.encode_source
+    for dataset, same in ((trainer.eval_dataset, True), (trainer.train_dataset, False)):
+        cut = [list(dataset[index].source) == encode(pair.source) for index, pair in enumerate(dataset.pairs)]
+        assert all(cut) == same
