@@ -45,6 +45,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     remove_unused_columns: bool = False
     dataloader_pin_memory: bool = False
     ddp_find_unused_parameters: bool | None = False  # every parameter takes part in every batch
+    log_level_replica: str = "error"  # one process speaks for all
     disable_tqdm: bool | None = None  # None: no bar where stderr is not a terminal
 
     def __post_init__(self) -> None:
