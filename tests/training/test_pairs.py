@@ -133,7 +133,7 @@ FAULTS = {
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),
     "JSON without a key": (written("a.jsonl", '{"en": "x"}\n'), r"a\.jsonl, line 1: no column fr"),
     "JSON number": (written("a.jsonl", '{"en": "x", "fr": 3}\n'), r"a\.jsonl, line 1: expected text.*int"),
-    "half a character": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en": "\\ud800", "fr": "y"}\n'), r"line 2: a lone"),
+    "half a character": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en": "\\ud800", "fr": "y"}'), "line 2: a lone"),
     "not Parquet": (written("a.parquet", "en,fr\n"), r"cannot read .*a\.parquet"),
     "cut gzip": (cut_gzip, r"cannot read .*a\.tsv\.gz"),
     "empty file": (written("a.tsv", ""), r"a\.tsv, line 1: expected a header"),
@@ -274,3 +274,15 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="cannot keep prepared data in .*HF_DATASETS_CACHE"):
         load_corpus(data(tsv(tmp_path / "a.tsv")))
+
+
+def test_a_hub_dataset_has_its_validation_split_as_val(cache, monkeypatch):
+    from datasets import Dataset, DatasetDict
+
+    rows = [{"translation": {"fr": target, "en": source}} for source, target in PAIRS]
+    splits = {"train": Dataset.from_list(rows), "validation": Dataset.from_list(rows[:1])}
+    monkeypatch.setattr("datasets.load_dataset", lambda name, configuration: DatasetDict(splits))
+    corpus = load_corpus(data("some-owner/some-data"))
+    assert (list(corpus.train), corpus.val) == (EXPECTED, EXPECTED[:1])
+    with pytest.raises(UserError, match="has the splits train, validation, not 'test'"):
+        load_split(data("some-owner/some-data"), "test")

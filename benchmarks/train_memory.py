@@ -1,0 +1,112 @@
+"""Does training need more memory when there is more to train on?  Two made-up corpora, a small model, 200 steps.
+
+    python benchmarks/train_memory.py            50,000 and 1,000,000 pairs: a few minutes on two cores, Linux only
+    python benchmarks/train_memory.py --quick    2,000 and 10,000 pairs, ten steps
+
+Each corpus is trained on by the command's own code in fresh processes, with an empty cache: read, a vocabulary learnt,
+tokenised, 200 steps; then once more, all that is prepared being found in the cache.  The figure is the highest resident
+memory of all processes together, looked at ten times a second.  A page that several of them map counts once in all
+(`PSS`); the plain sum of what each has (`RSS`), which counts it for each, stands beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+MIB = 2**20
+AIM = 300  # MiB at most that the large corpus may take beyond the small one
+TRAIN = """
+import json, sys, time
+from pathlib import Path
+from seq2see.training.config import load_config
+from seq2see.training.processes import on_all_cores
+from seq2see.training.run import train_model
+
+config = load_config("multi30k-en-de", sys.argv[1:])
+start = time.perf_counter()
+with on_all_cores(config):
+    trained = train_model(config, Path(config.training["output_dir"]))
+before = time.perf_counter() - start - trained.seconds
+print(json.dumps({"seconds_before": round(before, 1), "seconds_of_training": round(trained.seconds, 1)}))
+"""
+SETTINGS = [
+    "tokenizer.vocab_size=4000", "model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.eval_strategy=no", "training.save_strategy=no",
+    "training.load_best_model_at_end=false", "training.max_tokens=1024", "training.use_cpu=true",
+]  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small corpora and few steps, to see that it works")
+    parser.add_argument("--processes", type=int, default=2, help="that train together (default 2)")
+    arguments = parser.parse_args()
+    sizes, steps = ((2_000, 10_000), 10) if arguments.quick else ((50_000, 1_000_000), 200)
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for pairs in sizes:
+            folder = Path(scratch) / str(pairs)
+            folder.mkdir()
+            write_corpus(folder / "pairs.tsv", pairs)
+            for start in ("cold", "warm"):
+                settings = {"max_steps": steps, "cpu_processes": arguments.processes}
+                figures = measure(folder, *(f"training.{key}={value}" for key, value in settings.items()))
+                rows.append({"pairs": pairs, "start": start, **figures})
+                print("  ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
+    small, large = (max(row["pss_mib"] for row in rows if row["pairs"] == pairs) for pairs in sizes)
+    print(f"{sizes[1]:,} pairs take {large - small} MiB more than {sizes[0]:,} (aim: at most {AIM})")
+    print(json.dumps({"runs": rows, "more_mib": large - small, "aim_mib": AIM}))
+
+
+def write_corpus(path: Path, pairs: int) -> None:
+    """Sentences of 4 to 20 made-up words, some far more common than others; each pair another."""
+    rng = np.random.default_rng(0)
+    syllables = [a + b for a in "bdfglmnprstvz" for b in "aeiou"]
+    words = ["".join(rng.choice(syllables, size=size)) for size in rng.integers(1, 5, size=20_000)]
+    shares = np.cumsum(1 / np.arange(1, len(words) + 1))
+    with path.open("w", encoding="utf-8") as file:
+        file.write("en\tde\n")
+        for start in range(0, pairs, 1000):
+            lengths = rng.integers(4, 21, size=2 * min(1000, pairs - start))
+            drawn = np.searchsorted(shares, rng.random(lengths.sum()) * shares[-1])
+            sides = [" ".join([words[i] for i in row]) for row in np.split(drawn, np.cumsum(lengths)[:-1])]
+            file.writelines(f"{source}\t{target}\n" for source, target in zip(sides[::2], sides[1::2], strict=True))
+
+
+def measure(folder: Path, *overrides: str) -> dict[str, float]:
+    """Train once; the highest memory of the process and of those below it, and the seconds it took."""
+    command = [sys.executable, "-c", TRAIN, f"data.path={folder / 'pairs.tsv'}", *SETTINGS, *overrides]
+    command.append(f"training.output_dir={folder / 'run'}{time.time_ns()}")
+    variables = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
+    peak = {"pss_mib": 0, "rss_mib": 0}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables) as process:
+        while process.poll() is None:
+            now = {"pss_mib": 0, "rss_mib": 0}
+            for one in [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]:
+                try:
+                    memory = one.memory_full_info()
+                except psutil.NoSuchProcess:
+                    continue
+                now["pss_mib"] += memory.pss // MIB
+                now["rss_mib"] += memory.rss // MIB
+            peak = {name: max(value, now[name]) for name, value in peak.items()}
+            time.sleep(0.1)
+        assert process.stdout and process.stderr
+        output, errors = process.stdout.read(), process.stderr.read()
+    if process.returncode:
+        raise SystemExit(errors)
+    return {**peak, **json.loads(output.splitlines()[-1])}
+
+
+if __name__ == "__main__":
+    main()
