@@ -11,12 +11,12 @@ from random import Random
 from .clauses import Form, clause, object_pronoun, pronoun
 from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
-from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, CONNECTIVE, Description, Predicate, describe, draw_pair, was
+from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, Description, Predicate, describe, draw_pair, was
 from .verbs import VERBS, Verb, verbs
 
 _TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))
 _PEOPLE = pick("person")
-_LOADS = pick("container furniture")
+_LOADS = tuple(noun for noun in pick("container furniture") if noun.en != "glass")  # which is not of iron or stone
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,9 @@ EASY = (
 )  # fmt: skip
 
 
+_THING_LOOKS = adjectives("old beautiful new pretty")
+
+
 def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     """*The cat did not cross the street because it was too tired / too wide*: two sentences."""
     easy = rng.choice(EASY)
@@ -68,7 +71,7 @@ def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     form = Form(negative=easy.negative, short=rng.random() < 0.4)
     plural = rng.random() < 0.08
     first = describe(rng, animal, ANIMAL_LOOKS, split, plural=plural)
-    second = describe(rng, thing, adjectives("old beautiful new pretty"), split, plural=plural)
+    second = describe(rng, thing, _THING_LOOKS, split, plural=plural)
     group = []
     for is_first, predicates in ((True, easy.of_animal), (False, easy.of_thing)):
         predicate = rng.choice(predicates)
@@ -102,19 +105,18 @@ _WEATHER = (
 
 
 def weather(rng: Random, split: str) -> StoryPair:
-    """*because it was raining*: the main clauses of the pronoun families, and no antecedent."""
-    verb, form = rng.choice(rng.choice((CHASE, CONNECTIVE)).verbs)
-    seconds = ANIMALS
-    if rng.random() < 0.5:
-        easy = rng.choice(EASY)
-        verb, form, seconds = easy.verb, Form(negative=easy.negative, short=rng.random() < 0.4), easy.things
-    first, second = draw_pair(rng, ANIMALS, seconds, verb.group, split)
+    """*because it was raining*: the main clauses of the families easy and alone, and no antecedent."""
+    easy = rng.choice(EASY)
+    first, second = draw_pair(rng, ANIMALS, easy.things, easy.verb.group, split)
     subject = describe(rng, first, ANIMAL_LOOKS, split).phrase(part="agent")
-    object_ = describe(rng, second, ANIMAL_LOOKS[:3], split).phrase(part="patient", definite=True)
+    object_ = describe(rng, second, _THING_LOOKS, split).phrase(part="patient", definite=True)
+    form = Form(negative=easy.negative, short=rng.random() < 0.4)
+    main = clause(subject, easy.verb, object_, form=form)
+    if rng.random() < 0.4:
+        main = clause(subject, rng.choice(verbs("alone", "sleep, rest, stop, stay, leave, return, hide")))
     english, french = rng.choice(_WEATHER)
     tail = compose(f"because/1 it/5 {english} ./9", f"parce/1 que/1 il/5 {french} ./9")
     tail.en[1].role = "weather"
-    main = clause(subject, verb, object_, form=form)
     return realise(compose("$M $T", "$M $T", {"M": main, "T": tail}), family="weather", kind="control")
 
 
@@ -194,7 +196,8 @@ def number(rng: Random, split: str) -> StoryPair:
     is_first, many_first, is_turned = (rng.random() < 0.5 for _ in range(3))
     verb, form = rng.choice(CHASE.turned_verbs if is_turned else CHASE.verbs)
     subject = describe(rng, first, ANIMAL_LOOKS, split, plural=many_first).phrase(part="agent")
-    object_ = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first).phrase(part="patient")
+    described = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first)
+    object_ = described.phrase(part="patient", definite=True)
     it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
     predicate = rng.choice(CHASE.predicates if is_first is not is_turned else CHASE.turned_predicates)
     main = _because(clause(subject, verb, object_, form=form), it, predicate, rng.choice(predicate.degrees))

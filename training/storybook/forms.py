@@ -14,6 +14,7 @@ from .plain import (
     SIGHTS,
     SINGLY,
     TRANSITIVE,
+    UNWILLING,
     event,
     existence,
     quality,
@@ -29,16 +30,21 @@ from .verbs import Verb, verbs
 
 def listing(rng: Random, split: str) -> Phrase:
     """*Anna bought two apples, a red hat and some cakes. The cat, the hen and the dog slept.*"""
+    new = rng.random() < 0.5  # all of them, or none
     if rng.random() < 0.3:
         doing = rng.choice(INTRANSITIVE)
         doers = pick(rng.choice(("animal", "person")))
-        people = [say(rng, noun, split, plural=False, bare=True) for noun in rng.sample(doers, rng.randint(2, 3))]
+        people = [
+            say(rng, noun, split, plural=False, new=new, bare=True) for noun in rng.sample(doers, rng.randint(2, 3))
+        ]
         return compose("$E ./1", "$E ./1", {"E": clause(conjoined(people), doing.verb)})
     plain = rng.choice([p for p in TRANSITIVE if p.verb.en[0] in ("buy", "sell", "see", "find", "look", "draw", "eat")])
     kind = rng.choice(plain.objects).kind  # things of a kind: no one lists a feather, a sailor and a lighthouse
     alike = [noun for noun in plain.objects if noun.kind == kind]
     many = rng.choice((2, 2, 3, 3, 4))
-    things = conjoined([say(rng, noun, split, part="patient", bare=many > 2) for noun in rng.sample(alike, many)])
+    things = conjoined(
+        [say(rng, noun, split, part="patient", new=new, bare=many > 2) for noun in rng.sample(alike, many)]
+    )
     return compose("$E ./1", "$E ./1", {"E": clause(somebody(rng, plain.subjects, split), plain.verb, things)})
 
 
@@ -50,9 +56,12 @@ def relative(rng: Random, split: str) -> Phrase:
     plain = rng.choice(TRANSITIVE[:12])
     noun = rng.choice(plain.subjects)
     other = rng.choice([o for o in plain.objects if o.gender != noun.gender and o is not noun])
-    doer = describe(rng, noun, DESCRIPTIONS[noun.kind], split, plural=rng.random() < 0.15).phrase(definite=True)
-    done = describe(rng, other, DESCRIPTIONS[other.kind], split, plural=rng.random() < 0.15).phrase(definite=True)
-    if rng.random() < 0.6 or plain.verb.prep[1]:
+    active = rng.random() < 0.6 or bool(plain.verb.prep[1])
+    chosen = [describe(rng, n, DESCRIPTIONS[n.kind], split, plural=rng.random() < 0.15) for n in (noun, other)]
+    if chosen[not active].det in ("my", "our"):  # *my cat that* would be one of several
+        chosen[not active] = replace(chosen[not active], det="the")
+    doer, done = (description.phrase(definite=True) for description in chosen)
+    if active:
         main, about = doer, noun
         that = "who" if noun.person else "that"
         who = compose(f"{that}/1 $C", "qui/1 $C", {"C": clause(replace(doer, en=[], fr=[]), plain.verb, done)})
@@ -86,19 +95,22 @@ def question(rng: Random, split: str) -> Phrase:
         asked = clause(who, plain.verb, asked_of)
     else:
         form = rng.choice((Form(), Form(), Form("present"), Form(modal="can")))
+        form = Form() if form.modal and plain.verb.en[0] in UNWILLING else form
         doer = rng.choice([noun for noun in plain.subjects if noun is not asked_of.noun])
         who = say(rng, doer, split, part="agent", new=False)
         asked = clause(who, plain.verb, asked_of, form=form, question=True)
     return compose("$Q ?/1", "$Q ?/1", {"Q": asked})
 
 
-_JOINED = {
-    2: (("$A and/1 $B ./2", "$A et/1 $B ./2"), ("$A ,/1 but/2 $B ./3", "$A ,/1 mais/2 $B ./3")),
-    3: (
-        ("$A ,/1 $B and/2 $C ./3", "$A ,/1 $B et/2 $C ./3"),
-        ("$A and/1 $B ,/2 but/3 $C ./4", "$A et/1 $B ,/2 mais/3 $C ./4"),
-    ),
-}
+# After an object *and* would first be read as one thing more, hence the comma.
+_AND, _COMMA_AND = ("$A and/1 $B ./2", "$A et/1 $B ./2"), ("$A ,/1 and/2 $B ./3", "$A ,/1 et/2 $B ./3")
+_BUT = ("$A ,/1 but/2 $B ./3", "$A ,/1 mais/2 $B ./3")
+_LIST = ("$A ,/1 $B and/2 $C ./3", "$A ,/1 $B et/2 $C ./3")
+_AND_BUT = ("$A and/1 $B ,/2 but/3 $C ./4", "$A et/1 $B ,/2 mais/3 $C ./4")
+
+
+def _action(phrase: Phrase) -> str:
+    return next(token.text for token in phrase.en if token.part == "action")
 
 
 def joined(rng: Random, split: str) -> Phrase:
@@ -116,10 +128,15 @@ def joined(rng: Random, split: str) -> Phrase:
         phrase.en[1].role = "weather"
         return phrase
     many = rng.choice((2, 2, 3))
-    clauses = [event(rng, split, form=Form(), placed=True, bare=many == 3, first=i == 0) for i in range(many)]
+    clauses: list[Phrase] = []
+    while len(clauses) < many:
+        more = event(rng, split, form=Form(), placed=True, bare=many == 3, first=not clauses)
+        clauses += [] if any(_action(said) == _action(more) for said in clauses) else [more]
     if rng.random() < 0.3:
         clauses[-1] = compose("$E $W", "$E $W", {"E": clauses[-1], "W": where(rng, split, bare=True)})
-    patterns = rng.choice(_JOINED[many])
+    objects = any(token.part == "patient" for token in clauses[0].en)
+    first = _COMMA_AND if objects else _AND
+    patterns = rng.choice((first, first, _BUT) if many == 2 else (_LIST,) if objects else (_LIST, _AND_BUT))
     return compose(*patterns, dict(zip("ABC", clauses, strict=False)))
 
 

@@ -168,6 +168,8 @@ _ONLY = {
     ("nature", "white"): "flower rose cloud stone shell feather mushroom star",
     ("nature", "grey"): "stone cloud mountain feather shell",
     ("body", "long"): "ear paw tail nose neck tooth", ("body", "wet"): "ear paw tail nose head neck",
+    ("place", "new"): "garden park market village", ("place", "old"): "garden park market village forest",
+    ("way", "new"): "street road path", ("way", "old"): "street road path",
     ("tool", "broken"): "ladder hammer umbrella bicycle key saw drum flute axe clock violin mirror candle kite doll "
     "needle pen",
     ("tool", "heavy"): "ladder hammer book bicycle saw rope drum axe clock coat picture mirror",
@@ -200,12 +202,13 @@ def clashes(one: str, other: str) -> bool:
 def _stems() -> dict[str, str]:
     stems = {"cleaned": "clean", "cleans": "clean", "cleaning": "clean", "washed": "clean", "washes": "clean"}
     stems |= {"washing": "clean", "wash": "clean", "broke": "broken", "breaks": "broken", "break": "broken"}
+    stems |= {"built": "old", "build": "old", "builds": "old", "building": "old"}
     stems |= {form: noun.en for noun in NOUNS.values() for form in (noun.en, noun.en_plural)}
     return stems | {word: word for word in (*ADJECTIVES, *(name.lower() for name, _ in NAMES))}
 
 
 def repeats(english: str) -> bool:
-    """Whether a sentence says a noun, adjective or name twice, or cleans what is clean: no one writes so."""
+    """Whether a sentence says a noun, adjective or name twice, or cleans what is clean: no one does."""
     stems = _stems()
     said = [stems[word] for word in re.findall(r"\w+", english.lower()) if word in stems]
     return len(set(said)) < len(said)

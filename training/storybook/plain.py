@@ -58,7 +58,7 @@ TRANSITIVE = tuple(
     for verb in verbs(group.strip(" +"), names)
 )
 INTRANSITIVE = tuple(Plain(verb, ANIMATE, ()) for verb in VERBS.values() if verb.group == "alone")
-_UNWILLING = ("arrive", "fall", "lose")  # not what one can, must or wants
+UNWILLING = ("arrive", "fall", "lose")  # not what one can, must or wants
 SINGLY = ("cross", "enter", "leave")  # done to one thing at a time
 _FREELY = ("see", "find", "hear")
 _FIXED = ("building", "place", "way")  # stand where they stand
@@ -115,8 +115,10 @@ def say(
     )
 
 
-def somebody(rng: Random, nouns: tuple[Noun, ...], split: str, *, bare: bool = False, first: bool = True) -> NounPhrase:
-    """Mostly a noun phrase; else a name, two names, I or we, or he, she or they (`first`: nobody is named before)."""
+def somebody(
+    rng: Random, nouns: tuple[Noun, ...], split: str, *, new: bool | None = None, bare: bool = False, first: bool = True
+) -> NounPhrase:
+    """Mostly a noun phrase; else a name, I or we, and, `first` in a sentence, two names, or he, she or they."""
     draw = rng.random()
     if draw < 0.10:
         return name(*rng.choice(NAMES), part="agent")
@@ -124,9 +126,9 @@ def somebody(rng: Random, nouns: tuple[Noun, ...], split: str, *, bare: bool = F
         return speaker(plural=rng.random() < 0.5)
     if draw < 0.19 and first:
         return stranger(rng.choice(("he", "she", "they")))
-    if draw < 0.23:
+    if draw < 0.23 and first:
         return conjoined([name(*named_) for named_ in rng.sample(NAMES, 2)])
-    return say(rng, rng.choice(nouns), split, part="agent", bare=bare)
+    return say(rng, rng.choice(nouns), split, part="agent", new=new, bare=bare)
 
 
 def _form(rng: Random, verb: Verb) -> Form:
@@ -134,7 +136,7 @@ def _form(rng: Random, verb: Verb) -> Form:
         form = rng.choice(_FORMS)
         if form.tense == "progressive" and not verb.lasting or verb.state and (form.modal or form.adverb):
             continue
-        if form.modal and verb.en[0] in _UNWILLING:
+        if form.modal and verb.en[0] in UNWILLING:
             continue
         return form
 
@@ -154,8 +156,9 @@ def event(
     """A clause, transitive three times in four; `placed` and `timed`: one to which a place or a time may be added."""
     while True:
         plain = rng.choice(TRANSITIVE if rng.random() < 0.75 else INTRANSITIVE)
-        subject = somebody(rng, plain.subjects, split, bare=bare, first=first)
         said = form or _form(rng, plain.verb)
+        known = said.negative or said.never or said.adverb  # not *a princess never swam*
+        subject = somebody(rng, plain.subjects, split, new=False if known else None, bare=bare, first=first)
         if timed and plain.verb.state:
             continue
         if not _suits(subject, plain.verb, said) or lasting and not plain.verb.lasting:

@@ -135,20 +135,24 @@ GIVE = Family(
 )  # fmt: skip
 
 
-def _voices(names: str, predicates: tuple[Predicate, ...], turned_predicates: tuple[Predicate, ...]) -> Family:
+def _voices(
+    nouns: tuple[Noun, ...], names: str, predicates: tuple[Predicate, ...], turned_predicates: tuple[Predicate, ...]
+) -> Family:
     return Family(
-        "hide", pick("building"), adjectives("old beautiful pretty white grey new"),
+        "hide", nouns, adjectives("old beautiful pretty white grey new"),
         _said("view", names), _said("view", names, _PASSIVE), predicates, turned_predicates,
         tenses=("past", "past", "present"),
     )  # fmt: skip
 
 
 HIDE = _voices(
+    pick("building"),
     "hide, conceal, dominate",
     (*was("high haut", "tall grand", degrees=_VERY), *was("huge énorme")),
     (*was("low bas", "small petit", degrees=_VERY), *was("tiny minuscule")),
 )
 PROTECT = _voices(
+    tuple(noun for noun in pick("building") if noun.en not in ("tree", "oak", "hedge")),  # which are not of stone
     "protect, shelter, support",
     (*was("solid solide", "sturdy robuste", degrees=_VERY), *was("made-of-stone en-pierre")),
     (*was("fragile fragile", degrees=_VERY), *was("in-bad-condition en-mauvais-état", "in-ruins en-ruine")),
@@ -288,9 +292,12 @@ def _scene(rng: Random, family: Family, split: str, *, mixed: bool) -> Scene:
     if family.third:
         several = rng.random() < family.plurals
         third = describe(rng, rng.choice(pick(family.third)), THING_LOOKS[:3], split, plural=several)
+    one, two = (describe(rng, noun, family.looks, split, plural=plural) for noun in (first, second))
+    if plural:  # *some wolves* would be *de loups* after *se cacher de* and *recevoir de*: right, and read wrong
+        one, two = (replace(noun, det="the") if noun.det == "a" else noun for noun in (one, two))
     return Scene(
-        describe(rng, first, family.looks, split, plural=plural),
-        describe(rng, second, family.looks, split, plural=plural),
+        one,
+        two,
         third,
         describe(rng, rng.choice(pick("person")), _PEOPLE_LOOKS, split) if family.roles[0] == "object" else None,
         rng.choice(family.tenses),
