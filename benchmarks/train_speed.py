@@ -8,7 +8,8 @@
 transformers' own Seq2SeqTrainer; `tuned` the same, helped by all that can be set without code.  Of their settings the
 fastest counts.  `steps` are our command with one of its measures taken away.  Contenders take turns, each in fresh
 processes.  The clock runs from the end of one update to that of a later one: start, evaluation and saving are left out.
-Memory is the highest resident memory, summed over the processes.
+Memory is the highest resident memory, summed over the processes.  Where other work slows the machine down, tokens for
+each second of processor time (`per CPU s`) tell more, but for threads that wait for each other by spinning.
 
 Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
 Not equal: Marian is post-norm, cannot be otherwise, and so lacks our two last norms; the stock sampler looks at source
@@ -93,6 +94,7 @@ class Bench:
 @dataclass(frozen=True)
 class Run:
     tokens_per_second: float
+    tokens_per_processor_second: float | None  # of all threads, waiting ones too; None where there is no /proc
     tokens_per_update: float
     memory_mib: float | None  # None where there is no /proc
 
@@ -165,7 +167,7 @@ def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
 
 def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
     """Train in fresh processes, timing the lines that announce the updates."""
-    updates, done, tail = WARM_UP + bench.steps, dict[int, float](), list[str]()
+    updates, done, tail = WARM_UP + bench.steps, dict[int, tuple[float, float]](), list[str]()
     with tempfile.TemporaryDirectory(dir=bench.folder) as name:
         command = peer_command if contender.settings else our_command
         with subprocess.Popen(
@@ -175,7 +177,7 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
         ) as process, peak_memory(process.pid) as memory:  # fmt: skip
             for line in process.stdout or ():
                 if found := re.match(rf"step (\d+)/{updates}\b", line):
-                    done.setdefault(int(found[1]), time.perf_counter())
+                    done.setdefault(int(found[1]), (time.perf_counter(), processor_time(process.pid)))
                 tail = [*tail[-60:], line]
         if process.returncode or not {WARM_UP, updates} <= done.keys():
             raise RuntimeError(f"{contender.name} ended with code {process.returncode}:\n{''.join(tail)}")
@@ -188,7 +190,8 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
             if ours.read_bytes() != theirs.read_bytes():
                 raise RuntimeError("seq2see train made another tokenizer than the one that Marian was given")
     timed = sum(tokens[WARM_UP:updates])
-    return Run(timed / (done[updates] - done[WARM_UP]), timed / bench.steps, memory.get("peak"))
+    seconds, processor = (end - start for start, end in zip(done[WARM_UP], done[updates], strict=True))
+    return Run(timed / seconds, timed / processor if processor else None, timed / bench.steps, memory.get("peak"))
 
 
 def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
@@ -239,15 +242,10 @@ def peak_memory(pid: int) -> Iterator[dict[str, float]]:
     """Fills in `peak`: MiB of a process and all below it, each at its own peak.  Shared pages count for each."""
     result, over = dict[str, float](), threading.Event()
 
-    def family(pid: int) -> list[int]:
-        children = [line for path in Path(f"/proc/{pid}/task").glob("*/children") for line in path.read_text().split()]
-        return [pid, *(one for child in children for one in family(int(child)))]
-
     def watch() -> None:
         while not over.wait(0.5):
-            with contextlib.suppress(OSError):  # a process that has just ended
-                peaks = [re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{one}/status").read_text()) for one in family(pid)]
-                result["peak"] = max(result.get("peak", 0.0), sum(int(found[1]) for found in peaks if found) / 1024)
+            peaks = [re.search(r"VmHWM:\s+(\d+)", read(f"/proc/{one}/status")) for one in family(pid)]
+            result["peak"] = max(result.get("peak", 0.0), sum(int(found[1]) for found in peaks if found) / 1024)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -256,6 +254,25 @@ def peak_memory(pid: int) -> Iterator[dict[str, float]]:
     finally:
         over.set()
         watcher.join()
+
+
+def processor_time(pid: int) -> float:
+    """Seconds that a process and all below it have used; 0 where there is no /proc."""
+    fields = [read(f"/proc/{one}/stat").rpartition(")")[2].split() for one in family(pid)]
+    return sum(int(each[11]) + int(each[12]) for each in fields if each) / os.sysconf("SC_CLK_TCK")
+
+
+def family(pid: int) -> list[int]:
+    children = [one for path in Path(f"/proc/{pid}/task").glob("*/children") for one in read(path).split()]
+    return [pid, *(one for child in children for one in family(int(child)))]
+
+
+def read(path: str | Path) -> str:
+    """The text of a file; of a process that has just ended, nothing."""
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
 
 
 # The result
@@ -268,8 +285,7 @@ def machine() -> dict[str, Any]:
     from seq2see.training.arguments import has_bfloat16
     from seq2see.training.processes import usable_cores
 
-    listing = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*:\s*(.+)", listing.read_text()) if listing.exists() else None
+    found = re.search(r"model name\s*:\s*(.+)", read("/proc/cpuinfo"))
     return {
         "cpu": found[1] if found else platform.processor(),
         "cores": usable_cores(),
@@ -288,7 +304,8 @@ def summarise(chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> dict[s
             "group": one.group,
             "what": one.what,
             "tokens_per_second": [round(run.tokens_per_second, 1) for run in runs[one.name]],
-            "median": round(statistics.median(run.tokens_per_second for run in runs[one.name]), 1),
+            "median": middle([run.tokens_per_second for run in runs[one.name]]),
+            "per_processor_second": middle([run.tokens_per_processor_second for run in runs[one.name]]),
             "tokens_per_update": round(statistics.mean(run.tokens_per_update for run in runs[one.name])),
             "memory_mib": max((round(run.memory_mib) for run in runs[one.name] if run.memory_mib), default=None),
         }
@@ -312,15 +329,21 @@ def summarise(chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> dict[s
     return {"contenders": rows, "ratios": ratios}
 
 
+def middle(figures: Sequence[float | None]) -> float | None:
+    known = [figure for figure in figures if figure]
+    return round(statistics.median(known), 1) if known else None
+
+
 def show(result: dict[str, Any]) -> None:
     for part in ("machine", "recipe"):
         print(f"{part}: " + ", ".join(f"{key} {value}" for key, value in result[part].items()))
-    titles = f"{'median':>7}{'low':>7}{'high':>7}{'rounds':>7}{'tokens/update':>14}{'MiB':>6}"
+    titles = f"{'median':>7}{'low':>7}{'high':>7}{'rounds':>7}{'per CPU s':>11}{'per update':>11}{'MiB':>6}"
     print(f"\n{'target tokens/s':<26}{titles}")
     for row in result["contenders"]:
-        speeds, update, memory = row["tokens_per_second"], row["tokens_per_update"], row["memory_mib"] or "-"
-        figures = f"{row['median']:7.0f}{min(speeds):7.0f}{max(speeds):7.0f}{len(speeds):7}{update:14}{memory:>6}"
-        print(f"{row['name']:<26}{figures}  {row['what']}")
+        speeds, rest = row["tokens_per_second"], ("per_processor_second", "tokens_per_update", "memory_mib")
+        processor, update, memory = (f"{row[key]:.0f}" if row[key] else "-" for key in rest)
+        figures = f"{row['median']:7.0f}{min(speeds):7.0f}{max(speeds):7.0f}{len(speeds):7}"
+        print(f"{row['name']:<26}{figures}{processor:>11}{update:>11}{memory:>6}  {row['what']}")
     print(f"\n{'ours is faster':<26}{'median':>8}{'low':>8}{'high':>8}  than")
     for name, row in result["ratios"].items():
         than = f"MarianMTModel: {row['what']}" if name.startswith("end to end") else row["what"]

@@ -44,6 +44,7 @@ def test_every_contender_has_its_figures(result: dict) -> None:
         assert row["tokens_per_second"] == [row["median"]]
         assert row["median"] > 0
         assert row["tokens_per_update"] > 0
+        assert row["per_processor_second"] is None or row["per_processor_second"] > 0
         assert row["memory_mib"] is None or row["memory_mib"] > 100
 
 
@@ -57,7 +58,7 @@ def test_the_fastest_setting_of_the_peer_counts(bench: Any) -> None:
     speeds = {"ours": [10.0, 30.0, 60.0], "stock float32": [5.0, 20.0, 30.0], "stock bf16": [4.0]}
     speeds["no bf16"] = [5.0, 15.0, 30.0]
     contenders = [one for one in bench.all_contenders(2, bf16=True) if one.name in speeds]
-    runs = {name: [bench.Run(speed, 100.0, None) for speed in items] for name, items in speeds.items()}
+    runs = {name: [bench.Run(speed, None, 100.0, None) for speed in items] for name, items in speeds.items()}
     ratios = bench.summarise(contenders, runs)["ratios"]
     assert list(ratios) == ["end to end", "no bf16"]
     assert ratios["end to end"]["than"] == "stock float32"
