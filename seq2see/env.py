@@ -12,6 +12,7 @@ import seq2see
 PACKAGES = (
     *("torch", "transformers", "tokenizers", "datasets", "accelerate", "safetensors", "huggingface_hub", "sacrebleu"),
     *("sacremoses", "numpy", "gradio", "fastapi", "uvicorn", "pydantic", "ctranslate2", "peft", "ray", "mcp"),
+    *("matplotlib", "tensorboard"),
 )
 
 

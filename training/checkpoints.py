@@ -75,6 +75,8 @@ def written_whole(output_dir: Path) -> Iterator[Path]:
         staging.mkdir(parents=True)
         yield staging
         for item in sorted(staging.iterdir()):
+            if item.is_dir():
+                shutil.rmtree(output_dir / item.name, ignore_errors=True)  # what a finished run had there before
             os.replace(item, output_dir / item.name)
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]

@@ -58,6 +58,7 @@ class TokenizerConfig:
 @dataclass(frozen=True)
 class ModelConfig:
     init_from: str | None = None
+    lora: int | None = None
     d_model: int = 128
     encoder_layers: int = 4
     decoder_layers: int = 4
@@ -195,6 +196,11 @@ def _check_ranges(config: RunConfig) -> None:
         raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
     if not 0 <= config.tokenizer.bpe_dropout < 1:
         raise _wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
+    if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):
+        raise _wrong(
+            f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"
+            " model to adapt; model.lora=null trains all weights"
+        )
     for key, value in (
         ("data.max_characters", config.data.max_characters), ("evaluation.pairs", config.evaluation.pairs),
         ("evaluation.num_beams", config.evaluation.num_beams), ("evaluation.max_length", config.evaluation.max_length),

@@ -44,6 +44,12 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     return tokenizer, model
 
 
+def has_new_languages(config: RunConfig, tokenizer: Seq2SeeTokenizer) -> bool:
+    """Whether this fine-tuning, whose tokenizer that is, has brought a new vocabulary."""
+    old = Seq2SeeTokenizer.from_pretrained(resolve_folder(str(config.model.init_from)))
+    return old.languages != tokenizer.languages
+
+
 def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
     """What the old model was trained on, where its run.yaml leads to it; else its pieces, often enough to be learnt."""
     if record := find_record(folder, "run.yaml"):

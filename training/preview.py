@@ -16,6 +16,7 @@ from transformers import PreTrainedModel
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs, plan_epoch
 from seq2see.training.config import load_config
+from seq2see.training.lora import count_trained
 from seq2see.training.processes import choose_count
 from seq2see.training.run import Prepared, output_folder, prepare
 
@@ -37,7 +38,7 @@ def preview(args: argparse.Namespace) -> None:
         *describe_model(prepared.model, prepared.tokenizer),
         *describe_work(prepared, train, processes=choose_count(config)),
         *describe_examples(train, prepared.tokenizer),
-        f"nothing was trained or written; the run's folder would be {output}",
+        f"nothing was trained; the run's folder would be {output}",
     ]:
         print(f"# {line}".rstrip())
 
@@ -53,6 +54,8 @@ def describe_model(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer) -> Itera
         what = PARTS[part]
         made_of = f"layers: {layers[what]}" if what in layers else f"{len(tokenizer):,} pieces x {model.config.d_model}"
         yield f"  {what:9} {count:>12,}  ({made_of})"
+    if (trained := count_trained(model)) < model.num_parameters():
+        yield f"  of these, {trained:,} are trained and the others kept"
 
 
 def describe_work(prepared: Prepared, train: EncodedPairs, *, processes: int) -> Iterator[str]:

@@ -36,13 +36,15 @@ from seq2see.training.checkpoints import find_checkpoint, find_record, written_w
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.evaluation import evaluate_run, print_scores
-from seq2see.training.finetuning import start_from
+from seq2see.training.finetuning import has_new_languages, start_from
+from seq2see.training.lora import add_adapter, count_trained, merge_adapter
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration
 from seq2see.training.reporting import check_reporters
 from seq2see.training.trainer import Seq2SeeTrainer
 
+SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed
 
 
@@ -74,6 +76,7 @@ def run_experiment(config: RunConfig) -> Path:
 @dataclass(frozen=True)
 class Trained:
     model: PreTrainedModel
+    adapter: Any
     tokenizer: Seq2SeeTokenizer
     corpus: Corpus
     state: TrainerState
@@ -91,6 +94,7 @@ class Prepared:
     corpus: Corpus
     tokenizer: Seq2SeeTokenizer
     model: PreTrainedModel
+    adapter: Any  # peft's PeftModel around the model, or None
 
 
 def prepare(config: RunConfig, output: Path) -> Prepared:
@@ -103,7 +107,12 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
         say(f"left out {count} pairs with {fault}")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
-    return Prepared(arguments, checkpoint, corpus, tokenizer, model)
+    adapter = None
+    if config.model.lora:
+        new, base = has_new_languages(config, tokenizer), str(config.model.init_from)
+        adapter = add_adapter(model, rank=config.model.lora, train_embedding=new, base=base)
+        say(f"LoRA of rank {config.model.lora}: {count_trained(model):,} parameters are trained, the others kept")
+    return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 
 def train_model(config: RunConfig, output: Path) -> Trained:
@@ -128,7 +137,8 @@ def train_model(config: RunConfig, output: Path) -> Trained:
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     seconds = time.perf_counter() - start
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
-    return Trained(model, tokenizer, corpus, trainer.state, arguments, seconds, saves=arguments.should_save)
+    state, saves = trainer.state, arguments.should_save
+    return Trained(model, prepared.adapter, tokenizer, corpus, state, arguments, seconds, saves)
 
 
 def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
@@ -185,13 +195,16 @@ def make_model(
 ) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
     """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
     if checkpoint:
-        return Seq2SeeTokenizer.from_pretrained(checkpoint), load_checkpoint(checkpoint)
+        tokenizer = Seq2SeeTokenizer.from_pretrained(checkpoint)
+        if config.model.lora:  # the checkpoint holds matrices and adapter apart, for the Trainer to load
+            return tokenizer, Seq2SeeForConditionalGeneration(Seq2SeeConfig.from_pretrained(checkpoint))
+        return tokenizer, load_checkpoint(checkpoint)
     if config.model.init_from:
         return start_from(config, corpus)
     tokenizer = train_tokenizer(
         Texts(corpus.train), vocab_size=config.tokenizer.vocab_size, languages=sorted(config.data.targets)
     )
-    shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key != "init_from"}
+    shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key not in SETTINGS}
     pairs = [[config.data.source, target] for target in config.data.targets]
     try:
         return tokenizer, Seq2SeeForConditionalGeneration(
@@ -230,6 +243,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     model, tokenizer, corpus, state = trained.model, trained.tokenizer, trained.corpus, trained.state
     model.eval()
     with written_whole(output) as folder:
+        if trained.adapter:
+            model = merge_adapter(trained.adapter, folder / "adapter")
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_json(folder / "seen_words.json", seen_words(corpus, config))
