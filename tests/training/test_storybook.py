@@ -155,6 +155,8 @@ NOBODY_WRITES = (
     r"\bold (?:lake|river|valley|beach|island)",
     r"\b(?:attacked|bit|hit) .* because it was (?:raining|midnight|noon)",
     r"\bglass(?:es)? because it was made of (?:iron|stone)",
+    r"(?:not|n't) (?:cross|enter|leave|visit|watch|follow|greet|help) (?:an?|any) ",
+    r"^What (?:a )?new\b",
     r"\bpoured\b",  # a jug is not poured, nor *versé*
     r"\b(?:entered|crossed) (?:\w+ )*(?:forests|streets|houses)\b",
     r"\bits (?:\w+ )*(?:tails|necks|noses|heads)\b",

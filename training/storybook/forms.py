@@ -179,7 +179,7 @@ def exclamation(rng: Random, split: str) -> Phrase:
     """*What a big dog!*"""
     noun = rng.choice(SIGHTS)
     plural = rng.random() < 0.2
-    looks = [a for a in fitting(noun, DESCRIPTIONS[noun.kind], split) if a.en not in UNGRADED]
+    looks = [a for a in fitting(noun, DESCRIPTIONS[noun.kind], split) if a.en not in UNGRADED and a.en != "new"]
     phrase = noun_phrase(noun, det="what", adjectives=(rng.choice(looks),), plural=plural)
     return compose("$N !/1", "$N !/1", {"N": phrase})
 

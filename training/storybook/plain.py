@@ -172,7 +172,8 @@ def event(
             continue
         no, direct = said.negative or said.never, not plain.verb.prep[1]
         # *ne parle pas de* takes nothing indefinite, and who did not help did not help the farmer, not *a farmer*.
-        new = False if no and (not direct or noun in ANIMATE and plain.verb.en[0] not in _FREELY) else None
+        definite = plain.verb.group in ("meet", "cross") and plain.verb.en[0] not in _FREELY
+        new = False if no and (definite or not direct) else None
         plural = False if plain.verb.en[0] in SINGLY else None
         thing = say(rng, noun, split, part="patient", negated=no and direct, new=new, plural=plural, bare=bare)
         return clause(subject, plain.verb, thing, form=said)
