@@ -17,9 +17,9 @@ from seq2see.errors import UserError
 EXTRAS = {"tensorboard": "'seq2see[tensorboard]'"}
 
 
-def check_reporters(names: Sequence[str]) -> None:
+def check_reporters(names: str | Sequence[str] | None) -> None:
     """Raises UserError, before anything is loaded or trained, where one is unknown or its package not installed."""
-    for name in names:
+    for name in [names] if isinstance(names, str) else names or []:
         try:
             (callback,) = get_reporting_integration_callbacks([name])
         except ValueError as error:

@@ -49,4 +49,5 @@ def test_an_unknown_reporter_is_wrong_use():
     assert refused.value.exit_code == 2
     with pytest.raises(UserError, match="pip install wandb"):  # which is no dependency of ours
         check_reporters(["wandb"])
-    check_reporters([])
+    for nobody in ([], None):
+        check_reporters(nobody)
