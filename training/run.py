@@ -7,6 +7,7 @@ Seq2SeeTrainer, evaluated, and saved with the resolved configuration, metrics an
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import tokenizers
 import transformers
 import yaml
 from huggingface_hub.errors import StrictDataclassError
@@ -31,6 +33,7 @@ from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.bpe_dropout import RecutPairs
+from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, find_record, written_whole
 from seq2see.training.config import RunConfig, load_config
@@ -201,9 +204,7 @@ def make_model(
         return tokenizer, load_checkpoint(checkpoint)
     if config.model.init_from:
         return start_from(config, corpus)
-    tokenizer = train_tokenizer(
-        Texts(corpus.train), vocab_size=config.tokenizer.vocab_size, languages=sorted(config.data.targets)
-    )
+    tokenizer = learn_tokenizer(config, corpus)
     shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key not in SETTINGS}
     pairs = [[config.data.source, target] for target in config.data.targets]
     try:
@@ -212,6 +213,19 @@ def make_model(
         )
     except (StrictDataclassError, ValueError) as error:
         raise UserError(f"model section: {str(error).strip().splitlines()[-1].strip()}", exit_code=2) from error
+
+
+def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
+    """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
+    size, languages = config.tokenizer.vocab_size, sorted(config.data.targets)
+    code = [Path(inspect.getfile(item)).read_text("utf-8") for item in (train_tokenizer, Seq2SeeTokenizer, Texts)]
+    folder = made_once(
+        corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
+        lambda folder: train_tokenizer(
+            Texts(corpus.train), vocab_size=size, languages=languages
+        ).save_pretrained(folder),
+    )
+    return Seq2SeeTokenizer.from_pretrained(folder)
 
 
 def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig) -> None:

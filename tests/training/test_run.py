@@ -1,5 +1,6 @@
 """`seq2see train` and `seq2see evaluate` end to end on toy data: what lies in a run folder, what is refused."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -15,11 +16,13 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from seq2see.cli import main
 from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs
-from seq2see.training.config import load_config
+from seq2see.training.config import TokenizerConfig, load_config
 from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import load_corpus
+from seq2see.training.run import learn_tokenizer
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SETTINGS = [
@@ -107,6 +110,19 @@ def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, ca
     assert train(data, output, "training.resume=true") == 0
     assert json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]["steps"] == 2 * steps
     assert f"resuming from {tmp_path}" in capsys.readouterr().err
+
+
+def test_a_vocabulary_is_learnt_once_from_a_corpus(toy_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    config = load_config("finetune", [*SETTINGS, f"data.path={toy_file}"])
+    corpus = load_corpus(config.data)
+    texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
+    expected = train_tokenizer(texts, vocab_size=400, languages=["fr"]).backend_tokenizer.to_str()
+    assert learn_tokenizer(config, corpus).backend_tokenizer.to_str() == expected
+    monkeypatch.setattr("seq2see.tokenizer.subwords._learn", None)
+    assert learn_tokenizer(config, corpus).backend_tokenizer.to_str() == expected
+    with pytest.raises(TypeError):  # another size is another vocabulary
+        learn_tokenizer(dataclasses.replace(config, tokenizer=TokenizerConfig(vocab_size=390)), corpus)
 
 
 def test_interrupting_says_how_to_go_on(toy_file, tmp_path):
