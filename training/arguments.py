@@ -56,6 +56,8 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
         if self.bf16 is None:
             self.bf16 = not self.fp16 and has_bfloat16(self.use_cpu)
         super().__post_init__()
+        if self.patience and self.eval_strategy == "no":
+            raise ValueError("patience counts evaluations, and eval_strategy=no makes none; set patience=0")
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
 
 

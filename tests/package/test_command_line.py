@@ -23,7 +23,9 @@ VERBS = {
     "serve": ["runs/x", "--port", "0"],
     "env": [],
 }
-HEAVY = {"torch", "transformers", "tokenizers", "datasets", "gradio", "fastapi", "numpy", "yaml", "asyncio"}
+HEAVY = {
+    "torch", "transformers", "tokenizers", "datasets", "gradio", "fastapi", "matplotlib", "numpy", "yaml", "asyncio",
+}  # fmt: skip
 
 
 def python(code: str, **options: object) -> subprocess.Popen[str]:

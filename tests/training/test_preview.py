@@ -70,5 +70,10 @@ def test_settings_may_stand_on_either_side_of_the_option(settings, capsys):
     assert "unrecognized arguments: --fast" in capsys.readouterr().err
 
 
+def test_a_mistake_is_the_one_that_training_would_tell(settings, capsys):
+    assert main(["train", "finetune", *settings, "training.patience=2", "--dry-run"]) == 2
+    assert "patience counts evaluations" in capsys.readouterr().err
+
+
 def test_an_example_stays_on_its_line():
     assert visible("l'\u00e9t\u00e9\n#\u200d") == "l'\u00e9t\u00e9\\n#\\u200d"
