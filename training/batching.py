@@ -47,10 +47,12 @@ class EncodedPairs(Dataset[EncodedPair]):
     def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
         self.pairs, self.tokenizer = pairs, tokenizer
         self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
-        self.sides_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
-        longest = self.sides_N2.max(initial=0)
+        self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
+        self.target_pieces = int(self.lengths_N2[:, 1].sum())
+        self.lengths_N2.sort(axis=1)
+        longest = self.lengths_N2.max(initial=0)
         if longest > max_length:
-            pair = pairs[int(self.sides_N2.max(axis=1).argmax())]
+            pair = pairs[int(self.lengths_N2[:, 1].argmax())]
             raise UserError(
                 f"a pair of {longest} pieces, more than the model's {max_length} positions, starts"
                 f" {pair.source[:40]!r}; raise model.max_position_embeddings or lower data.max_characters"
@@ -68,7 +70,7 @@ class EncodedPairs(Dataset[EncodedPair]):
 
     def lengths(self) -> np.ndarray:
         """The longer side of each pair, and the shorter: [N, 2]."""
-        return np.sort(self.sides_N2, axis=1)[:, ::-1]
+        return self.lengths_N2[:, ::-1]
 
 
 def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
@@ -80,7 +82,13 @@ def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
         },
         tokenizer=tokenizer,
     )
-    return pa.table({name: pa.array(rows, pa.list_(pa.int32())) for name, rows in columns.items()})
+    kind = pa.list_(pa.type_for_alias(id_type(tokenizer)))
+    return pa.table({name: pa.array(rows, kind) for name, rows in columns.items()})
+
+
+def id_type(tokenizer: Seq2SeeTokenizer) -> str:
+    """The smallest that holds every id: mapped pages count as memory while they are in use."""
+    return "uint16" if len(tokenizer) <= 2**16 else "int32"
 
 
 def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
@@ -109,7 +117,7 @@ def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokeniz
         batched=True,
         num_proc=workers if workers > 1 else None,
         remove_columns=list(pairs.table.column_names),
-        features=Features({"source_ids": List(Value("int32")), "labels": List(Value("int32"))}),
+        features=Features(dict.fromkeys(("source_ids", "labels"), List(Value(id_type(tokenizer))))),
         writer_batch_size=ROWS,
         cache_file_name=str(folder / "ids.arrow"),
         new_fingerprint=folder.name,
@@ -123,7 +131,7 @@ def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -
     The number of batches is the same in every epoch, since cuts depend on the longer sides alone.
     """
     rng = np.random.default_rng([seed, epoch])
-    order = np.lexsort((rng.permutation(len(lengths)), lengths[:, 1], lengths[:, 0]))
+    order = np.lexsort((rng.permutation(len(lengths)), lengths[:, 1], lengths[:, 0])).astype(np.int32)
     batches = np.split(order, cuts(lengths[order, 0], max_tokens=max_tokens))
     return [batches[index] for index in rng.permutation(len(batches))]
 
