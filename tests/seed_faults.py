@@ -268,6 +268,57 @@ FAULTS = [
         "before_VD[0]",
         tests="tests/training/test_run.py -k grown",
     ),
+    Fault(
+        "LoRA leaves new embeddings as they began",
+        "training/lora.py",
+        "requires_grad_(train_embedding)",
+        "requires_grad_(False)",
+        tests="tests/training/test_lora.py -k new_language",
+    ),
+    Fault(
+        "LoRA trains the embeddings of a known language",
+        "training/lora.py",
+        "requires_grad_(train_embedding)",
+        "requires_grad_(True)",
+        tests="tests/training/test_lora.py -k only_what",
+    ),
+    Fault(
+        "evaluation counts as training in tokens per second",
+        "training/progress.py",
+        "    def on_evaluate(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:\n"
+        "        self.mark = time.perf_counter()",
+        "    def on_evaluate(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:\n"
+        "        pass",
+        tests="tests/training/test_progress.py -k pace",
+    ),
+    Fault(
+        "the second process tells of its warnings",
+        "training/arguments.py",
+        'log_level_replica: str = "error"',
+        'log_level_replica: str = "warning"',
+        tests="tests/training/test_launchers.py -k torchrun",
+    ),
+    Fault(
+        "dropout is not seeded",
+        "training/trainer.py",
+        "torch.manual_seed(self.args.seed + self.args.process_index)",
+        "torch.seed()",
+        tests="tests/training/test_same_seed.py -k wherever",
+    ),
+    Fault(
+        "a score counts the language tag",
+        "serve/translator.py",
+        "given=0 if first is None else 1)\n\n    def _pair",
+        "given=0)\n\n    def _pair",
+        tests="tests/serve/test_scoring.py -k plain_forward",
+    ),
+    Fault(
+        "a scored translation sees its neighbour's padding",
+        "serve/scoring.py",
+        "log_probs_BT.double().tolist(), strict=True):\n            counted = row[given : len(targets[index])]",
+        "log_probs_BT.double().tolist(), strict=True):\n            counted = row[given:]",
+        tests="tests/serve/test_scoring.py -k plain_forward",
+    ),
 ]
 
 
