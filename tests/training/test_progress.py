@@ -22,24 +22,26 @@ def test_pace_leaves_evaluating_and_saving_out_and_the_time_left_does_not(clock)
     pace, state = Pace(), SimpleNamespace(global_step=0, max_steps=10, log_history=[])
     pace.on_train_begin(None, state, None)
     assert pace.seconds_left(state) is None
-    for tokens, seconds in ((100, 2), (60, 6)):
+
+    def train_step(tokens, seconds):
         clock.seconds += seconds
         pace.tokens += tokens
         state.global_step += 1
         pace.on_step_end(None, state, None)
+
+    train_step(100, 2)
+    train_step(60, 6)
     assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 20}
     clock.seconds += 30
     pace.on_evaluate(None, state, None)
+    train_step(70, 1)
     clock.seconds += 2
     pace.on_save(None, state, None)
-    pace.tokens += 70
-    clock.seconds += 1
-    state.global_step += 1
-    pace.on_step_end(None, state, None)
-    assert pace.figures({"eval_loss": 1.0}) == {"train_seconds": 9}
-    assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 70}
+    train_step(30, 1)
+    assert pace.figures({"eval_loss": 1.0}) == {"train_seconds": 10}
+    assert pace.figures({"loss": 1.0}) == {"target_tokens_per_second": 50}
     assert pace.figures({"train_loss": 1.0}) == {}
-    assert pace.seconds_left(state) == pytest.approx(41 / 3 * 7)
+    assert pace.seconds_left(state) == pytest.approx(42 / 4 * 6)
 
 
 def test_a_resumed_run_goes_on_counting(clock):
