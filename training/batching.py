@@ -45,7 +45,7 @@ class EncodedPairs(Dataset[EncodedPair]):
     """
 
     def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
-        self.pairs, self.tokenizer = pairs, tokenizer
+        self.pairs, self.tokenizer, self.epoch = pairs, tokenizer, 0
         self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
         self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
         self.target_pieces = int(self.lengths_N2[:, 1].sum())
@@ -66,7 +66,8 @@ class EncodedPairs(Dataset[EncodedPair]):
         return EncodedPair(source, labels)
 
     def set_epoch(self, epoch: int) -> None:
-        """Told before each epoch."""
+        """Says which pass over the pairs comes next."""
+        self.epoch = epoch
 
     def lengths(self) -> np.ndarray:
         """The longer side of each pair, and the shorter: [N, 2]."""

@@ -32,8 +32,9 @@ class BpeDropout:
         self.known: dict[tuple[str, int], list[int]] = {}  # of this epoch
 
     def set_epoch(self, epoch: int) -> None:
-        self.epoch = epoch
-        self.known.clear()
+        if epoch != self.epoch:
+            self.epoch = epoch
+            self.known.clear()
 
     def encode(self, text: str, place: Sequence[int]) -> list[int]:
         """The pieces of a text without tag and end; `place` tells apart the texts of one epoch."""
@@ -79,10 +80,8 @@ class RecutPairs(EncodedPairs):
         super().__init__(pairs, tokenizer, max_length=max_length)
         self.max_length, self.dropout = max_length, BpeDropout(tokenizer, p=p, seed=seed)
 
-    def set_epoch(self, epoch: int) -> None:
-        self.dropout.set_epoch(epoch)
-
     def __getitem__(self, index: int) -> EncodedPair:
+        self.dropout.set_epoch(self.epoch)
         pair, whole = self.pairs[index], super().__getitem__(index)
         tag, end = int(whole.labels[0]), int(whole.labels[-1])
         source = [*self.dropout.encode(pair.source, (index, 0)), end]
