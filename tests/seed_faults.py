@@ -319,6 +319,62 @@ FAULTS = [
         "log_probs_BT.double().tolist(), strict=True):\n            counted = row[given:]",
         tests="tests/serve/test_scoring.py -k plain_forward",
     ),
+    Fault(
+        "dropout does not scale what it keeps",
+        "training/kernels.py",
+        "return kept, 256 / max(256 - threshold, 1)",
+        "return kept, 1.0",
+        tests="tests/training/test_kernels.py",
+    ),
+    Fault(
+        "every eighth place of a dropout mask is never dropped",
+        "training/kernels.py",
+        ".random_(-(2**63), None)",
+        ".random_(2**62, 2**63 - 1)",
+        tests="tests/training/test_kernels.py",
+    ),
+    Fault(
+        "all processes draw the same dropout masks",
+        "training/trainer.py",
+        "torch.manual_seed(self.args.seed + self.args.process_index)",
+        "torch.manual_seed(self.args.seed)",
+        tests="tests/training/test_trajectory.py -k of_our_own",
+    ),
+    Fault(
+        "the gradient of short attention forgets the row's sum",
+        "training/kernels.py",
+        "torch.addcmul(grad_BHTS, weight_BHTS, grad_BHTS.sum(-1, keepdim=True), value=-1)",
+        "grad_BHTS",
+        tests="tests/training/test_kernels.py",
+    ),
+    Fault(
+        "the kernels stay in the model after training",
+        "training/kernels.py",
+        "            module.__class__ = nn.Dropout",
+        "            pass",
+        tests="tests/training/test_kernels.py",
+    ),
+    Fault(
+        "R-Drop looks one way only",
+        "training/loss.py",
+        "alpha / 4 * (p_from_q + q_from_p).sum()",
+        "alpha / 4 * p_from_q.sum()",
+        tests="tests/training/test_loss.py",
+    ),
+    Fault(
+        "BPE-dropout cuts the same way in every epoch",
+        "training/bpe_dropout.py",
+        "self.dropout.set_epoch(self.epoch)",
+        "pass",
+        tests="tests/training/test_bpe_dropout.py",
+    ),
+    Fault(
+        "a process that did not start is waited for",
+        "training/processes.py",
+        "if not (other.stdout and other.stdout.readline()):",
+        "if False:",
+        tests="tests/training/test_trajectory.py -k dies --timeout 60",
+    ),
 ]
 
 
