@@ -6,7 +6,8 @@
 Each corpus is trained on by the command's own code in fresh processes, with an empty cache: read, a vocabulary learnt,
 tokenised, 200 steps; then once more, all that is prepared being found in the cache.  The figure is the highest resident
 memory of all processes together, looked at ten times a second.  A page that several of them map counts once in all
-(`PSS`); the plain sum of what each has (`RSS`), which counts it for each, stands beside it.
+(`PSS`); the plain sum of what each has (`RSS`), which counts it for each, stands beside it.  Runs that are all alike
+differ by some 70 MiB: the heap of training grows with the shapes of its batches, in whatever order they come.
 """
 
 from __future__ import annotations
