@@ -12,6 +12,7 @@ Memory is the highest resident memory, summed over the processes.  Where other w
 each second of processor time (`per CPU s`) tell more, but for threads that wait for each other by spinning.
 
 Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
+What Marian has no counterpart for, BPE-dropout and R-Drop, is off, whatever the recipe says.
 Not equal: Marian is post-norm, cannot be otherwise, and so lacks our two last norms; the stock sampler looks at source
 lengths alone; we average the weights (`ema_decay`) and log every update, Marian does neither; our memory includes the
 training of the tokenizer.
@@ -39,6 +40,7 @@ from typing import Any
 
 RECIPE = "multi30k-en-de"
 WORKERS = str(Path(__file__).with_name("_train_workers.py"))
+OFF = ("tokenizer.bpe_dropout=0", "training.r_drop=0")
 WARM_UP = 5  # updates before the clock starts
 HOPELESS = 0.85  # a setting of the peer slower than this share of its best one is not tried a second time
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592", "MALLOC_TOP_PAD_": "67108864"}
@@ -371,7 +373,7 @@ def main(argv: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HF_DATASETS_CACHE"] = f"{folder}/cache"
         data = [f"data.path={args.data}"] if args.data else ["data.path=storybook", "data.target=fr"]
-        bench = prepare(Path(folder), overrides=[*data, *args.set], steps=args.steps)
+        bench = prepare(Path(folder), overrides=[*OFF, *data, *args.set], steps=args.steps)
         for turn in range(args.rounds):
             for one in chosen[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
                 if turn and is_hopeless(one, chosen, runs):
