@@ -368,13 +368,6 @@ FAULTS = [
         "pass",
         tests="tests/training/test_bpe_dropout.py",
     ),
-    Fault(
-        "a process that did not start is waited for",
-        "training/processes.py",
-        "if not (other.stdout and other.stdout.readline()):",
-        "if False:",
-        tests="tests/training/test_trajectory.py -k dies --timeout 60",
-    ),
 ]
 
 
