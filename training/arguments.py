@@ -45,6 +45,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     remove_unused_columns: bool = False
     dataloader_pin_memory: bool = False
     ddp_find_unused_parameters: bool | None = False  # every parameter takes part in every batch
+    ddp_bucket_cap_mb: int | None = 100  # small models' gradients in one message
     log_level_replica: str = "error"  # one process speaks for all
     disable_tqdm: bool | None = None  # None: no bar where stderr is not a terminal
 

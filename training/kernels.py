@@ -1,6 +1,6 @@
-"""What a CPU does slowly in torch, done faster: dropout, and attention over short sentences.
+"""What a CPU does slowly in torch, done faster: dropout, attention over short sentences, casts.
 
-Both compute what the model's own modules compute.  They are put in its place while it is being trained, and only then.
+All compute what the model's own modules compute.  They are put in its place while it is being trained, and only then.
 """
 
 # B batch, H heads, T query positions, S key positions, E size of one head
@@ -15,6 +15,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.masking_utils import eager_mask
 
 SHORT_ATTENTION = "seq2see_short"
+SHORT = 16  # source positions, fewer than which plain sums beat torch's softmax
 
 
 def draw_kept(shape: torch.Size, p: float) -> tuple[Tensor, float]:
@@ -67,35 +68,42 @@ class _ShortAttention(torch.autograd.Function):
         scaling: float,
         p: float,
     ) -> Tensor:
-        score_BHTS = torch.matmul(query_BHTE, key_BHSE.transpose(2, 3)).float().mul_(scaling)
-        if mask is not None:
-            score_BHTS += mask
-        score_BHTS -= score_BHTS.amax(-1, keepdim=True)
-        weight_BHTS = score_BHTS.exp_()
-        weight_BHTS /= weight_BHTS.sum(-1, keepdim=True)
-        kept = None
-        used_BHTS = weight_BHTS
+        shape_BHT = query_BHTE.shape[:3]
+        query, key, value = (x.reshape(-1, *x.shape[2:]) for x in (query_BHTE, key_BHSE, value_BHSE))  # copied once
+        score = torch.bmm(query, key.transpose(1, 2)).float()
+        if mask is None:
+            score *= scaling
+        else:
+            score = torch.add(mask, score.view(*shape_BHT, -1), alpha=scaling).view_as(score)
+        if score.shape[-1] < SHORT:
+            score -= score.amax(-1, keepdim=True)
+            weight = score.exp_()
+            weight /= weight.sum(-1, keepdim=True)
+        else:
+            weight = score.softmax(-1)
+        kept, used = None, weight
         if p:
-            kept, ctx.scale = draw_kept(weight_BHTS.shape, p)
-            used_BHTS = (weight_BHTS * kept).mul_(ctx.scale)
-        used_BHTS = used_BHTS.to(value_BHSE.dtype)
+            kept, ctx.scale = draw_kept(weight.shape, p)
+            used = (weight * kept).mul_(ctx.scale)
+        used = used.to(value.dtype)
         ctx.scaling = scaling
-        ctx.save_for_backward(query_BHTE, key_BHSE, value_BHSE, weight_BHTS, used_BHTS, kept)
-        return torch.matmul(used_BHTS, value_BHSE)
+        ctx.save_for_backward(query, key, value, weight, used, kept)
+        return torch.bmm(used, value).view(*shape_BHT, -1)
 
     @staticmethod
     def backward(ctx: Any, grad_BHTE: Tensor) -> tuple[Tensor | None, ...]:
-        query_BHTE, key_BHSE, value_BHSE, weight_BHTS, used_BHTS, kept = ctx.saved_tensors
-        grad_value = torch.matmul(used_BHTS.transpose(2, 3), grad_BHTE)
-        grad_BHTS = torch.matmul(grad_BHTE, value_BHSE.transpose(2, 3)).float()
+        query, key, value, weight, used, kept = ctx.saved_tensors
+        shape_BH = grad_BHTE.shape[:2]
+        grad_output = grad_BHTE.reshape(-1, *grad_BHTE.shape[2:])
+        grad_value = torch.bmm(used.transpose(1, 2), grad_output)
+        grad = torch.bmm(grad_output, value.transpose(1, 2)).float()
         if kept is not None:
-            grad_BHTS = (grad_BHTS * kept).mul_(ctx.scale)
-        grad_BHTS *= weight_BHTS
-        grad_BHTS = torch.addcmul(grad_BHTS, weight_BHTS, grad_BHTS.sum(-1, keepdim=True), value=-1)
-        grad_BHTS = grad_BHTS.mul_(ctx.scaling).to(query_BHTE.dtype)
-        grad_query = torch.matmul(grad_BHTS, key_BHSE)
-        grad_key = torch.matmul(grad_BHTS.transpose(2, 3), query_BHTE)
-        return grad_query, grad_key, grad_value, None, None, None
+            grad = (grad * kept).mul_(ctx.scale)
+        grad *= weight
+        grad = torch.addcmul(grad, weight, grad.sum(-1, keepdim=True), value=-1)
+        grad = grad.mul_(ctx.scaling).to(query.dtype)
+        grads = torch.bmm(grad, key), torch.bmm(grad.transpose(1, 2), query), grad_value
+        return *(each.view(*shape_BH, *each.shape[1:]) for each in grads), None, None, None
 
 
 def short_attention(
@@ -118,17 +126,31 @@ AttentionInterface.register(SHORT_ATTENTION, short_attention)
 AttentionMaskInterface.register(SHORT_ATTENTION, eager_mask)
 
 
+class ReducedLayerNorm(nn.LayerNorm):
+    """A layer norm that under autocast gives its result in the type in which every projection wants it.
+
+    It is computed in float32 all the same, and cast once, where autocast would cast it for each projection anew.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        normed = super().forward(x)
+        return normed.to(torch.get_autocast_dtype("cpu")) if torch.is_autocast_enabled("cpu") else normed
+
+
+REPLACED: dict[type[nn.Module], type[nn.Module]] = {nn.Dropout: ByteDropout, nn.LayerNorm: ReducedLayerNorm}
+
+
 @contextmanager
 def fast_kernels(model: PreTrainedModel) -> Iterator[None]:
     """Inside, the model computes with them; afterwards it is as it was."""
     attention = model.config._attn_implementation
-    dropouts = [module for module in model.modules() if type(module) is nn.Dropout]
+    replaced = [module for module in model.modules() if type(module) in REPLACED]
     model.set_attn_implementation(SHORT_ATTENTION)
-    for module in dropouts:
-        module.__class__ = ByteDropout
+    for module in replaced:
+        module.__class__ = REPLACED[type(module)]
     try:
         yield
     finally:
         model.set_attn_implementation(attention)
-        for module in dropouts:
-            module.__class__ = nn.Dropout
+        for module in replaced:
+            module.__class__ = type(module).__bases__[0]

@@ -18,7 +18,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from accelerate.utils import gather_object
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 from transformers import (
     EarlyStoppingCallback,
@@ -88,6 +89,9 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         self.validation_pairs = validation_pairs
         self.model_accepts_loss_kwargs = True  # compute_loss takes num_items_in_batch, whatever model.forward does
         self.average: list[Tensor] | None = None
+        if self.accelerator.ddp_handler:
+            self.accelerator.ddp_handler.gradient_as_bucket_view = True
+        self.add_callback(BareForward(self))
         if args.ema_decay:
             self.add_callback(AverageWeights(self))
         if args.patience:
@@ -119,6 +123,12 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         )
 
     # Loss
+
+    def compute_loss_context_manager(self) -> AbstractContextManager[None]:
+        return self.accelerator.autocast()
+
+    def floating_point_ops(self, inputs: dict[str, Any]) -> int:
+        return 0  # nobody asks, and counting the parameters anew in each step takes 2 % of it
 
     def compute_loss(
         self,
@@ -170,7 +180,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         dataset = eval_dataset or self.eval_dataset
         start = time.perf_counter()
         self.model.eval()
-        with self.averaged(), torch.no_grad():
+        with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():
             loss = self._validation_loss(dataset)
             wanted = dataset.pairs[:: math.ceil(len(dataset) / self.validation_pairs)]
             limit = min(2 * int(dataset.lengths().max()) + 10, self.model.generation_config.max_length)
@@ -281,6 +291,23 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
             weights = load_file(Path(resume_from_checkpoint) / RAW_WEIGHTS)
             for name, parameter in self.model.named_parameters():
                 parameter.data.copy_(weights[name])
+
+
+class BareForward(TrainerCallback):
+    """Takes off what costs time around `forward` and does nothing for this model.
+
+    accelerate wraps it for mixed precision and would copy all logits to float32, where our loss takes them as they
+    come; the autocasting that goes with it is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
+    buffers to all processes in each step, and ours are constants.
+    """
+
+    def __init__(self, trainer: Seq2SeeTrainer):
+        self.trainer = trainer
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        vars(self.trainer.model).pop("forward", None)
+        if isinstance(self.trainer.model_wrapped, DistributedDataParallel):
+            self.trainer.model_wrapped.broadcast_buffers = False
 
 
 class AverageWeights(TrainerCallback):
