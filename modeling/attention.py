@@ -75,6 +75,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, config: Seq2SeeConfig, *, num_heads: int, is_causal: bool = False, layer_idx: int | None = None):
         super().__init__()
         self.config = config
+        self.num_heads = num_heads
         self.head_dim = config.d_model // num_heads
         self.scaling = self.head_dim**-0.5
         self.dropout = config.attention_dropout

@@ -1,0 +1,65 @@
+"""Where the attentions of an encoder-decoder are: the same few facts for Seq2See, Marian, BART, T5 and their kin.
+
+Everything in this folder that goes deeper than the returned weights (value-weighted views, ablation, patching) asks
+here, so that the naming habits of transformers' model families are known in one place.
+"""
+
+from dataclasses import dataclass
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from seq2see.lens.trace import Kind
+
+
+@dataclass(frozen=True)
+class AttentionSite:
+    """One attention module.  The value projection's output and the output projection's input have H * E columns.
+
+    Head h owns columns h*E to (h+1)*E of both, so `output.weight[:, h*E:(h+1)*E]` is the head's W_O.
+    """
+
+    kind: Kind
+    layer: int
+    module: nn.Module
+    value: nn.Linear
+    output: nn.Linear
+    heads: int
+
+    @property
+    def head_size(self) -> int:
+        """E, the columns of one head."""
+        return self.output.in_features // self.heads
+
+
+# The names of value projection, output projection and number of heads in transformers' two habits: BART's and T5's.
+HABITS = (("v_proj", "out_proj", "num_heads"), ("v", "o", "n_heads"))
+
+
+def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, ...]]:
+    """The attention modules of a model by kind, first layer first.
+
+    In a decoder layer self-attention comes before cross-attention, as in every transformers encoder-decoder.  UserError
+    where a layer's attention follows neither naming habit.
+    """
+    encoder, decoder = _attentions(model.get_encoder()), _attentions(model.get_decoder())
+    if not encoder or not decoder or len(decoder) % 2:
+        raise UserError(f"{type(model).__name__} is not built like BART or T5, so its heads cannot be reached")
+    return {
+        "encoder": tuple(_site("encoder", layer, module) for layer, module in enumerate(encoder)),
+        "decoder": tuple(_site("decoder", layer, module) for layer, module in enumerate(decoder[::2])),
+        "cross": tuple(_site("cross", layer, module) for layer, module in enumerate(decoder[1::2])),
+    }
+
+
+def _attentions(stack: nn.Module) -> list[nn.Module]:
+    return [module for module in stack.modules() if any(isinstance(getattr(module, v, None), nn.Linear)
+            and isinstance(getattr(module, o, None), nn.Linear) for v, o, _ in HABITS)]
+
+
+def _site(kind: Kind, layer: int, module: nn.Module) -> AttentionSite:
+    value, output, heads = next(habit for habit in HABITS if isinstance(getattr(module, habit[0], None), nn.Linear))
+    return AttentionSite(
+        kind, layer, module, getattr(module, value), getattr(module, output), int(getattr(module, heads))
+    )
