@@ -215,8 +215,8 @@ FAULTS = [
     Fault(
         "the split tears a sentence's pairs apart",
         "training/pairs.py",
-        "_hash(pair.source)",
-        "_hash(pair.source + pair.target)",
+        "_side(pair.source, fractions)",
+        "_side(pair.source + pair.target, fractions)",
         tests="tests/training/test_pairs.py -k split",
     ),
     Fault(

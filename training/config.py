@@ -41,6 +41,7 @@ class DataConfig:
     source: str = "en"
     target: str | list[str] = "fr"
     val_fraction: float = 0.01
+    test_fraction: float = 0.0
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
 
@@ -194,6 +195,8 @@ def _check_ranges(config: RunConfig) -> None:
         raise _wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
     if not 0 < config.data.val_fraction < 1:
         raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
+    if not 0 <= config.data.test_fraction < 1 - config.data.val_fraction:
+        raise _wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
     if not 0 <= config.tokenizer.bpe_dropout < 1:
         raise _wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
     if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):

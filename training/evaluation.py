@@ -66,8 +66,9 @@ def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> t
 def evaluate_run(
     model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig, corpus: Corpus
 ) -> dict[str, dict[str, Any]]:
-    """The scores of a finished run on its validation pairs, and for storybook on the held-out combinations."""
-    parts = {"val": corpus.val[:: -(-len(corpus.val) // FINAL_PAIRS)]}
+    """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs."""
+    parts = {"val": corpus.val, "test": corpus.test} if corpus.test else {"val": corpus.val}
+    parts = {split: pairs[:: -(-len(pairs) // FINAL_PAIRS)] for split, pairs in parts.items()}
     if config.data.path == "storybook":
         parts["test"] = load_split(config.data, "test", seed=config.training.get("seed", 0))
     return {

@@ -11,8 +11,8 @@ import hashlib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import overload
@@ -26,6 +26,7 @@ from seq2see.training.config import DataConfig
 from seq2see.training.reading import Part, find_part
 
 COLUMNS = pa.schema([("source", pa.string()), ("target", pa.string()), ("target_language", pa.string())])
+SIDES = ("train", "val", "test")
 ROWS = 10_000  # of a record batch: what is held in memory while a file is written or read through
 TOKENIZER_PAIRS = 500_000  # at most so many teach a vocabulary
 
@@ -75,6 +76,7 @@ class StoredPairs(Sequence[Pair]):
 class Corpus:
     train: StoredPairs
     val: list[Pair]
+    test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
     skipped: dict[str, int]  # what was wrong with pairs that data.on_bad=skip left out -> how many
 
 
@@ -135,7 +137,7 @@ class Cleaner:
 
 
 def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
-    """Training and validation pairs.  One table is split by a hash of the source sentence (`data.val_fraction`).
+    """The pairs.  One table is split by a hash of the source sentence (`data.val_fraction`, `data.test_fraction`).
 
     They are read once and then found in the cache, by the content of the files and by the settings.
     """
@@ -145,13 +147,14 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     parts = [part and part.fingerprint() for part in (train, val)]
     key = fingerprint(code, parts, {**asdict(data), "path": None})
     folder = made_once(cache_folder() / key, lambda folder: _store(folder, data, train, val))
-    stored = {side: StoredPairs(folder / side, source_language=data.source) for side in ("train", "val")}
+    stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     if not stored["train"] or not stored["val"]:
         raise UserError(
             f"{data.path} gives {len(stored['train'])} training and {len(stored['val'])} validation pairs; both are"
             " needed: give more pairs or raise data.val_fraction"
         )
-    return Corpus(stored["train"], list(stored["val"]), json.loads((folder / "skipped.json").read_text("utf-8")))
+    skipped = json.loads((folder / "skipped.json").read_text("utf-8"))
+    return Corpus(stored["train"], list(stored["val"]), list(stored["test"]), skipped)
 
 
 def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
@@ -159,9 +162,11 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
     if split in ("train", "val"):
         return list(getattr(load_corpus(data, seed=seed), split))
     part = find_part(data, split, seed=seed)
-    if part is None:
-        raise UserError(f"{data.path} is one table, split into train and val; there is no {split!r}")
-    return list(Cleaner(data).pairs(part))
+    if part is not None:
+        return list(Cleaner(data).pairs(part))
+    if split == "test" and data.test_fraction:
+        return load_corpus(data, seed=seed).test
+    raise UserError(f"{data.path} is one table, split into train and val; there is no {split!r}")
 
 
 def load_all(data: DataConfig) -> list[Pair]:
@@ -171,20 +176,30 @@ def load_all(data: DataConfig) -> list[Pair]:
 
 
 def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> None:
-    """Read both sides through and write them into the folder."""
+    """Read everything through and write the sides into the folder."""
     cleaner = Cleaner(data)
-    limit = 0 if val else int(data.val_fraction * 2**64)
-    with closing(PairWriter(folder / "train")) as training, closing(PairWriter(folder / "val")) as validation:
+    fractions = {} if val else {"val": data.val_fraction, "test": data.test_fraction}
+    with ExitStack() as stack:
+        writers = {side: stack.enter_context(closing(PairWriter(folder / side))) for side in SIDES}
         for pair in cleaner.pairs(train):
-            (validation if limit and _hash(pair.source) < limit else training).add(pair)
+            writers[_side(pair.source, fractions)].add(pair)
         for pair in cleaner.pairs(val) if val else ():
-            validation.add(pair)
+            writers["val"].add(pair)
     (folder / "skipped.json").write_text(json.dumps(cleaner.skipped), "utf-8")
 
 
-def _hash(sentence: str) -> int:
-    """All pairs of one source sentence fall on the same side, whatever else the corpus holds."""
-    return int.from_bytes(hashlib.blake2b(sentence.encode(), digest_size=8).digest(), "big")
+def _side(source: str, fractions: Mapping[str, float]) -> str:
+    """All pairs of one source sentence fall on the same side, whatever else the corpus holds.
+
+    Case and punctuation do not make another sentence of it: what was trained as *Go!* is not tested as *Go.*
+    """
+    letters = "".join(filter(str.isalnum, source.casefold())) or source
+    place = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big") / 2**64
+    for side, fraction in fractions.items():
+        if place < fraction:
+            return side
+        place -= fraction
+    return "train"
 
 
 class PairWriter:

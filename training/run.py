@@ -105,7 +105,8 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     checkpoint = choose_checkpoint(config, arguments, output)
     transformers.set_seed(arguments.seed)
     corpus = load_corpus(config.data, seed=arguments.seed)
-    say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs from {config.data.path}")
+    test = f", {len(corpus.test)} test pairs" if corpus.test else ""
+    say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
     for fault, count in corpus.skipped.items():
         say(f"left out {count} pairs with {fault}")
     tokenizer, model = make_model(config, corpus, checkpoint)

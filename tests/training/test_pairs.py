@@ -6,6 +6,7 @@ import itertools
 import json
 import time
 import unicodedata
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -89,6 +90,27 @@ def test_split_keeps_all_translations_of_a_sentence_on_one_side(tmp_path):
     lines = path.read_text("utf-8").splitlines()
     path.write_text("\n".join([lines[0], "sentence new\tphrase new", *reversed(lines[1:])]), "utf-8")
     assert {pair.source for pair in load_corpus(data(path, val_fraction=0.2)).val} - {"sentence new"} == sides[1]
+
+
+def test_a_table_gives_a_test_part_too_where_asked(tmp_path):
+    path = tmp_path / "many.tsv"
+    path.write_text("en\tfr\n" + "".join(f"sentence {i}\tphrase {i}\n" for i in range(400)), "utf-8")
+    settings = data(path, val_fraction=0.2, test_fraction=0.3)
+    corpus = load_corpus(settings)
+    sides = [{pair.source for pair in side} for side in (corpus.train, corpus.val, corpus.test)]
+    assert len(set.union(*sides)) == sum(map(len, sides)) == 400
+    assert 50 < len(sides[1]) < 110 and 80 < len(sides[2]) < 160
+    assert load_split(settings, "test") == corpus.test
+    assert not load_corpus(data(path)).test
+
+
+def test_case_and_punctuation_make_no_other_sentence(tmp_path):
+    path = tmp_path / "a.tsv"
+    rows = [f"{text}\tx {i}\n" for i in range(200) for text in (f"Go {i}!", f"go, {i}.", f"GO {i}")]
+    path.write_text("en\tfr\n" + "".join(rows), "utf-8")
+    for side in (load_corpus(data(path, val_fraction=0.4)).val, load_corpus(data(path, val_fraction=0.4)).train):
+        counts = Counter(pair.target for pair in side)
+        assert counts and set(counts.values()) == {3}
 
 
 def test_text_is_stripped_and_composed(tmp_path):
