@@ -7,6 +7,7 @@ pieces that spelled it, a new tag from the mean of the old tags.
 
 from __future__ import annotations
 
+import copy
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     model = load_checkpoint(folder)
     if not isinstance(model, Seq2SeeForConditionalGeneration):
         raise UserError(f"model.init_from={folder} is a {model.config.model_type} model; give a Seq2See model's folder")
+    model = with_dropout(model, config.model.dropout)
     tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
     languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
     if languages != tokenizer.languages:
@@ -42,6 +44,15 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     pairs = [[config.data.source, target] for target in config.data.targets]
     model.config.language_pairs = pairs + [pair for pair in model.config.language_pairs or [] if pair not in pairs]
     return tokenizer, model
+
+
+def with_dropout(model: PreTrainedModel, p: float) -> PreTrainedModel:
+    """The same weights and shape with another rate of dropout: a small corpus asks for more of it than a large one."""
+    changed = copy.deepcopy(model.config)
+    changed.dropout = p
+    fresh = type(model)(changed)
+    fresh.load_state_dict(model.state_dict())
+    return fresh
 
 
 def has_new_languages(config: RunConfig, tokenizer: Seq2SeeTokenizer) -> bool:

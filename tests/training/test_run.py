@@ -253,6 +253,15 @@ def test_fine_tuning_on_a_known_language_keeps_the_tokenizer(run, toy_file, tmp_
     assert (tmp_path / "run" / "tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
 
 
+def test_fine_tuning_has_a_dropout_of_its_own(run, toy_file):
+    config = load_config("finetune", [f"model.init_from={run}", f"data.path={toy_file}", "model.dropout=0.35"])
+    _, model = start_from(config, load_corpus(config.data))
+    rates = {module.p for name, module in model.named_modules() if name.endswith(".dropout")}
+    assert rates == {0.35} and model.config.dropout == 0.35
+    before = load_file(run / "model.safetensors")
+    assert all((weights == before[name]).all() for name, weights in model.named_parameters())
+
+
 def test_only_the_first_of_several_processes_writes(make_trainer, monkeypatch):
     trainer: Seq2SeeTrainer = make_trainer(ema_decay=0.9)
     trainer.train()

@@ -1,0 +1,206 @@
+"""What is a trained model worth to a language of 2,700 pairs?  Fine-tuning English-French to Hindi, four ways.
+
+    python benchmarks/transfer.py --start runs/tatoeba-en-fr --data en-hi.tsv --out FOLDER [--seeds 0 1 2]
+    python benchmarks/transfer.py --quick          a few steps, on what the package brings along
+
+| row | vocabulary | starts from |
+| --- | --- | --- |
+| `joint` | learnt anew on old and new text, as `seq2see train finetune-en-hi` does | the trained model |
+| `bytes` | the old one, which spells Hindi in bytes | the trained model |
+| `scratch` | that of `joint` | random weights, at the same peak and at the one of new models (`scratch, high peak`) |
+| `joint, no remedies` | that of `joint` | the trained model; dropout, smoothing, BPE-dropout, decay and averaging off |
+
+All are scored on the same test pairs, whose English sentences no run has trained on in Hindi.  FOLDER keeps the runs
+and gets `overfitting.png`: the loss of training and of validation pairs, both without dropout and smoothing, after each
+epoch of `joint` with the remedies and without.  Losses are of the averaged weights where they are averaged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer, load_checkpoint
+from seq2see.training.config import load_config
+from seq2see.training.pairs import Pair, load_corpus
+
+RECIPE = "finetune-en-hi"
+NO_REMEDIES = (
+    *("model.dropout=0", "training.label_smoothing_factor=0", "tokenizer.bpe_dropout=0", "training.weight_decay=0"),
+    *("training.ema_decay=0",),
+)
+HIGH_PEAK = ("training.learning_rate=3e-3",)
+CURVES = ("joint", "joint, no remedies")
+SHOWN = 200  # training pairs, and at most so many validation pairs, that the curves are of
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--start", type=Path, help="folder of the trained English-French model")
+    parser.add_argument("--data", type=Path, help="table of English and Hindi")
+    parser.add_argument("--out", type=Path, help="folder for the runs and the plot")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    if not arguments.quick and not (arguments.start and arguments.data and arguments.out):
+        parser.error("--start, --data and --out are wanted, or --quick")
+    with tempfile.TemporaryDirectory() as scratch:
+        if arguments.quick:
+            rows = measure(*miniature(Path(scratch)), Path(scratch), [0], ["training.max_steps=3"])
+        else:
+            rows = measure(arguments.start, arguments.data, arguments.out, arguments.seeds, [])
+    report(rows)
+
+
+def miniature(folder: Path) -> tuple[Path, Path]:
+    """A start and a table from what the package brings along: storybook, and its Hindi idioms."""
+    from seq2see.training.storybook import generate
+
+    train("storybook", folder / "start", "training.max_steps=3", "evaluation.num_beams=1", "evaluation.max_length=20",
+          "training.load_best_model_at_end=false")  # fmt: skip
+    idioms = [pair for pair in generate(train_size=1000).idioms if pair.target_language == "hi"]
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in idioms]
+    (folder / "hi.tsv").write_text("en\thi\n" + "".join(lines), "utf-8")
+    return folder / "start", folder / "hi.tsv"
+
+
+def measure(start: Path, data: Path, out: Path, seeds: Sequence[int], extra: Sequence[str]) -> list[dict[str, Any]]:
+    """Train every row with every seed; one line of figures each."""
+    found: list[dict[str, Any]] = []
+    for seed in seeds:
+        folder = out / f"seed-{seed}"
+        common = [f"data.path={data}", f"training.seed={seed}", *extra]
+        joint = folder / "joint"
+
+        def run(name: str, begin: Path, *overrides: str, folder: Path = folder, common: Sequence[str] = common) -> None:
+            output = folder / name.replace(", ", "-").replace(" ", "-")
+            train(RECIPE, output, f"model.init_from={begin}", "training.save_total_limit=null", *common, *overrides)
+            found.append({"name": name, **figures(output)})
+
+        run("joint", start)
+        run("bytes", spelling_in_bytes(start, folder / "start-bytes"))
+        fresh = forgotten(joint, folder / "start-scratch")
+        run("scratch", fresh)
+        run("scratch, high peak", fresh, *HIGH_PEAK)
+        run("joint, no remedies", start, *NO_REMEDIES)
+    corpus = load_corpus(load_config(RECIPE, [f"data.path={data}"]).data)
+    parts = {"training": list(corpus.train)[:: -(-len(corpus.train) // SHOWN)], "validation": corpus.val[:SHOWN]}
+    curves = {
+        name: learning_curve(out / f"seed-{seeds[0]}" / name.replace(", ", "-").replace(" ", "-"), parts)
+        for name in CURVES
+    }
+    draw(out / "overfitting.png", curves)
+    for row in found:
+        row["curve"] = curves.get(row["name"])
+    return found
+
+
+def train(recipe: str, output: Path, *overrides: str) -> None:
+    command = [sys.executable, "-m", "seq2see", "train", recipe, f"training.output_dir={output}", *overrides]
+    subprocess.run([*command, "training.disable_tqdm=true"], check=True, stdout=subprocess.DEVNULL)
+
+
+def spelling_in_bytes(start: Path, folder: Path) -> Path:
+    """The trained model with a tag for Hindi, whose embedding is the mean of the others', and no new pieces."""
+    model, tokenizer = load_checkpoint(start), Seq2SeeTokenizer.from_pretrained(start)
+    tags = [tokenizer.tag_id(language) for language in tokenizer.languages]
+    embedding_VD = model.get_input_embeddings().weight.data
+    embedding_VD[tokenizer.add_language("hi")] = embedding_VD[tags].mean(0)
+    return saved(model, tokenizer, folder)
+
+
+def forgotten(run: Path, folder: Path) -> Path:
+    """A model of the same shape and vocabulary that has learnt nothing."""
+    torch.manual_seed(0)
+    return saved(
+        Seq2SeeForConditionalGeneration(load_checkpoint(run).config), Seq2SeeTokenizer.from_pretrained(run), folder
+    )
+
+
+def saved(model: Any, tokenizer: Any, folder: Path) -> Path:
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def figures(run: Path) -> dict[str, Any]:
+    metrics = json.loads((run / "metrics.json").read_text("utf-8"))
+    scores, training = metrics["evaluation"]["test"], metrics["training"]
+    tokenizer = Seq2SeeTokenizer.from_pretrained(run)
+    corpus = load_corpus(load_config(str(run / "run.yaml")).data)
+    pieces = statistics.mean(len(tokenizer.encode_source(pair.target)) for pair in corpus.test)
+    return {
+        "chrf": scores["chrf"], "bleu": scores["bleu"], "test_pairs": scores["pairs"], "pairs": training["pairs"],
+        "pieces": round(pieces, 1), "seconds": training["seconds"], "steps": training["steps"],
+        "signatures": [scores["chrf_signature"], scores["bleu_signature"]],
+    }  # fmt: skip
+
+
+def learning_curve(run: Path, parts: Mapping[str, Sequence[Pair]]) -> dict[str, list[tuple[int, float]]]:
+    """Nats per piece on each part after each epoch."""
+    tokenizer = Seq2SeeTokenizer.from_pretrained(run)
+    folders = sorted(run.glob("checkpoint-*"), key=lambda folder: int(folder.name.rpartition("-")[2]))
+    curve: dict[str, list[tuple[int, float]]] = {name: [] for name in parts}
+    for epoch, folder in enumerate(folders, 1):
+        model = load_checkpoint(folder).eval()
+        for name, pairs in parts.items():
+            curve[name].append((epoch, loss(model, tokenizer, pairs)))
+    return curve
+
+
+@torch.no_grad()
+def loss(model: Any, tokenizer: Seq2SeeTokenizer, pairs: Sequence[Pair]) -> float:
+    total, count = 0.0, 0
+    for pair in pairs:
+        source, labels = tokenizer.encode_source(pair.source), tokenizer.encode_target(pair.target, language="hi")
+        logits_TV = model(input_ids=torch.tensor([source]), labels=torch.tensor([labels])).logits[0, 1:]  # not the tag
+        log_probs = logits_TV.log_softmax(-1).gather(1, torch.tensor(labels[1:])[:, None])
+        total, count = total - float(log_probs.sum()), count + len(log_probs)
+    return total / count
+
+
+def draw(path: Path, curves: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]) -> None:
+    from matplotlib.figure import Figure
+
+    from seq2see.training.curve import BLUE, ORANGE
+
+    figure = Figure(figsize=(8, 3.6), dpi=150, layout="constrained")
+    titles = dict(zip(CURVES, ("with the remedies", "without"), strict=True))
+    for axis, name in zip(figure.subplots(1, 2, sharey=True), CURVES, strict=True):
+        for (part, points), colour in zip(curves[name].items(), (BLUE, ORANGE), strict=True):
+            axis.plot(*zip(*points, strict=True), color=colour, label=part)
+        axis.set_title(titles[name], loc="left")
+        axis.set_xlabel("epochs")
+        axis.set_ylim(bottom=0)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.legend(frameon=False)
+    figure.axes[0].set_ylabel("loss per piece (nats)")
+    figure.savefig(path, metadata={"Software": None})
+
+
+def report(found: Sequence[Mapping[str, Any]]) -> None:
+    """A table of means over the seeds, and the line of JSON."""
+    rows = []
+    for name in dict.fromkeys(row["name"] for row in found):
+        runs = [row for row in found if row["name"] == name]
+        mean = {key: statistics.mean(run[key] for run in runs) for key in ("chrf", "bleu", "pieces", "seconds")}
+        rows.append({**runs[0], **mean, "runs": [[run["chrf"], run["bleu"]] for run in runs]})
+    print(f"{'':22}{'chrF2':>8}{'BLEU':>8}{'pieces a sentence':>20}{'seconds':>10}")
+    for row in rows:
+        print(f"{row['name']:22}{row['chrf']:8.2f}{row['bleu']:8.2f}{row['pieces']:20.1f}{row['seconds']:10.0f}")
+    machine = {"system": platform.platform(), "python": platform.python_version(), "torch": torch.__version__}
+    print(json.dumps({"benchmark": "transfer", "machine": machine, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()
