@@ -26,6 +26,7 @@ class AttentionSite:
     value: nn.Linear
     output: nn.Linear
     heads: int
+    norm: nn.Module  # before it where the model is pre-norm (Seq2See, T5), after its residual where post-norm (Marian)
 
     @property
     def head_size(self) -> int:
@@ -33,8 +34,9 @@ class AttentionSite:
         return self.output.in_features // self.heads
 
 
-# The names of value projection, output projection and number of heads in transformers' two habits: BART's and T5's.
-HABITS = (("v_proj", "out_proj", "num_heads"), ("v", "o", "n_heads"))
+# The names of value projection, output projection and number of heads in transformers' two habits, BART's and T5's, and
+# of the norm beside the module, which has the name {}.
+HABITS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm"), ("v", "o", "n_heads", "layer_norm"))
 
 
 def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, ...]]:
@@ -47,19 +49,30 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
     if not encoder or not decoder or len(decoder) % 2:
         raise UserError(f"{type(model).__name__} is not built like BART or T5, so its heads cannot be reached")
     return {
-        "encoder": tuple(_site("encoder", layer, module) for layer, module in enumerate(encoder)),
-        "decoder": tuple(_site("decoder", layer, module) for layer, module in enumerate(decoder[::2])),
-        "cross": tuple(_site("cross", layer, module) for layer, module in enumerate(decoder[1::2])),
+        "encoder": tuple(_site("encoder", layer, *found) for layer, found in enumerate(encoder)),
+        "decoder": tuple(_site("decoder", layer, *found) for layer, found in enumerate(decoder[::2])),
+        "cross": tuple(_site("cross", layer, *found) for layer, found in enumerate(decoder[1::2])),
     }
 
 
-def _attentions(stack: nn.Module) -> list[nn.Module]:
-    return [module for module in stack.modules() if any(isinstance(getattr(module, v, None), nn.Linear)
-            and isinstance(getattr(module, o, None), nn.Linear) for v, o, _ in HABITS)]
+def _attentions(stack: nn.Module) -> list[tuple[nn.Module, nn.Module, str]]:
+    """Each attention, what it is a part of, and its name there."""
+    found = []
+    for name, module in stack.named_modules():
+        parent, _, own = name.rpartition(".")
+        around = stack.get_submodule(parent)
+        if any(_has(module, v) and _has(module, o) and hasattr(around, norm.format(own)) for v, o, _, norm in HABITS):
+            found.append((module, around, own))
+    return found
 
 
-def _site(kind: Kind, layer: int, module: nn.Module) -> AttentionSite:
-    value, output, heads = next(habit for habit in HABITS if isinstance(getattr(module, habit[0], None), nn.Linear))
+def _has(module: nn.Module, projection: str) -> bool:
+    return isinstance(getattr(module, projection, None), nn.Linear)
+
+
+def _site(kind: Kind, layer: int, module: nn.Module, around: nn.Module, own: str) -> AttentionSite:
+    value, output, heads, norm = next(habit for habit in HABITS if _has(module, habit[0]))
     return AttentionSite(
-        kind, layer, module, getattr(module, value), getattr(module, output), int(getattr(module, heads))
+        kind, layer, module, getattr(module, value), getattr(module, output), int(getattr(module, heads)),
+        getattr(around, norm.format(own)),
     )

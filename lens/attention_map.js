@@ -174,8 +174,8 @@ function attentionMap(root) {
     ui.unseen.hidden = !data.unseen.length;
     ui.unseen.textContent = `Never seen in training: ${data.unseen.join(", ")}. The model has learnt nothing about `
       + `${data.unseen.length > 1 ? "these words" : "this word"}; what it writes for ${data.unseen.length > 1 ? "them" : "it"} is a guess.`;
-    const [special, punctuation] = kind().shares[state.layer][state.head];
-    ui.note.textContent = `Every row sums to 1. Of this head's attention, ${percent(special)} is on special pieces (language tag, </s>) and `
+    const [end, tags, punctuation] = kind().shares[state.layer][state.head];
+    ui.note.textContent = `Every row sums to 1. Of this head's attention, ${percent(end)} is on the closing </s>, ${percent(tags)} on tags and the start, and `
       + `${percent(punctuation)} on punctuation. It shows where the head looked, not why the model chose its words.`;
     ui.tip.hidden = true;
     drawMap();

@@ -7,7 +7,6 @@ Nothing here changes a weight: no renormalising, no dimming; a scale that is not
 import base64
 import html
 import json
-import unicodedata
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
+from seq2see.lens.summary import sink_shares
 from seq2see.lens.trace import KINDS, Kind, Trace
 from seq2see.tokenizer.words import Piece, Word
 
@@ -57,19 +57,6 @@ def labels(pieces: Sequence[Piece]) -> list[str]:
     return [("·" if goes_on else "") + label(piece.text) for piece, goes_on in zip(pieces, continues, strict=True)]
 
 
-def is_punctuation(piece: Piece) -> bool:
-    text = piece.text.strip(" ▁")
-    return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
-
-
-def shares(trace: Trace, kind: Kind, *, view: str = "raw") -> np.ndarray:
-    """How much of the attention falls on special pieces, and how much on punctuation: [L,H,2], means over the rows."""
-    columns = trace.column_pieces(kind)
-    maps = trace.maps(kind, view)
-    chosen = [[piece.special for piece in columns], [is_punctuation(piece) for piece in columns]]
-    return np.stack([maps[..., np.array(which)].sum(-1).mean(-1) for which in chosen], axis=-1)
-
-
 def facts(trace: Trace) -> str:
     """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
     steps = len(trace.target) - trace.given
@@ -78,6 +65,8 @@ def facts(trace: Trace) -> str:
         parts.append("stopped at the limit of length, before </s>")
     if trace.score is not None:
         parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
+    if trace.difference is not None and (trace.engine, trace.precision) != ("torch", "float32"):
+        parts.append(f"which found its log-probability {trace.difference:+.3f} off these weights'")
     return " · ".join([*([trace.model] if trace.model else []), *parts])
 
 
@@ -119,7 +108,7 @@ def _kind_data(trace: Trace, kind: Kind, view: str) -> dict[str, Any]:
         "about": ABOUT[kind],
         "shape": maps.shape,
         "weights": base64.b64encode((maps * 65535).round().astype("<u2").tobytes()).decode("ascii"),
-        "shares": shares(trace, kind, view=view).round(6).tolist(),
+        "shares": sink_shares(trace, kind, view=view).round(6).tolist(),
         "row_titles": {"predicts": ROWS[kind], "reads": ROWS_READ if kind != "encoder" else ROWS[kind]},
         "column_title": COLUMNS[kind],
     }

@@ -5,7 +5,8 @@ import unicodedata
 import regex
 
 from seq2see.errors import UserError
-from seq2see.lens.show import ABOUT, COLUMNS, NAMES, ROWS, facts, labels, shares
+from seq2see.lens.show import ABOUT, COLUMNS, NAMES, ROWS, facts, labels
+from seq2see.lens.summary import sink_shares
 from seq2see.lens.trace import Kind, Trace
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis
@@ -27,11 +28,12 @@ def to_terminal(trace: Trace, *, kind: Kind = "cross", layer: int | None = None,
     names = [_fit(name) for name in labels(trace.row_pieces(kind))]
     columns = [_fit(name) for name in labels(trace.column_pieces(kind))]
     margin = max(map(_width, names)) + 1
-    special, punctuation = shares(trace, kind)[layer, head]
+    end, tags, punctuation = sink_shares(trace, kind)[layer, head]
     lines = [
         f"{NAMES[kind]}, layer {layer} of 0-{layers - 1}, head {head} of 0-{heads - 1}: {ABOUT[kind]}",
         f"{ROWS[kind]}; {COLUMNS[kind]}; a cell: hundredths; `·` continues a word",
-        f"{special:.0%} of this head's attention is on special pieces, {punctuation:.0%} on punctuation",
+        f"{end:.0%} of this head's attention is on the closing </s>, {tags:.0%} on tags and the start, "
+        f"{punctuation:.0%} on punctuation",
     ]
     per_block = max(1, (width - margin) // 3)
     for first in range(0, len(columns), per_block):

@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from seq2see.errors import UserError
-from seq2see.lens.trace import decode_target
+from seq2see.lens.forcing import decode_target
 
 BATCH_TOKENS = 4096  # source pieces in one batch, padding and beams counted
 BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step, for the scores

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from transformers import PreTrainedModel
 
 # B pairs, S source pieces, T target pieces, V vocabulary
 
@@ -32,14 +30,6 @@ class Score:
     def mean(self) -> float:
         """Log-probability per token."""
         return self.log_prob / self.tokens
-
-
-def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, `</s>` included, beginning with `first` where that is what generation must begin with."""
-    if isinstance(tokenizer, Seq2SeeTokenizer):
-        return tokenizer.encode_target(text, language=language)
-    ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
-    return ids if first is None or ids[0] == first else [first, *ids]
 
 
 @torch.no_grad()

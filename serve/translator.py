@@ -17,10 +17,12 @@ from typing import overload
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.trace import Trace, encode_source, trace_hypotheses
+from seq2see.lens.forcing import encode_source, encode_target
+from seq2see.lens.reading import trace_hypotheses
+from seq2see.lens.trace import Trace
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.serve.engine import Hypothesis, TorchEngine
-from seq2see.serve.scoring import Score, encode_target, score_targets
+from seq2see.serve.scoring import Score, score_targets
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, refuse_surrogates
 from seq2see.tokenizer.words import Word, split_words
 

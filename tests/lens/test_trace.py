@@ -5,9 +5,9 @@ import pytest
 import torch
 from tiny import SENTENCES
 
-from seq2see.errors import UserError
-from seq2see.lens import Trace, trace_hypotheses
-from seq2see.lens.trace import KINDS, TOP, encode_source
+from seq2see.lens import trace_hypotheses
+from seq2see.lens.forcing import encode_source
+from seq2see.lens.trace import KINDS, TOP
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
 CLOSE = {"rtol": 0, "atol": 1e-5}
@@ -81,7 +81,7 @@ def test_many_sentences_go_in_several_passes(seq2see, monkeypatch):
     model, tokenizer = seq2see
     targets = [[7, 9, 2]] * 3
     whole = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    monkeypatch.setattr("seq2see.lens.trace.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("seq2see.lens.forcing.CELLS_AT_ONCE", 1)
     passes = []
     hook = model.register_forward_pre_hook(lambda *_: passes.append(1))
     parts = trace_hypotheses(model, tokenizer, SOURCES, targets)
@@ -174,27 +174,3 @@ def test_a_trace_cannot_be_changed(trace):
         trace.cross["raw"][0, 0, 0, 0] = 1
     with pytest.raises(AttributeError):
         trace.score = 0.0
-
-
-def test_saved_and_loaded_it_is_the_same(trace, tmp_path):
-    trace.save(tmp_path / "t.json")
-    loaded = Trace.load(tmp_path / "t.json")
-    for name, value in vars(trace).items():
-        if name in KINDS:
-            assert value.keys() == vars(loaded)[name].keys()
-            for view, array in value.items():
-                np.testing.assert_array_equal(array, vars(loaded)[name][view])
-                assert vars(loaded)[name][view].dtype == np.float32
-        elif isinstance(value, np.ndarray):
-            np.testing.assert_array_equal(value, vars(loaded)[name])
-        else:
-            assert value == vars(loaded)[name], name
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "seq2see-trace", "version": 2}',
-                                  '{"format": "seq2see-trace", "version": 1}', "\x00\xff"])
-def test_another_file_is_refused_in_one_line(text, tmp_path):
-    path = tmp_path / "x.json"
-    path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(UserError, match=r"x\.json is not a trace"):
-        Trace.load(path)

@@ -11,8 +11,8 @@ from tiny import SENTENCES
 from seq2see import Translator
 from seq2see.cli import main
 from seq2see.errors import UserError
+from seq2see.lens.forcing import encode_target
 from seq2see.serve import scoring
-from seq2see.serve.scoring import encode_target
 
 SOURCES = [SENTENCES[0], "The box.", "An owl lent 12 ladders.", SENTENCES[2], "The cat."]
 TRANSLATIONS = ["Le chat n'a pas traversé la rue.", "La boîte.", "Un", SENTENCES[4], "Le chat </s> dort."]

@@ -1,0 +1,76 @@
+"""Maps by words instead of pieces.
+
+What a word receives is the sum over its pieces, since a reader asks how much looked at the word; what a word gives is
+the mean over its pieces, since each of them looked once (Clark et al. 2019).  Rows that sum to 1 still do.  Of "norm"
+this adds lengths of vectors, which is more than the length of their sum.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from seq2see.lens.trace import Kind, Rows, Trace
+from seq2see.tokenizer.words import Piece, Word
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A word, or a piece that belongs to none (`</s>`, a tag): the numbers of its pieces, and which word it is."""
+
+    text: str
+    pieces: tuple[int, ...]
+    word: int | None
+    special: bool
+
+
+@dataclass(frozen=True, eq=False)
+class WordMap:
+    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words.  `row_meaning` says which step a target word's row is."""
+
+    kind: Kind
+    view: str
+    row_meaning: Rows
+    rows: tuple[Unit, ...]
+    columns: tuple[Unit, ...]
+    maps: np.ndarray
+
+
+def units(pieces: Sequence[Piece], words: Sequence[Word]) -> tuple[Unit, ...]:
+    """Neighbouring pieces of one word together; pieces that belong to no word alone."""
+    found = []
+    numbered = groupby(enumerate(pieces), key=lambda one: (one[1].word, -1 if one[1].word is not None else one[0]))
+    for (word, _), group in numbered:
+        members = list(group)
+        text = members[0][1].text if word is None else words[word].text
+        found.append(Unit(text, tuple(i for i, _ in members), word, members[0][1].special))
+    return tuple(found)
+
+
+def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
+    """[...,rows,pieces] to [...,rows,units]."""
+    starts = [unit.pieces[0] for unit in columns]
+    added: np.ndarray = np.add.reduceat(maps, starts, axis=-1)
+    return added
+
+
+def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
+    """[...,pieces,columns] to [...,units,columns]."""
+    starts = [unit.pieces[0] for unit in rows]
+    added: np.ndarray = np.add.reduceat(maps, starts, axis=-2)
+    return added / np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)[:, None]
+
+
+def word_map(trace: Trace, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
+    """The maps of a kind by words, every layer and head for itself.
+
+    `rows` chooses the steps that a target word's row is the mean of: those that predict its pieces, or those that
+    read them, each one step later.  By `reads` the first row is the start's, and a word at the very end of a target
+    without `</s>` lacks the step that would read its last piece.
+    """
+    source, target = trace.source_words, trace.target_words
+    row_units = units(trace.row_pieces(kind, rows=rows), source if kind == "encoder" else target)
+    column_units = units(trace.column_pieces(kind), target if kind == "decoder" else source)
+    maps = mean_rows(sum_columns(trace.maps(kind, view), column_units), row_units)
+    return WordMap(kind, view, rows, row_units, column_units, maps)

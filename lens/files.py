@@ -1,0 +1,110 @@
+"""A `Trace` as a file: .json to read anywhere, .npz for all of it.
+
+Both hold every map in float32, exactly.  Only NPZ holds the logits of the whole vocabulary; JSON keeps the 20 best of
+each step and the log-normaliser.  Nothing is ever unpickled.
+"""
+
+import json
+import zlib
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from seq2see.errors import UserError
+from seq2see.lens.trace import KINDS, Candidate, Trace
+from seq2see.tokenizer.words import Piece
+
+FORMAT = {"format": "seq2see-trace", "version": 2}
+ARRAYS = ("log_probs", "entropies", "log_normalisers", "logits", "left_out")
+# What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, BadZipFile, MemoryError, RuntimeError,
+          zlib.error)
+
+
+def save(trace: Trace, path: str | Path) -> None:
+    """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
+    path = Path(path)
+    if _suffix(path) == ".json":
+        record = _plain(trace)
+        record |= {name: None if getattr(trace, name) is None else _exact(getattr(trace, name)) for name in ARRAYS}
+        record |= {kind: {view: _exact(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
+        path.write_text(json.dumps(record | {"logits": None}, ensure_ascii=False), encoding="utf-8")
+    else:
+        arrays = {name: getattr(trace, name) for name in ARRAYS if getattr(trace, name) is not None}
+        arrays |= {f"{kind}.{view}": array for kind in KINDS for view, array in getattr(trace, kind).items()}
+        text = json.dumps(_plain(trace), ensure_ascii=False).encode("utf-8")
+        with path.open("wb") as file:
+            np.savez_compressed(file, record=np.frombuffer(text, dtype=np.uint8), **arrays)
+
+
+def load(path: str | Path) -> Trace:
+    """Read what `save` wrote; UserError if the file is anything else."""
+    path = Path(path)
+    suffix = _suffix(path)
+    with path.open("rb") as file:
+        try:
+            record = _read_json(file.read()) if suffix == ".json" else _read_npz(file)
+            if {name: record.pop(name) for name in FORMAT} != FORMAT:
+                raise ValueError("it has another format or version")
+            for name in ("source", "target", "inputs"):
+                record[name] = tuple(Piece(**piece) for piece in record[name])
+            for name in ("source_ids", "target_ids"):
+                record[name] = tuple(record[name])
+            record["top"] = tuple(tuple(Candidate(**candidate) for candidate in step) for step in record["top"])
+            return Trace(**record)
+        except DAMAGE as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
+
+
+def _suffix(path: Path) -> str:
+    if path.suffix not in (".json", ".npz"):
+        raise UserError(f"{path}: expected a name that ends in .json or .npz", exit_code=2)
+    return path.suffix
+
+
+def _plain(trace: Trace) -> dict[str, Any]:
+    """All that is no array."""
+    record: dict[str, Any] = dict(FORMAT)
+    for field in fields(trace):
+        value = getattr(trace, field.name)
+        if field.name in ("source", "target", "inputs"):
+            record[field.name] = [asdict(piece) for piece in value]
+        elif field.name == "top":
+            record[field.name] = [[asdict(candidate) for candidate in step] for step in value]
+        elif field.name not in (*KINDS, *ARRAYS):
+            record[field.name] = value
+    return record
+
+
+def _read_json(data: bytes) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(data.decode("utf-8"))
+    for name in ARRAYS:
+        record[name] = None if record[name] is None else np.array(record[name], dtype=np.float32)
+    for kind in KINDS:
+        record[kind] = {view: np.array(rows, dtype=np.float32) for view, rows in record[kind].items()}
+    return record
+
+
+def _read_npz(file: Any) -> dict[str, Any]:
+    with np.load(file, allow_pickle=False) as arrays:
+        record: dict[str, Any] = json.loads(arrays["record"].tobytes().decode("utf-8"))
+        for name in set(arrays) - {"record"}:
+            kind, _, view = name.partition(".")
+            if view and kind in KINDS:
+                record.setdefault(kind, {})[view] = arrays[name]
+            elif name in ARRAYS:
+                record[name] = arrays[name]
+            else:
+                raise ValueError(f"it holds {name!r}")
+    return record
+
+
+def _exact(array: np.ndarray) -> Any:
+    """Nested lists whose numbers print in at most nine digits and read back as the same float32."""
+    if array.ndim == 1:
+        return [float(f"{value:.9g}") for value in array.tolist()]
+    return [_exact(row) for row in array]

@@ -1,0 +1,143 @@
+"""One teacher-forced pass: a model reads a source and a given translation at once, and says what it would write next.
+
+What all of the lens that runs a model shares: texts to ids and back, batches of bounded size, and the model left as it
+was found.  Works on any transformers encoder-decoder.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+
+# B sentences, S source pieces, T decoder steps
+
+CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to some hundred megabytes
+LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
+
+
+def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+    """Source text to ids, `</s>` included.  Special tokens typed by a user are plain text."""
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.encode_source(text)
+    ids: list[int] = tokenizer(text, split_special_tokens=True)["input_ids"]
+    return ids
+
+
+def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
+    """A translation to ids, `</s>` included, beginning with `first` where that is what generation must begin with."""
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.encode_target(text, language=language)
+    ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
+    return ids if first is None or ids[0] == first else [first, *ids]
+
+
+def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    """Target ids to text, without tags and special tokens."""
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.decode_text(ids)
+    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def forced_pass(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
+) -> tuple[Any, torch.Tensor]:
+    """Source ids and target ids (`</s>` included) through the model: its output, and the padded targets [B,T].
+
+    Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` goes to the model, as
+    `output_attentions=True` does.  Call it inside `looking`.
+    """
+    input_ids_BS, mask_BS = _pad(sources, model.device)
+    target_BT, _ = _pad(targets, model.device)
+    start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
+    with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
+        output = model(
+            input_ids=input_ids_BS,
+            attention_mask=mask_BS,
+            decoder_input_ids=torch.cat([start_B1, target_BT[:, :-1]], dim=1),
+            use_cache=False,
+            return_dict=True,
+            **wanted,
+        )
+    return output, target_BT
+
+
+def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+    """Log-probability of each target piece: [B,T]."""
+    chosen_BT: torch.Tensor = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
+    return chosen_BT
+
+
+@contextmanager
+def looking(model: PreTrainedModel, *, eager: bool = True) -> Iterator[None]:
+    """Eval mode inside, and eager attention; every submodule and its config as found outside."""
+    training = {module: module.training for module in model.modules()}
+    configs = [module.config for module in model.modules() if isinstance(module, PreTrainedModel)]
+    found = [config._attn_implementation for config in configs]
+    try:
+        model.eval()
+        if eager:
+            model.set_attn_implementation("eager")
+        yield
+    finally:
+        for config, implementation in zip(configs, found, strict=True):
+            config._attn_implementation = implementation
+        for module, mode in training.items():
+            module.training = mode
+
+
+def batches(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
+) -> Iterator[list[int]]:
+    """Consecutive sentences, as many at once as keep maps under CELLS_AT_ONCE and logits under LOGITS_AT_ONCE."""
+    batch: list[int] = []
+    longest = longest_T = 0
+    for i, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        longest, longest_T = max(longest, len(source), len(target)), max(longest_T, len(target))
+        rows = len(batch) + 1
+        if batch and (rows * 3 * longest**2 > CELLS_AT_ONCE or rows * longest_T * vocabulary > LOGITS_AT_ONCE):
+            yield batch
+            batch, longest, longest_T = [], max(len(source), len(target)), len(target)
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def check_model(model: PreTrainedModel) -> None:
+    """UserError for what is no encoder-decoder; ValueError for weights that would make every number a rounding."""
+    if not model.config.is_encoder_decoder:
+        raise UserError(f"{type(model).__name__} is not an encoder-decoder: there is no translation to look into")
+    if model.dtype != torch.float32:
+        raise ValueError(f"expected a model of float32 weights, got {model.dtype}: call model.float() first")
+
+
+def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:
+    """UserError where a text has more pieces than the model has positions."""
+    longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
+    for number, ids in enumerate(sequences):
+        if longest is not None and len(ids) > longest:
+            raise UserError(f"{side} {number} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
+
+
+def decoder_start(model: PreTrainedModel) -> int:
+    """The id that generation starts the decoder with."""
+    generation = model.generation_config
+    start = generation.decoder_start_token_id
+    start = start if start is not None else generation.bos_token_id
+    if start is None:
+        raise UserError("the checkpoint's generation_config.json has no decoder_start_token_id; add it")
+    return int(start)
+
+
+def _pad(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows of unlike length as one tensor [B, longest], and 1 where it is no padding."""
+    table = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
+    mask = torch.zeros_like(table)
+    for b, row in enumerate(rows):
+        table[b, : len(row)] = torch.tensor(row)
+        mask[b, : len(row)] = 1
+    return table.to(device), mask.to(device)

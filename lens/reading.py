@@ -1,0 +1,156 @@
+"""From a hypothesis to its `Trace`.
+
+A trace belongs to exactly one hypothesis.  The hypothesis is generated first, by whatever engine, or given; then one
+teacher-forced pass with eager attention reads every layer and head of all three kinds of attention at once.  That is
+what generation itself attended to (a test holds it: greedy, beam, sampling), without the traps of collecting weights
+while beams are being reordered.  Works on any transformers encoder-decoder.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from seq2see.lens.forcing import (
+    batches,
+    check_lengths,
+    check_model,
+    decode_target,
+    decoder_start,
+    encode_source,
+    encode_target,
+    forced_pass,
+    looking,
+)
+from seq2see.lens.trace import KINDS, TOP, Candidate, Trace
+from seq2see.lens.views import add_views, check_views
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.words import Piece, piece_spans
+
+# B sentences, L layers, H heads, S source pieces, T decoder steps, V vocabulary, K candidates kept
+
+
+def trace_hypotheses(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    sources: Sequence[str],
+    target_ids: Sequence[Sequence[int]],
+    *,
+    source_language: str = "",
+    target_language: str = "",
+    given: int = 0,
+    scores: Sequence[float | None] | None = None,
+    engine_log_probs: Sequence[float | None] | None = None,
+    engine: str = "torch",
+    precision: str = "float32",
+    model_name: str = "",
+    views: Sequence[str] = ("raw",),
+) -> list[Trace]:
+    """Trace one hypothesis of each source.  `target_ids` are the predicted ids: the tag if there is one, ..., `</s>`.
+
+    `scores` and `engine_log_probs` are what the engine that made the hypotheses found for them, in its `precision`.
+    `views` are names of `views.VIEWS`; each but "raw" costs another pass or more.
+
+    The model is left as found: attention implementation, train or eval mode, also when this raises.  It must hold
+    float32 weights (ValueError otherwise), so that a map is never a rounding of what it claims to be.  UserError for
+    a model that is no encoder-decoder, a view that is not there, a text longer than the model's positions.
+    """
+    check_model(model)
+    check_views(views)
+    if len(sources) != len(target_ids) or not all(target_ids):
+        raise ValueError(f"expected a non-empty target a source: {len(sources)} sources, {len(target_ids)} targets")
+    source_ids = [encode_source(tokenizer, text) for text in sources]
+    check_lengths(model, source_ids, side="source")
+    check_lengths(model, target_ids, side="target")
+    start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
+    traces = []
+    with looking(model):
+        for batch in batches(source_ids, target_ids, vocabulary=model.config.vocab_size):
+            seen = _read(model, tokenizer, [source_ids[i] for i in batch], [target_ids[i] for i in batch])
+            for i, numbers in zip(batch, seen, strict=True):
+                target_text = decode_target(tokenizer, target_ids[i])
+                target = piece_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
+                traces.append(Trace(
+                    source_text=sources[i],
+                    target_text=target_text,
+                    source=tuple(piece_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
+                    target=tuple(target),
+                    inputs=(Piece(start, None, 0, 0, True), *target[:-1]),
+                    source_ids=tuple(source_ids[i]),
+                    target_ids=tuple(target_ids[i]),
+                    given=min(given, len(target)),
+                    score=None if scores is None else scores[i],
+                    engine_log_prob=None if engine_log_probs is None else engine_log_probs[i],
+                    engine=engine,
+                    precision=precision,
+                    model=model_name,
+                    source_language=source_language,
+                    target_language=target_language,
+                    **numbers,
+                ))
+    return add_views(model, tokenizer, traces, views=views)
+
+
+def trace_texts(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str], targets: Sequence[str], *,
+    source_language: str = "", target_language: str = "", model_name: str = "", views: Sequence[str] = ("raw",),
+) -> list[Trace]:
+    """Trace given translations, whoever wrote them: as `trace_hypotheses`, with texts.
+
+    Where generation must begin with a piece (a language tag), so does the trace, and that piece counts as given.
+    """
+    check_model(model)
+    first = model.generation_config.forced_bos_token_id
+    tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
+    if len(sources) != len(targets):
+        raise ValueError(f"expected a target a source: {len(sources)} sources, {len(targets)} targets")
+    ids = [encode_target(tokenizer, text, language=target_language, first=first) for text in targets]
+    return trace_hypotheses(
+        model, tokenizer, sources, ids, given=int(tagged), source_language=source_language,
+        target_language=target_language, engine="", precision="", model_name=model_name, views=views,
+    )
+
+
+def _read(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: list[list[int]], targets: list[Sequence[int]]
+) -> Iterator[dict[str, Any]]:
+    """One pass over a batch.  Yields what a Trace holds in numbers for each sentence, cropped of padding."""
+    output, target_BT = forced_pass(model, sources, targets, output_attentions=True)
+    if not output.cross_attentions:
+        raise UserError(f"{type(model).__name__} gives no attention weights, so there is nothing to look at")
+    log_normaliser_BT = output.logits.float().logsumexp(-1)
+    log_prob_BTV = output.logits.float() - log_normaliser_BT[..., None]
+    best_BTK, best_ids_BTK = log_prob_BTV.topk(min(TOP, log_prob_BTV.shape[-1]), dim=-1)
+    entropy_BT = -(log_prob_BTV.exp() * log_prob_BTV.clamp_min(-1e4)).sum(-1)  # an impossible piece adds 0, not NaN
+    chosen_BT = log_prob_BTV.gather(-1, target_BT[..., None])[..., 0]
+    logits_BTV = (log_prob_BTV - best_BTK[..., :1]).half()
+    unique = best_ids_BTK.unique().tolist()
+    names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
+    maps = {kind: output[f"{kind}_attentions"] for kind in KINDS}
+    for b, (S, T) in enumerate(zip(map(len, sources), map(len, targets), strict=True)):
+        shape = {"encoder": (S, S), "decoder": (T, T), "cross": (T, S)}
+        pairs = zip(best_BTK[b, :T].tolist(), best_ids_BTK[b, :T].tolist(), strict=True)
+        yield {
+            **{kind: {"raw": _stack(maps[kind], b, *shape[kind])} for kind in KINDS},
+            "top": tuple(
+                tuple(Candidate(id, names[id] or f"<{id}>", value) for value, id in zip(*step, strict=True))
+                for step in pairs
+            ),
+            "log_probs": _copy(chosen_BT[b, :T]),
+            "entropies": _copy(entropy_BT[b, :T]),
+            "log_normalisers": _copy(log_normaliser_BT[b, :T]),
+            "logits": _copy(logits_BTV[b, :T]),
+        }
+
+
+def _stack(layers: Sequence[torch.Tensor], b: int, rows: int, columns: int) -> np.ndarray:
+    """Sentence b of each layer's [B,H,*,*], cropped of padding: [L,H,rows,columns]."""
+    return torch.stack([layer[b, :, :rows, :columns] for layer in layers]).float().cpu().numpy()
+
+
+def _copy(tensor: torch.Tensor) -> np.ndarray:
+    """As numpy, and its own, so that a trace does not keep its whole batch alive."""
+    return tensor.cpu().numpy().copy()

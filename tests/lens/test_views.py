@@ -1,0 +1,260 @@
+"""Each view is what its paper says, on all four families: parts sum to the model's own vectors, shares to 1."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny import SENTENCES
+
+from seq2see.errors import UserError
+from seq2see.lens import trace_hypotheses
+from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.forcing import encode_source, forced_pass, looking
+from seq2see.lens.inside import watching
+from seq2see.lens.mixing import Layers, roll, shares_of_block
+from seq2see.lens.trace import KINDS
+from seq2see.lens.views import VIEWS, add_views
+
+CLOSE = {"rtol": 0, "atol": 1e-5}
+TARGETS = [[7, 9, 8, 11, 30, 2], [40, 41, 2]]  # of unlike length, so that padding must be cropped
+SOURCES = [SENTENCES[0], "The box."]
+
+
+@pytest.fixture(scope="module")
+def seen(any_model):
+    """(traces with all views, model, tokenizer)."""
+    model, tokenizer = any_model
+    traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS, source_language="en", views=VIEWS)
+    return traces, model, tokenizer
+
+
+def inside(model, tokenizer, *, number):
+    """Blocks of one sentence of the batch, each with its raw weights and what its own attention module returned."""
+    traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS)
+    trace, sites = traces[number], attention_sites(model)
+    attended = {}
+    hooks = [site.module.register_forward_hook(lambda module, _, out: attended.update({module: out[0][number]}))
+             for kind in KINDS for site in sites[kind]]
+    with looking(model), watching([site for kind in KINDS for site in sites[kind]]) as watch:
+        forced_pass(model, [trace.source_ids for trace in traces], TARGETS)
+    for hook in hooks:
+        hook.remove()
+    for kind in KINDS:
+        for site in sites[kind]:
+            block = watch.block(site, number, len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
+            yield block, torch.tensor(trace.maps(kind)[site.layer]), attended[site.module]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_weighted_vectors_of_all_heads_sum_to_what_the_attention_gives(any_model, number):
+    for block, weight_HRC, attended_RD in inside(*any_model, number=number):
+        summed_RD = torch.einsum("hrc,hcd->rd", weight_HRC, block.vector_HCD)
+        bias = 0 if block.site.output.bias is None else block.site.output.bias
+        torch.testing.assert_close(summed_RD + bias, attended_RD[: len(summed_RD)], **CLOSE)
+
+
+def test_norm_is_the_length_of_each_weighted_vector(seen):
+    traces, model, tokenizer = seen
+    for block, weight_HRC, _ in inside(model, tokenizer, number=1):
+        expected = (weight_HRC[..., None] * block.vector_HCD[:, None]).norm(dim=-1)
+        view = traces[1].maps(block.site.kind, "norm")[block.site.layer]
+        np.testing.assert_allclose(view, expected.detach(), **CLOSE)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_parts_residual_and_biases_sum_to_what_the_layer_gives(any_model, number):
+    """What a block gives is read elsewhere: where the next block, or the feed-forward layer, takes it in."""
+    model, tokenizer = any_model
+    read = {}
+    nexts = {}
+    sites = attention_sites(model)
+    for kind in KINDS:
+        for site in sites[kind]:
+            nexts[site.module] = taker(model, site, sites)
+    hooks = [module.register_forward_pre_hook(lambda module, args, kwargs: read.update(
+                {module: (args[0] if args else kwargs["hidden_states"])[number]}), with_kwargs=True)
+             for module in set(nexts.values())]
+    blocks = list(inside(model, tokenizer, number=number))
+    for hook in hooks:
+        hook.remove()
+    for block, weight_HRC, _ in blocks:
+        given = read[nexts[block.site.module]][: len(block.output_RD)]
+        torch.testing.assert_close(block.output_RD, given, **CLOSE)
+        summed_RD = block.parts(weight_HRC).sum(1) + block.residual() + block.constant()
+        torch.testing.assert_close(summed_RD, given, **CLOSE)
+
+
+def taker(model, site, sites):
+    """The module that reads what a block gives, as the model's own code has it."""
+    name = next(name for name, module in model.named_modules() if module is site.module)
+    layer = model.get_submodule(name.rpartition(".")[0])
+    if model.config.model_type == "t5":
+        block = model.get_submodule(name.rsplit(".", 3)[0])
+        return block.layer[int(name.split(".")[-2]) + 1]
+    if model.config.model_type == "seq2see":
+        return layer.encoder_attn_layer_norm if site.kind == "decoder" else layer.final_layer_norm
+    return layer.encoder_attn if site.kind == "decoder" else layer.fc1
+
+
+def test_shares_follow_from_the_parts(any_model):
+    """The formula of ALTI, written out for one row."""
+    for block, weight_HRC, _ in inside(*any_model, number=1):
+        row = 1
+        parts = list(block.parts(weight_HRC)[row])
+        own = block.residual()[row]
+        if block.site.kind == "cross":
+            parts.append(own)
+        else:
+            parts[row] = parts[row] + own
+        output = block.output_RD[row]
+        nearer = [max(0.0, float(output.abs().sum() - (output - part).abs().sum())) for part in parts]
+        if sum(nearer) == 0:
+            nearer = [float(part.abs().sum()) for part in parts]
+        np.testing.assert_allclose(shares_of_block(block, weight_HRC)[row], np.array(nearer) / sum(nearer), **CLOSE)
+
+
+def test_a_block_in_which_nothing_brings_nearer_still_gives_shares(any_model):
+    for block, weight_HRC, _ in inside(*any_model, number=0):
+        opposite = type(block)(block.site, block.vector_HCD, block.residual_RD, -1e-6 * block.output_RD,
+                               block.summed_RD)
+        shares = shares_of_block(opposite, weight_HRC)
+        np.testing.assert_allclose(shares.sum(-1), 1, **CLOSE)
+
+
+def test_few_rows_at_a_time_change_nothing(any_model, monkeypatch):
+    blocks = list(inside(*any_model, number=0))
+    whole = [shares_of_block(block, weight_HRC) for block, weight_HRC, _ in blocks]
+    monkeypatch.setattr("seq2see.lens.mixing.NUMBERS_AT_ONCE", 1)
+    for shares, (block, weight_HRC, _) in zip(whole, blocks, strict=True):
+        np.testing.assert_allclose(shares_of_block(block, weight_HRC), shares, **CLOSE)
+
+
+def test_rows_sum_to_one(seen):
+    for trace in seen[0]:
+        for view in ("rollout", "contributions"):
+            np.testing.assert_allclose(trace.maps("encoder", view).sum(-1), 1, **CLOSE)
+            origins = trace.origins(view)
+            S, T = len(trace.source), len(trace.target)
+            assert origins.shape == (len(trace.cross["raw"]), T, S + T)
+            np.testing.assert_allclose(origins.sum(-1), 1, **CLOSE)
+            assert (origins >= 0).all() and not np.triu(origins[..., S:], k=1).any()
+        for kind in ("encoder", "decoder"):
+            np.testing.assert_allclose(trace.maps(kind, "mixing").sum(-1), 1, **CLOSE)
+        np.testing.assert_array_less(trace.maps("cross", "mixing").sum(-1), 1 + 1e-5)
+        source = trace.origins("contributions")[-1][:, : len(trace.source)].sum(-1)
+        np.testing.assert_allclose(trace.source_share, source, **CLOSE)
+        assert (source > 0).all()
+
+
+def test_rollout_of_the_first_layers_written_out(seen):
+    trace = seen[0][0]
+
+    def half(a):
+        return a.mean(1) / 2
+
+    raw = half(trace.encoder["raw"])
+    identity = np.eye(len(trace.source)) / 2
+    np.testing.assert_allclose(trace.encoder["rollout"][0], raw[0] + identity, **CLOSE)
+    np.testing.assert_allclose(trace.encoder["rollout"][1], (raw[1] + identity) @ (raw[0] + identity), **CLOSE)
+    own, across = half(trace.decoder["raw"])[0] + np.eye(len(trace.target)) / 2, half(trace.cross["raw"])[0]
+    np.testing.assert_allclose(trace.cross["rollout"][0], across @ trace.encoder["rollout"][-1], **CLOSE)
+    np.testing.assert_allclose(trace.decoder["rollout"][0], own / 2, **CLOSE)
+
+
+def rows_of_shares(draw, *shape):
+    numbers = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).random(shape) ** draw(st.integers(1, 9)) + 1e-9
+    return (numbers / numbers.sum(-1, keepdims=True)).astype(np.float32)
+
+
+@st.composite
+def some_layers(draw):
+    encoder_layers, layers, S, T = (draw(st.integers(1, most)) for most in (4, 4, 9, 9))
+    cross = rows_of_shares(draw, layers, T, S + 1)
+    return Layers(rows_of_shares(draw, encoder_layers, S, S), rows_of_shares(draw, layers, T, T), cross[..., :-1],
+                  cross[..., -1])
+
+
+@settings(deadline=None, max_examples=50)
+@given(some_layers())
+def test_rolling_keeps_sums_whatever_the_layers(layers):
+    rolled = roll(layers)
+    np.testing.assert_allclose(rolled["encoder"].sum(-1), 1, **CLOSE)
+    np.testing.assert_allclose(rolled["cross"].sum(-1) + rolled["decoder"].sum(-1), 1, **CLOSE)
+
+
+@settings(deadline=None, max_examples=50)
+@given(some_layers())
+def test_rolling_is_the_product_of_one_large_matrix_a_layer(layers):
+    """ALTI+ as its authors write it: source and prefix in one matrix [S+T,S+T]."""
+    S, T = layers.cross.shape[2], layers.cross.shape[1]
+    encoder = np.linalg.multi_dot([np.eye(S), *layers.encoder[::-1]])
+    through = np.eye(S + T)
+    through[:S, :S] = encoder
+    for own, across, residual in zip(layers.decoder, layers.cross, layers.residual, strict=True):
+        layer = np.eye(S + T)
+        layer[S:, S:] = residual[:, None] * own
+        layer[S:, :S] = across
+        through = layer @ through
+    rolled = roll(layers)
+    np.testing.assert_allclose(rolled["cross"][-1], through[S:, :S], **CLOSE)
+    np.testing.assert_allclose(rolled["decoder"][-1], through[S:, S:], **CLOSE)
+
+
+def test_leaving_a_word_out_is_translating_the_text_without_it(seen):
+    traces, model, tokenizer = seen
+    [first, last] = [word.text for word in (traces[0].source_words[0], traces[0].source_words[-1])]
+    assert (first, last) == ("The", ".")
+    gone = {0: "cat did not cross the street because it was too tired.",
+            4: "The cat did not the street because it was too tired.",
+            12: "The cat did not cross the street because it was too tired"}
+    assert traces[0].left_out.shape == (len(TARGETS[0]), len(traces[0].source_words))
+    for word, text in gone.items():
+        [trace] = trace_hypotheses(model, tokenizer, [text], [TARGETS[0]])
+        fall = traces[0].log_probs - trace.log_probs
+        np.testing.assert_allclose(traces[0].left_out[:, word], fall, rtol=0, atol=1e-4)
+    assert np.abs(traces[0].left_out).max() > 0.01
+    assert traces[1].left_out.shape == (len(TARGETS[1]), 3)
+
+
+def test_a_text_of_one_word_can_lose_it(any_model):
+    model, tokenizer = any_model
+    [trace] = trace_hypotheses(model, tokenizer, ["cat"], [[7, 2]], views=["left_out"])
+    assert trace.left_out.shape == (2, 1) and np.isfinite(trace.left_out).all()
+    assert encode_source(tokenizer, "") == [2]
+
+
+def test_views_can_be_added_later_and_agree(seen):
+    traces, model, tokenizer = seen
+    bare = trace_hypotheses(model, tokenizer, SOURCES, TARGETS, source_language="en")
+    assert bare[0].views == ("raw",)
+    half = add_views(model, tokenizer, bare, views=["norm"])
+    assert half[0].views == ("raw", "norm")
+    whole = add_views(model, tokenizer, half, views=["contributions", "left_out"])
+    assert whole[0].views == ("raw", "norm", "contributions", "left_out")
+    assert bare[0].views == ("raw",)
+    for kind in KINDS:
+        for view in ("norm", "contributions"):
+            np.testing.assert_allclose(whole[1].maps(kind, view), traces[1].maps(kind, view), **CLOSE)
+
+
+def test_a_view_that_is_not_there_is_named(seen, trace):
+    _, model, tokenizer = seen
+    with pytest.raises(UserError, match=r"no view 'attention'; there are raw, norm"):
+        trace_hypotheses(model, tokenizer, SOURCES, TARGETS, views=["attention"])
+    with pytest.raises(UserError, match=r"no view 'norm' of cross attention in this trace, only raw"):
+        trace.maps("cross", "norm")
+    with pytest.raises(UserError, match="rollout or contributions"):
+        trace.origins("norm")
+
+
+def test_no_hook_is_left_behind(any_model):
+    model, tokenizer = any_model
+    [made] = trace_hypotheses(model, tokenizer, SOURCES[:1], TARGETS[:1])  # transformers leaves hooks of its own
+    before = [len(module._forward_hooks) for module in model.modules()]
+    add_views(model, tokenizer, [made], views=VIEWS)
+    with pytest.raises((IndexError, RuntimeError)):
+        add_views(model, tokenizer, [replace(made, target_ids=(10**6, 2))], views=VIEWS)
+    assert [len(module._forward_hooks) for module in model.modules()] == before
