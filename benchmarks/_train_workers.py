@@ -75,7 +75,7 @@ def switch_off(names: Sequence[str]) -> None:
         "short attention (sdpa)": (kernels, "SHORT_ATTENTION", "sdpa"),
         "byte dropout": (kernels, "ByteDropout", torch.nn.Dropout),
         "in-place loss": (trainer, "smoothed_cross_entropy", plain_loss),
-        "allocator": (trainer, "tune_allocator", lambda: None),
+        "allocator": (trainer, "keep_freed_memory", lambda: None),
     }
     here = Path(__file__)
     first = f"import sys; sys.path.insert(0, {str(here.parent)!r}); from {here.stem} import switch_off"

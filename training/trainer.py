@@ -12,10 +12,8 @@ transformers' own Seq2SeqTrainer trains a Seq2See model rightly too; this one is
 
 from __future__ import annotations
 
-import ctypes
 import math
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -40,6 +38,7 @@ from transformers import (
 )
 
 from seq2see.errors import UserError
+from seq2see.training.allocator import GiveBack, keep_freed_memory
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
 from seq2see.training.kernels import fast_kernels
@@ -92,6 +91,8 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.add_callback(BareForward(self))
+        if args.device.type == "cpu":
+            self.add_callback(GiveBack())
         if args.ema_decay:
             self.add_callback(AverageWeights(self))
         if args.patience:
@@ -253,7 +254,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
             if self.args.device.type == "cpu":
-                tune_allocator()
+                keep_freed_memory()
                 with fast_kernels(self.model):
                     result = super().train(*args, **kwargs)
             else:
@@ -318,18 +319,3 @@ class AverageWeights(TrainerCallback):
 
     def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.trainer.update_average()
-
-
-def tune_allocator() -> None:
-    """Keep freed memory in the process: giving each step's buffers back to the kernel costs as much as the arithmetic.
-
-    glibc only (M_TRIM_THRESHOLD -1, M_TOP_PAD -2, M_MMAP_THRESHOLD -3 in malloc.h); elsewhere nothing happens.  Buffers
-    over 32 MiB are still given back: kept, batches of varying size would fragment the heap to several gigabytes.
-    """
-    if sys.platform == "linux":
-        try:
-            mallopt = ctypes.CDLL("libc.so.6").mallopt
-        except (OSError, AttributeError):
-            return  # another C library
-        for option, size in ((-1, 1 << 30), (-2, 64 << 20), (-3, 32 << 20)):
-            mallopt(option, size)

@@ -1,0 +1,60 @@
+"""Freed memory stays with the process while it trains, and goes back in between.  Each test in a process of its own."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from seq2see.training.allocator import IDLE_STEPS, GiveBack, glibc
+
+pytestmark = pytest.mark.skipif(glibc() is None, reason="the C library here is not glibc")
+
+
+def figures(script: str) -> list[int]:
+    setup = "import resource, psutil, torch\nfrom seq2see.training.allocator import *\n"
+    done = subprocess.run([sys.executable, "-c", setup + script], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return [int(figure) for figure in done.stdout.split()]
+
+
+def test_freed_buffers_are_not_faulted_in_again():
+    script = """
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        [torch.ones(5_000_000) for _ in range(4)]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults()
+print(faults())
+keep_freed_memory()
+faults()
+print(faults())
+"""
+    given_back, kept = figures(script)
+    assert given_back > 20 * 1000  # 80 MB are 19,500 pages, fewer if the kernel gives them out in larger ones
+    assert kept < given_back / 20
+
+
+def test_idle_pages_go_back_after_so_many_steps():
+    script = """
+from types import SimpleNamespace
+keep_freed_memory()
+def resident():
+    return psutil.Process().memory_info().rss >> 20
+buffers = [torch.ones(1_000_000) for _ in range(100)]
+last = torch.ones(1_000_000)  # above them in the heap, which can so not shrink from its end
+print(resident())
+del buffers
+for step in (IDLE_STEPS - 1, IDLE_STEPS):
+    GiveBack().on_step_end(None, SimpleNamespace(global_step=step), None)
+    print(resident())
+"""
+    full, before, after = figures(script)
+    assert before > full - 20
+    assert after < full - 350
+
+
+def test_where_there_is_no_glibc_nothing_happens(monkeypatch):
+    monkeypatch.setattr("seq2see.training.allocator.glibc", lambda: None)
+    GiveBack().on_step_end(None, SimpleNamespace(global_step=IDLE_STEPS), None)
