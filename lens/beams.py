@@ -1,0 +1,129 @@
+"""The tree of a beam search: every hypothesis that was alive at each step, its parent, and what it was worth.
+
+The tree is what generation itself saw: a logits processor, the last in line, is shown all living hypotheses and the
+log-probabilities of all their continuations before each step.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from seq2see.lens.forcing import decode_target, encode_source, looking
+from seq2see.lens.what_if import cut
+
+# K beams, V vocabulary, t steps
+
+
+@dataclass(frozen=True)
+class Node:
+    """A hypothesis at one step: its newest piece, and the number of its parent among the nodes of the step before.
+
+    `log_prob` is the sum over all its pieces so far, after the rules of generation (a forced piece counts 0).
+    `score`, what finished hypotheses are ranked by, is None while it lives.
+    """
+
+    id: int
+    text: str
+    parent: int | None
+    log_prob: float
+    score: float | None
+
+
+@dataclass(frozen=True)
+class BeamTree:
+    """One search.  `steps[t]` are the nodes of step t: those that live on, best first, then those that ended there.
+
+    `hypotheses` are the finished ones that generation returned, best first: (step, number of the node).  Hypotheses
+    that ended and were pushed out by better ones before the search was over are not kept by generation, nor here.
+    """
+
+    source_text: str
+    num_beams: int
+    length_penalty: float
+    steps: tuple[tuple[Node, ...], ...]
+    hypotheses: tuple[tuple[int, int], ...]
+    texts: tuple[str, ...]
+
+    def path(self, step: int, number: int) -> list[Node]:
+        """The nodes from the first step to this one."""
+        nodes: list[Node] = []
+        at: int | None = number
+        while at is not None:
+            nodes.insert(0, self.steps[step][at])
+            at, step = self.steps[step][at].parent, step - 1
+        return nodes
+
+
+class _Watching(LogitsProcessor):
+    """Keeps what each step is shown: the living hypotheses, and the log-probabilities [K,V] of what may follow."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[list[tuple[int, ...]], torch.Tensor]] = []
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        self.steps.append(([tuple(row) for row in input_ids.tolist()], scores.cpu().clone()))
+        return scores
+
+
+def beam_tree(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    source: str,
+    *,
+    num_beams: int = 4,
+    first: int | None = None,
+) -> BeamTree:
+    """Translate a text by beam search, and keep the search.  `first` is the id that hypotheses must begin with (a
+    language tag), where it is not the checkpoint's default.  UserError for fewer than 2 beams."""
+    if num_beams < 2:
+        raise UserError(f"num_beams {num_beams}: a tree needs at least 2", exit_code=2)
+    watching = _Watching()
+    ids_1S = torch.tensor([encode_source(tokenizer, source)], device=model.device)
+    forced = {} if first is None else {"forced_bos_token_id": first}
+    with looking(model, eager=False), torch.no_grad():
+        output = model.generate(
+            ids_1S, attention_mask=torch.ones_like(ids_1S), num_beams=num_beams, num_return_sequences=num_beams,
+            do_sample=False, return_dict_in_generate=True, output_scores=True,
+            logits_processor=LogitsProcessorList([watching]), **forced,
+        )
+    penalty = model.generation_config.length_penalty
+    penalty = 1.0 if penalty is None else float(penalty)
+    start = watching.steps[0][0][0]
+    numbers: list[dict[tuple[int, ...], int]] = [{start: 0}]  # of each step, its hypotheses by their ids
+    sums = [[0.0]]
+    steps: list[list[Node]] = []
+
+    def node(ids: tuple[int, ...], *, ended: bool) -> Node | None:
+        """What continues a hypothesis that lived one step ago; None for generation's fillers of empty beams."""
+        t = len(ids) - len(start) - 1
+        if t >= len(numbers) or ids[:-1] not in numbers[t]:
+            return None
+        parent = numbers[t][ids[:-1]]
+        seen, log_probs_KV = watching.steps[t]
+        total = sums[t][parent] + float(log_probs_KV[seen.index(ids[:-1]), ids[-1]])
+        text = str(tokenizer.convert_ids_to_tokens(ids[-1]))
+        above = parent if t > 0 else None
+        return Node(ids[-1], text, above, total, total / (t + 1) ** penalty if ended else None)
+
+    ends = model.generation_config.eos_token_id
+    ends = {ends} if isinstance(ends, int) else set(ends or ())
+    for seen, _ in watching.steps[1:]:
+        alive = [(ids, made) for ids in dict.fromkeys(seen) if (made := node(ids, ended=False)) is not None]
+        alive = [(ids, made) for ids, made in alive if made.log_prob > -1e8 and ids[-1] not in ends]
+        numbers.append({ids: number for number, (ids, _) in enumerate(alive)})
+        sums.append([made.log_prob for _, made in alive])
+        steps.append([made for _, made in alive])
+    found = []
+    for row in output.sequences.tolist():
+        ids = (*start, *cut(model, row[len(start):]))
+        made = node(ids, ended=True)
+        if made is None or made.log_prob < -1e8:
+            continue
+        step = len(ids) - len(start) - 1
+        steps += [[] for _ in range(step + 1 - len(steps))]
+        found.append((step, len(steps[step]), decode_target(tokenizer, ids[len(start):])))
+        steps[step].append(made)
+    return BeamTree(source, num_beams, penalty, tuple(map(tuple, steps)), tuple((s, n) for s, n, _ in found),
+                    tuple(text for _, _, text in found))

@@ -1,0 +1,212 @@
+"""Words as vectors: the one a word always has, what the encoder makes of it in a sentence, and which words lie near.
+
+A word's static vector is its row of the embedding matrix (the mean of its pieces' rows).  Its contextual vectors are
+the encoder's residual stream at its pieces after each layer: the same word, another neighbourhood, another vector
+(Peters et al. 2018; Ethayarajh 2019).  Works on any transformers encoder-decoder.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from seq2see.lens.forcing import encode_source, looking
+from seq2see.tokenizer.words import piece_spans, split_words
+
+# L layers, N words, D model width, V vocabulary
+
+Side = Literal["source", "target"]
+Measure = Literal["dot", "cosine"]
+
+
+@dataclass(frozen=True, eq=False)
+class Contextual:
+    """A word in a sentence.  `layers` [L+1,D]: before the first layer, with its position added, and after each.
+
+    `without_position` [D] is the first of them as it would be without a position: what the sentence has not touched.
+    """
+
+    text: str
+    word: str
+    layers: np.ndarray
+    without_position: np.ndarray
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A piece of the vocabulary, how near it is, and its rank, from 1.  `asked`: it is part of the question."""
+
+    text: str
+    value: float
+    rank: int
+    asked: bool = False
+
+
+def contextual(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, text: str, word: str | int, *, language: str = ""
+) -> Contextual:
+    """The vectors of one word of a source text, the mean over its pieces.
+
+    `word` is its number in `split_words(text)`, or the word itself where it occurs once.  UserError where there is no
+    such word, or several.
+    """
+    words = split_words(text, language=language)
+    number = _find(word, [one.text for one in words], text)
+    ids = encode_source(tokenizer, text)
+    pieces = piece_spans(tokenizer, ids, text, language=language)
+    chosen = [i for i, piece in enumerate(pieces) if piece.word == number]
+    if not chosen:
+        raise UserError(f"the word {words[number].text!r} has no pieces of its own: choose another")
+    layers = _hidden_states(model, ids)[:, chosen].mean(1)
+    plain = _hidden_states(model, ids, positions=False)[0, chosen].mean(0)
+    return Contextual(text, words[number].text, layers.cpu().numpy(), plain.cpu().numpy())
+
+
+def _find(word: str | int, words: list[str], text: str) -> int:
+    if isinstance(word, int):
+        if not 0 <= word < len(words):
+            raise UserError(f"there is no word {word} in {text!r}: expected 0 to {len(words) - 1}", exit_code=2)
+        return word
+    places = [i for i, other in enumerate(words) if other.casefold() == word.casefold()]
+    if len(places) != 1:
+        where = f"{len(places)} times in {text!r}: name it by number" if places else f"not in {text!r}"
+        raise UserError(f"the word {word!r} is {where}", exit_code=2)
+    return places[0]
+
+
+def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: bool = True) -> torch.Tensor:
+    """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
+    encoder = model.get_encoder()
+    layers = next(module for module in encoder.children() if isinstance(module, nn.ModuleList))
+    states: list[torch.Tensor] = []
+    ids_1S = torch.tensor([list(ids)], device=model.device)
+
+    def keep(module: nn.Module, args: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
+        states.append((output[0] if isinstance(output, tuple) else output)[0])
+
+    handles = [layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0][0]))]
+    handles += [layer.register_forward_hook(keep) for layer in layers]
+    if not positions:
+        named = (module for name, module in encoder.named_modules() if name.endswith(("positions", "embed_positions")))
+        handles += [module.register_forward_hook(lambda module, args, out: torch.zeros_like(out)) for module in named]
+    try:
+        with looking(model, eager=False), torch.no_grad():
+            encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
+    finally:
+        for handle in handles:
+            handle.remove()
+    return torch.stack(states)
+
+
+def static(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, side: Side = "source"
+) -> np.ndarray:
+    """The embedding of a word, [D], as the matrix has it (unscaled); the mean over its pieces.
+
+    UserError for a word that the vocabulary can only spell byte by byte, or not at all.
+    """
+    vector: np.ndarray = _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
+    return vector
+
+
+def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
+    stack = model.get_encoder() if side == "source" else model.get_decoder()
+    matrix_VD: torch.Tensor = stack.get_input_embeddings().weight.detach()
+    return matrix_VD
+
+
+def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
+    if not word.strip():
+        raise UserError("expected a word, got nothing", exit_code=2)
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special]
+    names = [str(tokenizer.convert_ids_to_tokens(i)) for i in ids]
+    if not ids or tokenizer.unk_token_id in ids or any(_is_byte(name) for name in names):
+        raise UserError(f"the vocabulary does not know the word {word!r}: choose one that training has shown")
+    return ids
+
+
+def _is_byte(name: str) -> bool:
+    return len(name) == 6 and name.startswith("<0x") and name.endswith(">")
+
+
+def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
+    """How far apart two words in context are, layer by layer, [L+1]: "cosine" (1 - similarity) and "euclidean"."""
+    if one.layers.shape != other.layers.shape:
+        raise ValueError(f"expected vectors of one model, got shapes {one.layers.shape} and {other.layers.shape}")
+    norms = np.linalg.norm(one.layers, axis=-1) * np.linalg.norm(other.layers, axis=-1)
+    cosine = 1 - (one.layers * other.layers).sum(-1) / np.maximum(norms, 1e-12)
+    return {"cosine": cosine, "euclidean": np.linalg.norm(one.layers - other.layers, axis=-1)}
+
+
+def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The plane in which vectors [N,D] lie furthest apart (principal components): coordinates [N,2], and the share of
+    the variance that each of the two axes shows.  A plane drops the rest: read the shares before the picture."""
+    if vectors.ndim != 2 or len(vectors) < 2:
+        raise UserError(f"a projection needs at least 2 vectors, got shape {vectors.shape}", exit_code=2)
+    centred = torch.tensor(vectors, dtype=torch.float64)
+    centred = centred - centred.mean(0)
+    _, scale, axes = torch.linalg.svd(centred, full_matrices=False)
+    axes = axes[:2] * axes[:2].gather(1, axes[:2].abs().argmax(1, keepdim=True)).sign()  # or a sign is left to chance
+    points = torch.zeros(len(vectors), 2, dtype=torch.float64)
+    points[:, : len(axes)] = centred @ axes.T
+    shares = torch.zeros(2, dtype=torch.float64)
+    shares[: len(axes)] = (scale**2 / (scale**2).sum().clamp(min=1e-300))[:2]
+    return points.numpy(), shares.numpy()
+
+
+def neighbours(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, by: Measure = "cosine", count: int = 10,
+    side: Side = "source",
+) -> list[Neighbour]:
+    """The pieces nearest to a word by dot product (which favours long vectors) or cosine; the word's own left out."""
+    vector = torch.tensor(static(model, tokenizer, word, side=side))
+    asked = set(_pieces(tokenizer, word))
+    ranked = _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)
+    return ranked[:count]
+
+
+def analogy(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, a: str, b: str, c: str, *, by: Measure = "cosine",
+    count: int = 10, expected: str | None = None, side: Side = "source",
+) -> tuple[list[Neighbour], int | None]:
+    """What lies nearest to a - b + c (king - man + woman), and the rank of the answer that was expected.
+
+    The words of the question are ranked too, and marked: they are often the nearest, and leaving them out is what
+    makes many an analogy come true (Nissim et al. 2020).  UserError for a word that the vocabulary does not know, and
+    for an expected one of several pieces, which has no rank.
+    """
+    plus, minus, other = (torch.tensor(static(model, tokenizer, word, side=side)) for word in (a, b, c))
+    asked = {i for word in (a, b, c) for i in _pieces(tokenizer, word)}
+    ranked = _ranked(model, tokenizer, plus - minus + other, by=by, side=side, asked=asked, left_out=set())
+    if expected is None:
+        return ranked[:count], None
+    answer = _pieces(tokenizer, expected)
+    if len(answer) != 1:
+        raise UserError(f"{expected!r} is {len(answer)} pieces here, and only single pieces are ranked", exit_code=2)
+    name = str(tokenizer.convert_ids_to_tokens(answer[0]))
+    return ranked[:count], next(one.rank for one in ranked if one.text == name)
+
+
+def _ranked(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, vector: torch.Tensor, *, by: Measure, side: Side,
+    asked: set[int], left_out: set[int],
+) -> list[Neighbour]:
+    """All pieces but special and byte ones, nearest first."""
+    matrix_VD = _matrix(model, side).cpu()
+    near_V = matrix_VD @ vector.to(matrix_VD.dtype)
+    if by == "cosine":
+        near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
+    names = tokenizer.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
+    hidden = set(tokenizer.all_special_ids) | left_out | {
+        i for i, token in tokenizer.added_tokens_decoder.items() if token.special
+    }
+    order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
+             if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
+    return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked) for rank, i in enumerate(order, start=1)]
+

@@ -1,0 +1,112 @@
+"""Changing how one head attends, while a model runs: its temperature, or its weights altogether.
+
+    weights = softmax(scores / temperature)
+
+Below 1 a head makes up its mind, above 1 it wavers towards even weights; the scores are all that enters the softmax,
+a relative position bias included.  What is changed is the head's weights themselves, before they mix the values, so
+a trace made inside shows the weights that were used.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from seq2see.errors import UserError
+from seq2see.lens.ablation import heads_by_site
+from seq2see.lens.forcing import looking
+from seq2see.lens.trace import Kind
+
+# B sentences (times beams), H heads, T query positions, S key positions, E size of one head
+
+NAME = "seq2see_steered"  # of the attention implementation that steered modules are switched to
+STEERING = "_seq2see_steering"  # what a steered module is given: ({head: temperature}, {head: weights})
+
+
+@contextmanager
+def steer(
+    model: PreTrainedModel,
+    *,
+    temperatures: Mapping[tuple[Kind, int, int], float] | None = None,
+    weights: Mapping[tuple[Kind, int, int], np.ndarray] | None = None,
+) -> Iterator[None]:
+    """Inside, heads attend at another temperature, or exactly with these weights [rows, columns].
+
+    Temperatures hold in forced passes and in `generate`, with cache and beams; so do weights of encoder heads.  Those
+    of decoder and cross-attention heads are for a forced pass, which has all steps at once.  All sentences that run
+    inside are treated alike; ValueError where weights do not have the shape of the head's map.  UserError for a head
+    that the model does not have, a temperature that is not above 0, and weights that are negative, do not sum to 1,
+    or look ahead in the decoder.
+    """
+    temperatures, weights = dict(temperatures or {}), dict(weights or {})
+    for head, value in temperatures.items():
+        if not (np.isfinite(value) and value > 0):
+            raise UserError(f"temperature {value} of head {head}: expected a number above 0", exit_code=2)
+    for head, matrix in weights.items():
+        _check_weights(head, matrix)
+    chosen = heads_by_site(model, [*temperatures, *weights])
+    found = [(site.module, site.module.config, site.module.__dict__.get(STEERING)) for site, _ in chosen]
+    with looking(model):  # masks in the form that this file's attention reads
+        try:
+            for site, numbers in chosen:
+                keys = [(site.kind, site.layer, head) for head in numbers]
+                site.module.config = copy(site.module.config)
+                site.module.config._attn_implementation = NAME
+                site.module.__dict__[STEERING] = (
+                    {key[2]: temperatures[key] for key in keys if key in temperatures},
+                    {key[2]: torch.tensor(np.array(weights[key])) for key in keys if key in weights},
+                )
+            yield
+        finally:
+            for module, config, steering in found:
+                module.config = config
+                module.__dict__.pop(STEERING, None)
+                if steering is not None:
+                    module.__dict__[STEERING] = steering
+
+
+def _check_weights(head: tuple[Kind, int, int], matrix: np.ndarray) -> None:
+    matrix = np.asarray(matrix)
+    if matrix.ndim != 2 or not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise UserError(f"weights of head {head}: expected a matrix of numbers from 0 to 1", exit_code=2)
+    if not np.allclose(matrix.sum(-1), 1, atol=1e-4):
+        raise UserError(f"weights of head {head}: expected rows that sum to 1", exit_code=2)
+    if head[0] == "decoder" and np.triu(matrix, k=1).any():
+        raise UserError(f"weights of head {head}: a step of the decoder cannot look ahead", exit_code=2)
+
+
+def _attend(
+    module: nn.Module,
+    query_BHTE: torch.Tensor,
+    key_BHSE: torch.Tensor,
+    value_BHSE: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    scaling: float | None = None,
+    position_bias: torch.Tensor | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Eager attention with the steering of `module`: the same signature and results as transformers' own."""
+    temperatures, matrices = module.__dict__[STEERING]
+    scale = query_BHTE.shape[-1] ** -0.5 if scaling is None else scaling
+    score_BHTS = query_BHTE @ key_BHSE.transpose(2, 3) * scale
+    score_BHTS = score_BHTS if position_bias is None else score_BHTS + position_bias
+    for head, temperature in temperatures.items():
+        score_BHTS[:, head] /= temperature
+    score_BHTS = score_BHTS if attention_mask is None else score_BHTS + attention_mask
+    weight_BHTS = score_BHTS.softmax(-1, dtype=torch.float32).to(query_BHTE.dtype)
+    T, S = weight_BHTS.shape[-2:]
+    for head, matrix in matrices.items():
+        if matrix.shape != (T, S):
+            raise ValueError(f"expected weights of shape {(T, S)} for head {head}, got {tuple(matrix.shape)}")
+        weight_BHTS[:, head] = matrix.to(weight_BHTS)
+    return (weight_BHTS @ value_BHSE).transpose(1, 2).contiguous(), weight_BHTS
+
+
+ALL_ATTENTION_FUNCTIONS.register(NAME, _attend)

@@ -1,0 +1,111 @@
+"""What if the translation began otherwise, the source said another word, a head attended otherwise: two traces to lay
+side by side, as it is and as it would be (for RNNs: Strobelt et al. 2018, Seq2Seq-Vis).
+
+Each trace is of the hypothesis that generation then finds, or, with forced attention, of the same hypothesis.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from seq2see.lens.forcing import decoder_start, encode_source, encode_target, looking
+from seq2see.lens.reading import trace_hypotheses
+from seq2see.lens.steering import steer
+from seq2see.lens.trace import Kind, Trace
+from seq2see.tokenizer.words import split_words
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """A model with its tokenizer, the languages to translate between, and how many beams search (None: its own)."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    source_language: str = ""
+    target_language: str = ""
+    num_beams: int | None = None
+
+    def as_it_is(self, source: str) -> Trace:
+        """The trace of the translation that the model gives."""
+        return self._translate(source)
+
+    def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
+        """As it is, and with a translation that must begin with `prefix`: its pieces count as given."""
+        if not prefix.strip():
+            raise UserError("the prefix to begin with is blank")
+        return self._translate(source), self._translate(source, prefix=prefix)
+
+    def word(self, source: str, word: int, replacement: str) -> tuple[Trace, Trace]:
+        """As it is, and with another word in the place of source word `word`, counted from 0 by `split_words`."""
+        words = split_words(source, language=self.source_language)
+        if not 0 <= word < len(words):
+            raise UserError(f"there is no word {word} in the source: expected 0 to {len(words) - 1}", exit_code=2)
+        edited = source[: words[word].start] + replacement + source[words[word].end :]
+        return self._translate(source), self._translate(edited)
+
+    def temperature(self, source: str, head: tuple[Kind, int, int], temperature: float) -> tuple[Trace, Trace]:
+        """As it is, and with one head at another temperature (below 1: sharper, above: more even)."""
+        return self.within(source, steer(self.model, temperatures={head: temperature}))
+
+    def within(self, source: str, intervention: AbstractContextManager[Any]) -> tuple[Trace, Trace]:
+        """As it is, and inside any context manager of the lens: `ablate(...)`, `steer(...)`."""
+        return self._translate(source), self._translate(source, within=intervention)
+
+    def attention(self, trace: Trace, weights: Mapping[tuple[Kind, int, int], np.ndarray]) -> tuple[Trace, Trace]:
+        """The trace, and the same hypothesis with heads that attend exactly so: [rows, columns] of its maps."""
+        for head, matrix in weights.items():
+            expected = len(trace.row_pieces(head[0])), len(trace.column_pieces(head[0]))
+            if np.shape(matrix) != expected:
+                raise UserError(f"weights of head {tuple(head)} have shape {np.shape(matrix)}, its map has {expected}")
+        with steer(self.model, weights=weights):
+            return trace, self._trace(trace.source_text, list(trace.target_ids), given=trace.given)
+
+    def _translate(
+        self, source: str, *, prefix: str = "", within: AbstractContextManager[Any] | None = None
+    ) -> Trace:
+        first = self.model.generation_config.forced_bos_token_id
+        prefix_ids = encode_target(self.tokenizer, prefix, language=self.target_language, first=first)[:-1]
+        with within or nullcontext():
+            target_ids = generate(self.model, encode_source(self.tokenizer, source), prefix_ids=prefix_ids,
+                                  num_beams=self.num_beams, forced=not prefix)
+            return self._trace(source, target_ids, given=len(prefix_ids))
+
+    def _trace(self, source: str, target_ids: list[int], *, given: int) -> Trace:
+        [trace] = trace_hypotheses(self.model, self.tokenizer, [source], [target_ids], given=given,
+                                   source_language=self.source_language, target_language=self.target_language)
+        return trace
+
+
+def generate(
+    model: PreTrainedModel, source_ids: Sequence[int], *, prefix_ids: Sequence[int], num_beams: int | None, forced: bool
+) -> list[int]:
+    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`.
+
+    `forced`: the prefix is no more than the piece that every hypothesis must begin with.  Generation then forces it as
+    it does for a translation, where it counts as a step of the hypothesis' length.
+    """
+    settings: dict[str, Any] = {"num_beams": num_beams} if num_beams is not None else {}
+    if forced:
+        settings["forced_bos_token_id"] = prefix_ids[0] if prefix_ids else None
+    else:
+        settings["decoder_input_ids"] = torch.tensor([[decoder_start(model), *prefix_ids]], device=model.device)
+    ids_1S = torch.tensor([list(source_ids)], device=model.device)
+    with looking(model, eager=False), torch.no_grad():
+        found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False, **settings)
+    return cut(model, found[0, 1:].tolist())
+
+
+def cut(model: PreTrainedModel, ids: list[int]) -> list[int]:
+    """A generated row up to and with its `</s>`."""
+    end = model.generation_config.eos_token_id
+    ends = {end} if isinstance(end, int) else set(end or ())
+    at = next((i for i, token in enumerate(ids) if token in ends), len(ids) - 1)
+    return ids[: at + 1]
+
+

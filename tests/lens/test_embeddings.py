@@ -1,0 +1,123 @@
+"""Words as vectors: untouched before the first layer but for their position, and near what they are near to."""
+
+import numpy as np
+import pytest
+import torch
+from tiny import SENTENCES
+
+from seq2see.errors import UserError
+from seq2see.lens.embeddings import analogy, contextual, distances, neighbours, project, static
+from seq2see.lens.forcing import encode_source
+from seq2see.tokenizer.words import piece_spans
+
+HERE = "The cat did not cross the street."
+
+
+def test_a_word_is_the_same_before_the_first_layer_and_another_above(any_model):
+    """At the same place equal outright; at another equal once the position is taken away."""
+    model, tokenizer = any_model
+    one = contextual(model, tokenizer, "The cat did", "did", language="en")
+    beside = contextual(model, tokenizer, "The cat did not", "did", language="en")
+    elsewhere = contextual(model, tokenizer, "The box did not cross the cat, did not", 8, language="en")
+    assert elsewhere.word == "did"
+    np.testing.assert_allclose(beside.layers[0], one.layers[0], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(elsewhere.without_position, one.without_position, rtol=0, atol=1e-5)
+    if model.config.model_type != "t5":  # which adds no positions to vectors
+        assert np.abs(elsewhere.layers[0] - one.layers[0]).max() > 1e-3
+    apart = distances(one, beside)
+    assert len(apart["cosine"]) == model.config.num_hidden_layers + 1 == len(one.layers)
+    for values in apart.values():
+        assert values[0] == pytest.approx(0, abs=1e-4)
+        assert (values[1:] > 1e-4).all()
+
+
+def test_the_first_layer_reads_the_static_embedding(any_model):
+    """But for scale (and BART's norm), what enters without position is the row of the matrix."""
+    model, tokenizer = any_model
+    here = contextual(model, tokenizer, "The cat", "cat", language="en").without_position
+    row = static(model, tokenizer, "cat")
+    if model.config.model_type == "bart":
+        row = (row - row.mean()) / row.std()
+    np.testing.assert_allclose(np.corrcoef(here, row)[0, 1], 1, atol=1e-4)
+
+
+def test_the_stream_is_the_models_own(any_model):
+    model, tokenizer = any_model
+    ids = encode_source(tokenizer, HERE)
+    with torch.no_grad():
+        states = model.get_encoder()(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    chosen = [i for i, piece in enumerate(piece_spans(tokenizer, ids, HERE, language="en")) if piece.word == 4]
+    found = contextual(model, tokenizer, HERE, "cross", language="en")
+    for layer in range(len(states) - 1):  # the last of transformers' is after the final norm
+        np.testing.assert_allclose(found.layers[layer], states[layer][0, chosen].mean(0), rtol=0, atol=1e-5)
+
+
+def test_no_hook_is_left(any_model):
+    model, tokenizer = any_model
+    count = lambda: sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())  # noqa: E731
+    contextual(model, tokenizer, HERE, "cat", language="en")
+    before = count()
+    contextual(model, tokenizer, HERE, "cat", language="en")
+    assert count() == before
+
+
+def test_neighbours_are_the_largest_products(any_model):
+    model, tokenizer = any_model
+    matrix = model.get_encoder().get_input_embeddings().weight.detach().numpy()
+    word = static(model, tokenizer, "cat")
+    for by in ("dot", "cosine"):
+        products = matrix @ word
+        if by == "cosine":
+            products = products / np.linalg.norm(matrix, axis=1) / np.linalg.norm(word)
+        found = neighbours(model, tokenizer, "cat", by=by, count=5)
+        values = [one.value for one in found]
+        assert values == sorted(values, reverse=True) and [one.rank for one in found] == [1, 2, 3, 4, 5]
+        for one in found:
+            assert one.value == pytest.approx(products[tokenizer.convert_tokens_to_ids(one.text)], abs=1e-4)
+        hidden = {*tokenizer.all_special_tokens, tokenizer.convert_ids_to_tokens(1)}
+        assert not {one.text for one in found} & hidden
+    assert {one.text for one in neighbours(model, tokenizer, "cat", by="dot", count=5)} != {
+        one.text for one in neighbours(model, tokenizer, "cat", by="cosine", count=5)}
+
+
+def test_an_analogy_ranks_everything_and_marks_the_question(any_model):
+    """a - a + c is c itself: first, marked as asked, and of rank 1 where it was expected."""
+    model, tokenizer = any_model
+    known = [word for word in ("the", "was", "it", "too", "not", "did", "cat", "box")
+             if len(tokenizer(word, add_special_tokens=False)["input_ids"]) == 1]
+    assert len(known) >= 2
+    ranked, rank = analogy(model, tokenizer, known[0], known[0], known[1], expected=known[1])
+    assert rank == 1 and ranked[0].asked and ranked[0].value == pytest.approx(1, abs=1e-5)
+    _, other = analogy(model, tokenizer, known[0], known[1], known[0], expected=known[1])
+    assert other > 1
+    assert analogy(model, tokenizer, known[0], known[0], known[1])[1] is None
+
+
+@pytest.mark.parametrize("word", ["猫", " ", "\N{SNOWMAN}"])
+def test_a_word_that_the_vocabulary_does_not_know_is_named(any_model, word):
+    with pytest.raises(UserError, match="does not know the word|expected a word"):
+        neighbours(*any_model, word)
+
+
+def test_a_word_that_is_not_there_or_there_twice_is_named(any_model):
+    with pytest.raises(UserError, match="'dog' is not in"):
+        contextual(*any_model, HERE, "dog", language="en")
+    with pytest.raises(UserError, match="'the' is 2 times in"):
+        contextual(*any_model, HERE, "the", language="en")
+    with pytest.raises(UserError, match="no word 40 in"):
+        contextual(*any_model, SENTENCES[0], 40, language="en")
+
+
+def test_the_plane_shows_the_two_widest_directions():
+    rng = np.random.default_rng(0)
+    plane = np.linalg.qr(rng.normal(size=(7, 2)))[0].T
+    flat = rng.normal(size=(20, 2)) * [5, 1]
+    points, shares = project(flat @ plane + 3)
+    gaps = np.linalg.norm(flat[:, None] - flat[None], axis=-1)
+    np.testing.assert_allclose(np.linalg.norm(points[:, None] - points[None], axis=-1), gaps, atol=1e-8)
+    assert shares.sum() == pytest.approx(1) and shares[0] > 0.9
+    again, _ = project(flat @ plane - 8)
+    np.testing.assert_allclose(again, points, atol=1e-8)
+    np.testing.assert_allclose(project(np.array([[0.0], [2.0]]))[0], [[-1, 0], [1, 0]], atol=1e-12)
+    with pytest.raises(UserError, match="at least 2 vectors"):
+        project(np.ones((1, 4)))
