@@ -1,10 +1,9 @@
 """The literature's BLEU: our text is brought to the very form of its references."""
 
-import gzip
-
 import pytest
 
 from seq2see.training.metrics import tokenized_bleu
+from seq2see.training.reading import read_lines
 
 
 def test_text_is_tokenised_as_the_references_are():
@@ -17,8 +16,6 @@ def test_text_is_tokenised_as_the_references_are():
 
 @pytest.mark.parametrize("language", ["de", "fr", "cs"])
 def test_the_untokenised_references_of_multi30k_score_full_marks(shared_data, language):
-    lines = [
-        gzip.open(shared_data / "multi30k" / f"val.{form}{language}.gz", "rt", encoding="utf-8").read().splitlines()
-        for form in ("", "lc.norm.tok.")
-    ]
+    folder = shared_data / "multi30k"
+    lines = [list(read_lines(folder / f"val.{form}{language}.gz")) for form in ("", "lc.norm.tok.")]
     assert tokenized_bleu(lines[0], lines[1], language=language)[0] > 99.95
