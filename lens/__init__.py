@@ -4,6 +4,7 @@ if not __name__.startswith("seq2see."):
     raise ImportError("import seq2see.lens, not lens: under the bare name every class would exist twice")
 
 from seq2see.lens.by_words import Unit, WordMap, word_map
+from seq2see.lens.logits import LogitLens, Outlook, logit_lens, outlook
 from seq2see.lens.reading import trace_hypotheses, trace_texts
 from seq2see.lens.show import to_html
 from seq2see.lens.summary import sink_shares, summarise
@@ -14,10 +15,14 @@ from seq2see.lens.views import VIEWS, add_views
 __all__ = [
     "VIEWS",
     "Candidate",
+    "LogitLens",
+    "Outlook",
     "Trace",
     "Unit",
     "WordMap",
     "add_views",
+    "logit_lens",
+    "outlook",
     "sink_shares",
     "summarise",
     "to_html",

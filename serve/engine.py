@@ -52,6 +52,16 @@ class TorchEngine:
         self.tokenizer = tokenizer
         self.precision = str(model.dtype).removeprefix("torch.")
 
+    @property
+    def length_penalty(self) -> float:
+        """The power of its length that the checkpoint divides a hypothesis's log-probability by."""
+        penalty = self.model.generation_config.length_penalty
+        return 1.0 if penalty is None else penalty
+
+    def log_prob(self, hypothesis: Hypothesis) -> float:
+        """The log-probability that generation found for a hypothesis: its score without the division."""
+        return hypothesis.score * len(hypothesis.token_ids) ** self.length_penalty
+
     def longest(self) -> int | None:
         """How many positions the model has on either side; None where it has no limit (T5)."""
         return getattr(self.model.config, "max_position_embeddings", None)
@@ -120,7 +130,7 @@ class TorchEngine:
         rows = [self._cut(row) for row in output.sequences[:, 1:].tolist()]
         lengths = [len(ids) for ids, _ in rows]
         if plan.num_beams == 1:
-            scores = greedy.scores(lengths, length_penalty=plan.length_penalty or 1.0)
+            scores = greedy.scores(lengths, length_penalty=self.length_penalty)
         else:
             scores = output.sequences_scores.tolist()
         hypotheses = [

@@ -18,7 +18,7 @@ from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from seq2see.lens.forcing import encode_source, encode_target
-from seq2see.lens.reading import trace_hypotheses
+from seq2see.lens.reading import trace_hypotheses, trace_texts
 from seq2see.lens.trace import Trace
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.serve.engine import Hypothesis, TorchEngine
@@ -118,8 +118,13 @@ class Translator:
         ]
         return results[0] if isinstance(text, str) else results
 
-    def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0) -> list[Trace]:
-        """One trace a translation: every layer and head while this very hypothesis was predicted."""
+    def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
+             views: Sequence[str] = ("raw",)) -> list[Trace]:
+        """One trace a translation: every layer and head while this very hypothesis was predicted.
+
+        `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
+        there.
+        """
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
             if not 0 <= alternative < len(one.hypotheses):
@@ -140,11 +145,25 @@ class Translator:
                     target_language=target,
                     given=0 if plan.forced_bos_token_id is None else 1,
                     scores=[hypothesis.score for hypothesis in chosen],
+                    engine_log_probs=[self.engine.log_prob(hypothesis) for hypothesis in chosen],
                     engine=self.engine.name,
                     precision=self.engine.precision,
                     model_name=self.name,
+                    views=views,
                 )
         return traces
+
+    def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
+                views: Sequence[str] = ("raw",)) -> Trace:
+        """The trace of a given translation, whoever wrote it; otherwise as `look`."""
+        source, target = self._pair(source, target)
+        text, translation = self._prepare(text), self._prepare(translation)
+        if not text.strip() or not translation.strip():
+            raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
+        with self._lock:
+            [trace] = trace_texts(self.model, self.tokenizer, [text], [translation], source_language=source,
+                                  target_language=target, model_name=self.name, views=views)
+        return trace
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None) -> list[Score]:

@@ -1,35 +1,42 @@
 """A trace is what generation attended to, for exactly that hypothesis, and leaves the model as it was."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
 from tiny import SENTENCES
+from transformers import BertConfig, BertModel
 
-from seq2see.lens import trace_hypotheses
+from seq2see.errors import UserError
+from seq2see.lens import trace_hypotheses, trace_texts
 from seq2see.lens.forcing import encode_source
+from seq2see.lens.show import facts
 from seq2see.lens.trace import KINDS, TOP
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
 CLOSE = {"rtol": 0, "atol": 1e-5}
 
 
-def generated(model, tokenizer, sources, *, num_beams):
+def generated(model, tokenizer, sources, **settings):
     """Hypotheses, and the attention that generation itself recorded for them, gathered along the beams."""
+    torch.manual_seed(0)
     ids = [encode_source(tokenizer, text) for text in sources]
     width = max(map(len, ids))
     input_ids = torch.tensor([row + [0] * (width - len(row)) for row in ids])
     mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in ids])
     model.set_attn_implementation("eager")
     try:
-        out = model.generate(input_ids, attention_mask=mask, num_beams=num_beams, no_repeat_ngram_size=2,
-                             output_attentions=True, return_dict_in_generate=True, max_length=14)
+        out = model.generate(input_ids, attention_mask=mask, output_attentions=True, return_dict_in_generate=True,
+                             **{"no_repeat_ngram_size": 2, "max_length": 14} | settings)
     finally:
         model.set_attn_implementation("sdpa")
     rows = []
     for b, source in enumerate(ids):
         target = out.sequences[b, 1:].tolist()
         target = target[: target.index(2) + 1] if 2 in target else target
-        beam = [b] * len(target) if num_beams == 1 else out.beam_indices[b, : len(target)].tolist()
+        beams = settings.get("num_beams", 1) > 1
+        beam = out.beam_indices[b, : len(target)].tolist() if beams else [b] * len(target)
         S, T = len(source), len(target)
         decoder = np.zeros((len(out.decoder_attentions[0]), 2, T, T), dtype=np.float32)
         cross = np.zeros((*decoder.shape[:3], S), dtype=np.float32)
@@ -42,15 +49,93 @@ def generated(model, tokenizer, sources, *, num_beams):
     return rows
 
 
-@pytest.mark.parametrize("num_beams", [1, 3])
-def test_maps_are_what_generation_attended_to(any_model, num_beams):
-    model, tokenizer = any_model
-    rows = generated(model, tokenizer, SOURCES, num_beams=num_beams)
-    traces = trace_hypotheses(model, tokenizer, SOURCES, [target for target, _ in rows])
-    for trace, (_, maps) in zip(traces, rows, strict=True):
+def assert_maps_are(traces, rows):
+    for trace, (target, maps) in zip(traces, rows, strict=True):
+        assert trace.target_ids == tuple(target)
         for kind in KINDS:
             np.testing.assert_allclose(trace.maps(kind), maps[kind], **CLOSE, err_msg=kind)
             assert trace.maps(kind).std() > 0.01, "attention is uniform: this test would see nothing"
+
+
+@pytest.mark.parametrize("settings", [
+    {"num_beams": 1, "do_sample": False}, {"num_beams": 3, "do_sample": False}, {"do_sample": True, "top_k": 0},
+    {"num_beams": 3, "do_sample": True, "top_k": 0, "temperature": 2.0},
+], ids=["greedy", "beam", "sampling", "beam sampling"])  # fmt: skip
+def test_maps_are_what_generation_attended_to(any_model, settings):
+    """Sources of unlike length in one batch, so with padding, in generation and here."""
+    model, tokenizer = any_model
+    rows = generated(model, tokenizer, SOURCES, **settings)
+    assert_maps_are(trace_hypotheses(model, tokenizer, SOURCES, [target for target, _ in rows]), rows)
+
+
+TEXTS = ["Le chat n'a pas traversé.", "La rue", "Le sac était trop grand."]
+
+
+def test_maps_of_a_given_text_are_what_generation_attends_to_when_it_must_write_it(any_model):
+    model, tokenizer = any_model
+    traces = trace_texts(model, tokenizer, SOURCES, TEXTS, source_language="en", target_language="fr")
+    wanted = [trace.target_ids for trace in traces]
+    rows = generated(model, tokenizer, SOURCES, num_beams=1, do_sample=False, max_length=40, no_repeat_ngram_size=0,
+                     prefix_allowed_tokens_fn=lambda b, ids: [(*wanted[b], 0)[min(len(ids) - 1, len(wanted[b]))]])
+    assert_maps_are(traces, rows)
+    for text, trace in zip(TEXTS, traces, strict=True):
+        assert trace.target_text == text and trace.score is trace.engine_log_prob is None
+        first = model.generation_config.forced_bos_token_id
+        assert trace.given == (first is not None) and (first is None or trace.target_ids[0] == first)
+        assert trace.target_ids[-1] == 2 and trace.target[-1].special
+
+
+def test_another_precision_is_told_with_its_difference(any_model):
+    model, tokenizer = any_model
+    coarse = copy.deepcopy(model)
+    with torch.no_grad():
+        for weight in coarse.parameters():  # as eight bits have it
+            step = weight.abs().max().clamp_min(1e-9) / 127
+            weight.copy_((weight / step).round() * step)
+    target = [7, 9, 8, 2]
+    [rounded] = trace_hypotheses(coarse, tokenizer, SOURCES[:1], [target])
+    [trace] = trace_hypotheses(model, tokenizer, SOURCES[:1], [target], engine="ctranslate2", precision="int8",
+                               scores=[rounded.log_prob / 4], engine_log_probs=[rounded.log_prob])
+    assert (trace.engine, trace.precision) == ("ctranslate2", "int8")
+    assert trace.difference == pytest.approx(rounded.log_prob - trace.log_prob) and trace.difference != 0
+    told = f"from ctranslate2, int8 · which found its log-probability {trace.difference:+.3f} off these weights'"
+    assert told in facts(trace)
+    [plain] = trace_hypotheses(model, tokenizer, SOURCES[:1], [target], scores=[-1.0], engine_log_probs=[-4.0])
+    assert "off these weights" not in facts(plain) and plain.difference is not None
+
+
+def test_bertviz_is_given_what_it_takes(trace):
+    """As BertViz's head_view and model_view check it: a list of layers [1,H,rows,columns], and a token for each."""
+    arguments = trace.to_bertviz()
+    encoder, decoder = arguments.pop("encoder_tokens"), arguments.pop("decoder_tokens")
+    sizes = {"encoder": (encoder, encoder), "decoder": (decoder, decoder), "cross": (decoder, encoder)}
+    assert set(arguments) == {f"{kind}_attention" for kind in KINDS}
+    for kind in KINDS:
+        layers = arguments[f"{kind}_attention"]
+        for layer, expected in zip(layers, trace.maps(kind), strict=True):
+            assert layer.shape == (1, 2, *map(len, sizes[kind]))
+            np.testing.assert_array_equal(layer[0], expected)
+    assert decoder[:2] == ["<s>", "<2fr>"] and "</s>" not in decoder, "the decoder reads what it wrote before"
+    assert encoder[-1] == "</s>"
+    with pytest.raises(UserError, match="expected raw or norm"):
+        trace.to_bertviz("rollout")
+
+
+def test_a_model_without_a_decoder_is_refused():
+    with pytest.raises(UserError, match="BertModel is not an encoder-decoder"):
+        trace_hypotheses(BertModel(BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
+                                              intermediate_size=8, vocab_size=9)), None, ["a"], [[1]])
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_text_longer_than_the_models_positions_is_refused(any_model, side):
+    model, tokenizer = any_model
+    texts, targets = (["box " * 70], [[7, 2]]) if side == "source" else (["box"], [[7] * 70])
+    if model.config.model_type == "t5":
+        assert trace_hypotheses(model, tokenizer, texts, targets)[0].source, "T5 has no limit"
+        return
+    with pytest.raises(UserError, match=rf"{side} 0 has \d+ pieces, the model takes 64"):
+        trace_hypotheses(model, tokenizer, texts, targets)
 
 
 def test_rows_sum_to_one_and_no_step_looks_ahead(any_model):

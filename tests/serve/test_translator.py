@@ -39,6 +39,7 @@ def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
             hypothesis = result.hypotheses[alternative]
             assert trace.target_ids == hypothesis.token_ids and trace.target_text == hypothesis.text
             assert trace.score == hypothesis.score
+            assert trace.engine_log_prob == pytest.approx(trace.log_prob, abs=1e-3), "the same weights, the same number"
             penalty = translator.model.generation_config.length_penalty or 1.0
             expected = trace.log_prob / len(trace.target_ids) ** penalty
             assert hypothesis.score == pytest.approx(expected, abs=1e-4)
@@ -51,6 +52,28 @@ def test_the_length_penalty_counts_in_the_score(folder):
         result = translator("The cat.", num_beams=num_beams)
         [trace] = translator.look(result)
         assert result.hypotheses[0].score == pytest.approx(trace.log_prob / len(trace.target) ** 0.5, abs=1e-4)
+        assert trace.difference == pytest.approx(0, abs=1e-3)
+
+
+def test_a_given_translation_can_be_looked_at(translator):
+    result = translator("The cat did not cross.", target="de")
+    [expected] = translator.look(result)
+    trace = translator.look_at("The cat did not cross.", "Die Katze schläft.", target="de", views=["left_out"])
+    assert (trace.target_text, trace.target[0].text, trace.given) == ("Die Katze schläft.", "<2de>", 1)
+    assert trace.left_out.shape == (len(trace.target), 6) and trace.score is None
+    np.testing.assert_allclose(trace.encoder["raw"], expected.encoder["raw"], atol=1e-5)
+    [score] = translator.score(["The cat did not cross."], ["Die Katze schläft."], target="de")
+    assert trace.log_prob == pytest.approx(score.log_prob, abs=1e-4)
+    with pytest.raises(UserError, match="the translation is blank"):
+        translator.look_at("The cat.", " ")
+
+
+def test_look_adds_the_views_asked_for(translator):
+    result = translator("The cat did not cross.")
+    [trace] = translator.look(result, views=["raw", "norm", "contributions"])
+    assert trace.views == ("raw", "norm", "contributions")
+    with pytest.raises(UserError, match="there is no view 'rools'"):
+        translator.look(result, views=["rools"])
 
 
 def test_alternatives_are_the_best_of_the_beam(translator):
