@@ -1,0 +1,186 @@
+"""Which head plays which role, with the error of the measure: chosen on one half of the data, reported on the other.
+
+A role's score is the mean share of a head's attention on the cells that the role names (`roles.py`).  Any score means
+something only beside what a head would get without knowing anything:
+
+    uniform      one that looks at everything it may, evenly
+    positional   one that always looks at the same place: the best fixed distance from the row (from the diagonal in
+                 cross-attention), or distance from the start or the end, chosen on the development half.  No mixture
+                 of places scores higher.  For a place (previous, first, ...) that would be the role itself
+    rival        for antecedents: the head's own attention to the nouns that the pronoun does not stand for.  A head
+                 that looks at all nouns alike knows nothing of the pronoun
+
+A role is claimed only where the whole interval on the test half lies above these, and the score at least LEAST above.
+Attention says where a head looked, not what that did: see ablation and patching for that.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from seq2see.lens.ablation import Head
+from seq2see.lens.by_words import mean_rows, sum_columns, units
+from seq2see.lens.roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
+from seq2see.lens.trace import KINDS, Kind, Trace
+
+# N sentences, L layers, H heads, R rows, C columns
+
+LEAST = 0.1  # how far above its baselines a score must be for a role to be claimed
+RESAMPLES = 1000
+Place = tuple[str, int]  # a fixed place: ("offset" | "start" | "end", how far)
+
+
+@dataclass(frozen=True)
+class RoleScore:
+    """A head's score in a role on the test half: mean over sentences, 95 % bootstrap interval, and its baselines.
+
+    `rival` is for antecedents, `positional` for content roles alone.  `holds`: the role may be claimed.
+    """
+
+    head: Head
+    role: str
+    score: float
+    low: float
+    high: float
+    uniform: float
+    positional: float | None
+    rival: float | None
+    sentences: int
+    holds: bool
+
+    @property
+    def baseline(self) -> float:
+        return max(self.uniform, self.positional or 0.0, self.rival or 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One half: for each (kind, role) the sentences it occurs in, their scores [N,L,H] and what the baselines get."""
+
+    scores: dict[tuple[Kind, str], np.ndarray]
+    rivals: dict[Kind, np.ndarray]
+    uniform: dict[tuple[Kind, str], np.ndarray]
+    places: dict[tuple[Kind, str], list[Counter[Place]]]
+    groups: dict[tuple[Kind, str], list[str]]
+
+
+def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "raw") -> Measured:
+    """Score every head in every role on each sentence.  The traces are of the gold targets.
+
+    `view` is "raw", or another with heads; rows of "norm" do not sum to 1, so its baselines do not apply to it.
+    """
+    scores: dict[tuple[Kind, str], list[np.ndarray]] = {}
+    found = Measured({}, {}, {}, {}, {})
+    uniform: dict[tuple[Kind, str], list[float]] = {}
+    rivals: dict[Kind, list[np.ndarray]] = {kind: [] for kind in KINDS}
+    for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
+        for kind in KINDS:
+            words = {"source": trace.source_words, "target": trace.target_words}
+            rows = units(trace.row_pieces(kind), words["source" if kind == "encoder" else "target"])
+            columns = units(trace.column_pieces(kind), words["target" if kind == "decoder" else "source"])
+            maps, even = (mean_rows(sum_columns(all_, columns), rows)
+                          for all_ in (trace.maps(kind, view), _even(trace, kind)))
+            masks = role_masks(kind, rows, columns, pair, visible=even > 0)
+            for role, mask in masks.items():
+                key = kind, role
+                scores.setdefault(key, []).append(_score(maps, mask))
+                uniform.setdefault(key, []).append(float(_score(even, mask)))
+                found.places.setdefault(key, []).append(_places(kind, mask) if role in CONTENTS else Counter())
+                found.groups.setdefault(key, []).append(pair.group or f"sentence {number}")
+            if "antecedent" in masks:
+                rival = rival_mask(kind, rows, columns, pair, visible=even > 0)
+                rivals[kind].append((maps * rival).sum(-1)[..., masks["antecedent"].any(-1)].mean(-1))
+    found.scores.update({key: np.stack(values) for key, values in scores.items()})
+    found.uniform.update({key: np.array(values) for key, values in uniform.items()})
+    found.rivals.update({kind: np.stack(values) for kind, values in rivals.items() if values})
+    return found
+
+
+def _even(trace: Trace, kind: Kind) -> np.ndarray:
+    """The map of a uniform head, [rows, columns]."""
+    allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
+    allowed = np.tril(allowed) if kind == "decoder" else allowed
+    return allowed / allowed.sum(-1, keepdims=True)
+
+
+def _score(maps: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The share on the role's cells, mean over the rows that have any: [...,R,C] to [...]."""
+    score: np.ndarray = (maps * mask).sum(-1)[..., mask.any(-1)].mean(-1)
+    return score
+
+
+def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
+    """For every fixed place, the score of a head that always looks there."""
+    rows, last = np.flatnonzero(mask.any(-1)), mask.shape[1] - 1
+    middle = diagonal(*mask.shape) if kind == "cross" else np.arange(len(mask))
+    hits: Counter[Place] = Counter()
+    for r, c in np.argwhere(mask):
+        hits.update([("offset", int(c - middle[r])), ("start", int(c)), ("end", int(last - c))])
+    return Counter({place: count / len(rows) for place, count in hits.items()})  # type: ignore[misc]
+
+
+def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]:
+    """For every head the roles that it has on `dev` by at least LEAST, the clearest first, as they are on `test`."""
+    chosen: dict[Head, list[tuple[float, str]]] = {}
+    for key in dev.scores.keys() & test.scores.keys():
+        for head, above in _above(dev, key).items():
+            chosen.setdefault(head, []).extend([(above, key[1])] if above >= LEAST else [])
+    return {
+        head: [role_score(head, role, dev, test) for _, role in sorted(roles, reverse=True)]
+        for head, roles in sorted(chosen.items())
+    }
+
+
+def heads_of_roles(dev: Measured, test: Measured) -> list[RoleScore]:
+    """For every role and kind the head furthest above its baselines on `dev`, as it does on `test`."""
+    both = dev.scores.keys() & test.scores.keys()
+    keys = [(kind, role) for kind in KINDS for role in ROLES if (kind, role) in both]
+    best = {key: max(_above(dev, key).items(), key=lambda item: item[1])[0] for key in keys}
+    return [role_score(best[key], key[1], dev, test) for key in keys]
+
+
+def _above(dev: Measured, key: tuple[Kind, str]) -> dict[Head, float]:
+    scores = dev.scores[key].mean(0)
+    floor = np.full(scores.shape, max(dev.uniform[key].mean(), _positional(dev, dev, key) or 0.0))
+    if key[1] == "antecedent":
+        floor = np.maximum(floor, dev.rivals[key[0]].mean(0))
+    above = scores - floor
+    return {Head(key[0], layer, head): float(above[layer, head]) for layer, head in np.ndindex(*above.shape)}
+
+
+def _positional(dev: Measured, test: Measured, key: tuple[Kind, str]) -> float | None:
+    """What the fixed place that is best on `dev` scores on `test`; None for a role that is itself a place."""
+    if key[1] not in CONTENTS:
+        return None
+    total: Counter[Place] = Counter()
+    for hits in dev.places[key]:
+        total.update(hits)
+    [(place, _)] = total.most_common(1)
+    return sum(hits[place] for hits in test.places[key]) / len(test.places[key])
+
+
+def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScore:
+    """One head in one role, on the test half."""
+    key = head.kind, role
+    scores = test.scores[key][:, head.layer, head.head]
+    low, high = interval(scores, test.groups[key])
+    rival = None
+    if role == "antecedent":
+        away = test.rivals[head.kind][:, head.layer, head.head]
+        rival = float(away.mean())
+        picks_out = interval(scores - away, test.groups[key])[0] > 0
+    uniform, positional = float(test.uniform[key].mean()), _positional(dev, test, key)
+    floor = max(uniform, positional or 0.0)
+    holds = low > floor and scores.mean() >= max(floor, rival or 0.0) + LEAST and (rival is None or picks_out)
+    return RoleScore(head, role, float(scores.mean()), low, high, uniform, positional, rival, len(scores), bool(holds))
+
+
+def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
+    """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent."""
+    names, member = np.unique(np.array(groups), return_inverse=True)
+    sums, counts = np.bincount(member, weights=values), np.bincount(member)
+    drawn = np.random.default_rng(seed).multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
+    low, high = np.quantile((drawn @ sums) / (drawn @ counts), [0.025, 0.975])
+    return float(low), float(high)

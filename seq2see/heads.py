@@ -1,0 +1,198 @@
+"""`seq2see heads RUN`: what every head does for the pronoun, by intervention, beside the roles that its maps claim.
+
+Measured on storybook's held-out combinations: everything is chosen on one half and reported on the other.  Pronouns
+are scored by teacher forcing, at the step where *il* and *elle* part, which makes hundreds of random sets of heads
+affordable; chrF by greedy translation.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm.auto import tqdm
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from seq2see.gold import choice, halves, minimal_pairs, to_gold
+from seq2see.heads_table import print_report
+from seq2see.lens import trace_texts
+from seq2see.lens.ablation import Head, ablate, all_heads, mean_outputs
+from seq2see.lens.effects import Ablations, Control, control, greedy, told_apart
+from seq2see.lens.forcing import encode_source, encode_target
+from seq2see.lens.heads import heads_of_roles, measure, roles_of_heads
+from seq2see.lens.patching import MinimalPairs
+from seq2see.lens.spread import spread
+from seq2see.lens.trace import KINDS
+from seq2see.serve.translator import Translator
+from seq2see.training.metrics import score
+from seq2see.training.storybook import StoryPair
+
+LARGEST = 3  # heads of a small set
+NEEDED = 0.75  # without a set that carries the pronoun, il and elle are told apart no better than this (0.5: chance)
+ENOUGH = 0.5  # a set that carries the pronoun turns at least this share of pronouns when put in from the other sentence
+TRANSLATED = 200  # sentences of the test half that chrF is taken on
+
+
+class Half:
+    """The contrast sentences of one half: their choices, which are *il*, and the minimal pairs among them."""
+
+    def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: dict[Head, torch.Tensor]):
+        made = [(story, one) for story in stories if (one := choice(story, translator.model, translator.tokenizer))]
+        choices = [one for _, (_, one) in made]
+        self.is_il = np.array([name == "il" for _, (name, _) in made])
+        self.ablations = Ablations(translator.model, choices, means)
+        pairs = minimal_pairs([story for story, _ in made], choices)
+        if not pairs or self.is_il.all() or not self.is_il.any():
+            raise UserError("too few sentences to hold minimal pairs of both pronouns: take more, --sentences 300")
+        self.pairs = MinimalPairs(translator.model, [(choices[a], choices[b]) for a, b in pairs])
+        self.pair_is_il = self.is_il[[a for a, _ in pairs]]
+        self.own = self.pairs.margins()
+        self._turned: dict[tuple[Head, ...], np.ndarray] = {}
+
+    def apart(self, heads: Sequence[Head] = ()) -> float:
+        """How well il and elle are told apart without these heads."""
+        return told_apart(self.ablations.margins(heads), self.is_il)
+
+    def right(self, heads: Sequence[Head] = ()) -> dict[str, float]:
+        right = self.ablations.margins(heads) > 0
+        return {"il": float(right[self.is_il].mean()), "elle": float(right[~self.is_il].mean())}
+
+    def turned(self, heads: Sequence[Head]) -> dict[str, float]:
+        """Of the pronouns that were right, by which they were, the share that turns with the other sentence's heads
+        put in."""
+        turned = self._turning(heads)
+        sides = {"il": self.pair_is_il, "elle": ~self.pair_is_il}
+        return {name: _share(turned[side & (self.own > 0)]) for name, side in sides.items()}
+
+    def turned_share(self, heads: Sequence[Head]) -> float:
+        return _share(self._turning(heads)[self.own > 0])
+
+    def _turning(self, heads: Sequence[Head]) -> np.ndarray:
+        key = tuple(sorted(heads))
+        if key not in self._turned:
+            self._turned[key] = self.pairs.margins(heads=key) < 0
+        return self._turned[key]
+
+
+def _share(flags: np.ndarray) -> float:
+    return float(flags.mean()) if len(flags) else float("nan")
+
+
+def heads(args: argparse.Namespace) -> None:
+    """The command: `args.run`, `args.sentences` (at most so many a half; None: all), `args.json` (a file, or None)."""
+    translator = Translator.from_pretrained(args.run)
+    if translator.language_pairs and ("en", "fr") not in translator.language_pairs:
+        raise UserError(f"heads are measured on storybook, English to French, which {args.run} does not translate")
+    out = Path(args.json) if args.json else None
+    if out is not None and not out.resolve().parent.is_dir():
+        raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
+    report = measure_heads(translator, limit=args.sentences)
+    _say("")
+    print_report(args.run, report)
+    if out is not None:
+        out.write_text(json.dumps(report, ensure_ascii=False, indent=1, default=_plain) + "\n", encoding="utf-8")
+        print(f"wrote {out}", file=sys.stderr)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return np.asarray(value).tolist()
+
+
+def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
+    """Everything that the command prints, as plain data."""
+    model, tokenizer = translator.model, translator.tokenizer
+    _say("writing storybook")
+    dev_stories, test_stories = halves(limit)
+    _say("reading attention")
+    (dev_roles, _), (test_roles, spreads) = (_look(model, tokenizer, part) for part in (dev_stories, test_stories))
+    _say("mean of every head")
+    means = _means(translator, dev_stories)
+    dev, test = Half(translator, dev_stories, means), Half(translator, test_stories, means)
+    every, roles = all_heads(model), roles_of_heads(dev_roles, test_roles)
+    chrf = _chrf(translator, test_stories[:TRANSLATED], every, means)
+    rows = [
+        {"head": head, "apart": test.apart([head]), "right": test.right([head]), "turned": test.turned([head]),
+         "chrf": chrf[head], "roles": [one for one in roles[head] if one.holds]}
+        for head in _progress(every, "one head at a time")
+    ]
+    return {
+        "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
+        "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)}, "pairs": len(test.own),
+        "translated": min(TRANSLATED, len(test_stories)),
+        "whole": {"apart": test.apart(), "right": test.right(), "chrf": chrf[None]},
+        "heads": sorted(rows, key=lambda row: (row["apart"], -max(row["turned"].values()))),
+        "needed": _needed(every, dev, test), "largest": LARGEST,
+        "enough": _enough(every, dev, test),
+        "roles": heads_of_roles(dev_roles, test_roles),
+        "spread": spreads,
+    }
+
+
+def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]) -> tuple:
+    traces = trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
+                         source_language="en", target_language="fr")
+    return measure(traces, map(to_gold, stories)), [spread(traces, kind) for kind in KINDS]
+
+
+def _means(translator: Translator, stories: Sequence[StoryPair]) -> dict[Head, torch.Tensor]:
+    tokenizer, first = translator.tokenizer, translator.model.generation_config.forced_bos_token_id
+    targets = [encode_target(tokenizer, story.target, language="fr", first=first) for story in stories]
+    return mean_outputs(translator.model, [encode_source(tokenizer, story.source) for story in stories], targets)
+
+
+def _chrf(
+    translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: dict[Head, torch.Tensor]
+) -> dict[Head | None, float]:
+    """chrF of greedy translations with each head replaced by its mean, and (None) with none."""
+    sources, references = [story.source for story in stories], [story.target for story in stories]
+    found: dict[Head | None, float] = {}
+    for head in _progress([None, *every], "translating without each head"):
+        with ablate(translator.model, [head] if head else [], replace="mean", means=means):
+            results = translator(sources, source="en", target="fr", num_beams=1)
+        found[head] = score([result.text for result in results], references).chrf
+    return found
+
+
+def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
+    """The smallest set found without which the pronouns are not told apart on the development half, on the test half;
+    or the largest one tried, where there is none."""
+    sets = greedy(every, LARGEST, lambda chosen: (-dev.apart(chosen), -float(dev.ablations.margins(chosen).mean())))
+    chosen = next((one for one in sets if dev.apart(one) <= NEEDED), sets[-1])
+    return {
+        "set": chosen, "apart": test.apart(chosen), "right": test.right(chosen), "turned": test.turned_share(chosen),
+        "holds": test.apart(chosen) <= NEEDED,
+        "controls": _controls(chosen, every, lambda drawn: 1 - test.apart(drawn), "random sets switched off"),
+    }
+
+
+def _enough(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
+    """The smallest set found that turns the pronouns of the development half when it is put in, on the test half."""
+    sets = greedy(every, LARGEST, lambda chosen: (dev.turned_share(chosen),))
+    chosen = next((one for one in sets if dev.turned_share(one) >= ENOUGH), sets[-1])
+    return {
+        "set": chosen, "turned": test.turned(chosen), "share": test.turned_share(chosen), "apart": test.apart(chosen),
+        "holds": test.turned_share(chosen) >= ENOUGH,
+        "controls": _controls(chosen, every, test.turned_share, "random sets put in"),
+    }
+
+
+def _controls(chosen: Sequence[Head], every: Sequence[Head], effect: Any, title: str) -> list[Control]:
+    return [control(chosen, every, effect, alike=alike) for alike in _progress(("layers", "kinds", "any"), title)]
+
+
+def _say(what: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{what}", end="", file=sys.stderr, flush=True)
+
+
+def _progress(items: Any, title: str) -> Any:
+    """A bar where stderr is a terminal, nothing elsewhere."""
+    return tqdm(items, desc=title, disable=None, leave=False, dynamic_ncols=True)

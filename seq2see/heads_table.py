@@ -1,0 +1,101 @@
+"""How `seq2see heads` prints what it measured."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seq2see.lens.effects import Control
+from seq2see.lens.heads import LEAST, RoleScore
+from seq2see.lens.spread import Spread
+
+
+def print_report(name: str, report: dict[str, Any]) -> None:
+    """Tables for people.  What could not be shown is said as plainly as what could."""
+    whole, pronouns = report["whole"], report["pronouns"]
+    print(f"{name}: storybook's held-out combinations, {report['sentences']['dev']} sentences to choose on, "
+          f"{report['sentences']['test']} others to report on\n"
+          f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that two words decide).\n")
+    print("Without each head (its mean in its place), and with each head put in from a sentence of the other pronoun:")
+    print("  apart   how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
+    print("  il elle how often the right one has the higher probability (teacher forcing; plurals counted with them)")
+    print(f"  chrF    of greedy translations of {report['translated']} sentences")
+    print(f"  il>elle elle>il  right pronouns that turn when it is put in, over {report['pairs']} minimal pairs")
+    print(f"  roles   that hold: share of attention (baseline), at least {LEAST} above it\n")
+    print(f"  {'head':12} {'apart':>6} {'il':>5} {'elle':>5} {'chrF':>6}  {'il>elle':>7} {'elle>il':>7}  roles")
+    print(f"  {'(whole)':12} {whole['apart']:6.3f} {_cells(whole['right'])} {whole['chrf']:6.2f}")
+    for row in report["heads"]:
+        roles = ", ".join(f"{one.role} {one.score:.2f} ({one.baseline:.2f})" for one in row["roles"][:3])
+        print(f"  {str(row['head']):12} {row['apart']:6.3f} {_cells(row['right'])} {row['chrf']:6.2f}  "
+              f"{row['turned']['il']:7.0%} {row['turned']['elle']:7.0%}  {roles or '-'}")
+    _print_verdict(report)
+    _print_roles(report["roles"])
+    _print_spread(report["spread"])
+
+
+def _cells(right: dict[str, float]) -> str:
+    return " ".join(f"{right[name]:{width}.0%}" for name, width in zip(("il", "elle"), (5, 5), strict=True))
+
+
+def _print_verdict(report: dict[str, Any]) -> None:
+    needed, enough, largest = report["needed"], report["enough"], report["largest"]
+    print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown one by one on the first half)")
+    names = ", ".join(map(str, needed["set"]))
+    if needed["holds"]:
+        print(f"  Needed: {names}. Without, il and elle are told apart {report['whole']['apart']:.3f} -> "
+              f"{needed['apart']:.3f}; il right {needed['right']['il']:.0%}, elle {needed['right']['elle']:.0%}.")
+    else:
+        print(f"  No set of at most {largest} heads is needed: without {names} il and elle are still told apart"
+              f" {needed['apart']:.3f}.")
+    _print_controls(needed["controls"], "1 - apart")
+    names = ", ".join(map(str, enough["set"]))
+    if enough["holds"]:
+        print(f"  Enough: {names}. Put in from the other sentence they turn {enough['turned']['il']:.0%} of il to elle,"
+              f" {enough['turned']['elle']:.0%} of elle to il.")
+    else:
+        print(f"  No set of at most {largest} heads is enough: {names} turn {enough['share']:.0%} of pronouns.")
+    _print_controls(enough["controls"], "turned")
+    if not needed["holds"] and not enough["holds"]:
+        print("  No small set of heads carries the pronoun in this model.")
+    elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
+        print(f"  The two differ: the set that is needed turns {needed['turned']:.0%} when put in; without the set that"
+              f" is enough they are told apart {enough['apart']:.3f}.")
+
+
+ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "any": "any kind and layer"}
+
+
+def _print_controls(controls: Sequence[Control], what: str) -> None:
+    for one in controls:
+        floor = f"; there are only {one.possible} such sets, so p cannot be much smaller" if one.possible < 20 else ""
+        print(f"    {what} {one.effect:.3f}; {one.draws} random sets of {ALIKE[one.alike]}: mean {one.mean:.3f}, "
+              f"most {one.most:.3f}, p = {one.p:.3f}{floor}")
+
+
+def _print_roles(roles: Sequence[RoleScore]) -> None:
+    print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
+    print("  uniform looks everywhere alike, positional always at the best fixed place, rival is the same head's")
+    print("  attention to nouns that the pronoun does not stand for.  Attention is a claim; what a head does is above.")
+    print(f"  {'role':18} {'head':12} {'share':>5}  {'interval':14} {'uniform':>7} {'positional':>10} {'rival':>5}")
+    for one in roles:
+        others = " ".join(f"{value:{width}.2f}" if value is not None else " " * (width - 1) + "-"
+                          for value, width in ((one.positional, 10), (one.rival, 5)))
+        print(f"  {one.role:18} {str(one.head):12} {one.score:5.2f}  [{one.low:.2f}, {one.high:.2f}]   "
+              f"{one.uniform:7.2f} {others}  {'holds' if one.holds else 'does not hold'} (n={one.sentences})")
+
+
+def _print_spread(spreads: Sequence[Spread]) -> None:
+    print("\nHow far and how widely heads look, mean over the heads of a layer (lowest - highest):")
+    print("  distance in pieces (cross: from the diagonal); entropy in nats, and as a share of a uniform head's;")
+    print("  in texts of two sentences, attention across to the other sentence (a uniform head's)")
+    for one in spreads:
+        for layer in range(len(one.distance)):
+            across = "" if one.across is None else (
+                f"  across {_range(one.across[layer], '.2f')} ({one.across_even:.2f})"
+            )
+            print(f"  {one.kind + ' ' + str(layer):10} distance {_range(one.distance[layer], '.1f')}  "
+                  f"entropy {_range(one.entropy[layer], '.2f')}, {_range(one.evenness[layer], '.0%')}{across}")
+
+
+def _range(values: np.ndarray, form: str) -> str:
+    return f"{values.mean():{form}} ({values.min():{form}} - {values.max():{form}})"

@@ -1,0 +1,256 @@
+"""Roles: a head made for a role has it, one that only seems to is found out by its baselines; figures by hand."""
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from seq2see.lens import trace_texts
+from seq2see.lens.ablation import Head
+from seq2see.lens.by_words import Unit, units
+from seq2see.lens.effects import control, greedy, told_apart
+from seq2see.lens.heads import heads_of_roles, interval, measure, role_score, roles_of_heads
+from seq2see.lens.roles import GoldPair, GoldPronoun, rival_mask, role_masks
+from seq2see.lens.spread import sentence_numbers, spread
+from seq2see.lens.trace import KINDS
+from seq2see.tokenizer.words import Piece, Word, split_words
+
+MADE = ["previous", "uniform", "antecedent", "both nouns", "third word", "punctuation"]
+
+
+def gold_pairs(count, *, seed):
+    """*The big cat saw the box because it was wide*: adjectives come and go, and either noun is meant."""
+    rng, pairs = Random(seed), []
+    for number in range(count):
+        looks = [rng.choice(["", "tired ", "wide ", "too wide "]) for _ in range(2)]
+        source = f"The {looks[0]}cat did cross the {looks[1]}box because it was big."
+        target = f"Le chat {looks[0]}a traversé la boîte {looks[1]}parce qu'il était grand."
+        words = [word.text for word in split_words(source, language="en")]
+        written = [word.text for word in split_words(target, language="fr")]
+        nouns = [words.index("cat"), words.index("box")]
+        links = ((nouns[0], written.index("chat")), (nouns[1], written.index("boîte")),
+                 (words.index("it"), written.index("il")), (words.index("big"), written.index("grand")))
+        meant = rng.randrange(2)
+        pronoun = GoldPronoun(words.index("it"), nouns[meant], written.index("il"), (nouns[1 - meant],))
+        pairs.append(GoldPair(source, target, links, (pronoun,), actions=(words.index("cross"),),
+                              states=(words.index("big"),), group=f"{number // 2}"))
+    return pairs
+
+
+def made_heads(trace, gold):
+    """Encoder maps [1,6,S,S] of heads that do what MADE says."""
+    S = len(trace.source)
+    maps = np.full((1, len(MADE), S, S), 1 / S)
+    pronoun = gold.pronouns[0]
+    looking = [i for i, piece in enumerate(trace.source) if piece.word == pronoun.source]
+
+    def send(head, rows, words):
+        seen = [i for i, piece in enumerate(trace.source) if piece.word in words]
+        maps[0, head, rows] = 0
+        maps[0, head, np.ix_(rows, seen)[0], np.ix_(rows, seen)[1]] = 1 / len(seen)
+
+    word_of = [piece.word for piece in trace.source]
+    for i in range(1, S):
+        first = (word_of[i] if word_of[i] is not None else word_of[i - 1] + 1) - 1
+        send(0, [i], {max(first, 0)})
+    send(2, looking, {pronoun.antecedent})
+    # one noun and the other, each with half, however many pieces they have
+    maps[0, 3, looking] = 0
+    for noun in (pronoun.antecedent, *pronoun.rivals):
+        pieces = [i for i, word in enumerate(word_of) if word == noun]
+        maps[0, 3, looking[0], pieces] = 0.5 / len(pieces)
+        for row in looking[1:]:
+            maps[0, 3, row, pieces] = 0.5 / len(pieces)
+    send(4, looking, {2})
+    send(5, list(range(S)), {word_of[-2]})
+    return maps.astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def measured(seq2see):
+    model, tokenizer = seq2see
+    halves = []
+    for seed in (1, 2):
+        gold = gold_pairs(40, seed=seed)
+        traces = trace_texts(model, tokenizer, [one.source for one in gold], [one.target for one in gold],
+                             source_language="en", target_language="fr")
+        both = zip(traces, gold, strict=True)
+        made = [replace(trace, encoder={"raw": made_heads(trace, one)}) for trace, one in both]
+        halves.append(measure(made, gold))
+    return halves
+
+
+def test_the_head_made_for_a_role_is_found_and_has_it(measured):
+    best = {(one.head.kind, one.role): one for one in heads_of_roles(*measured)}
+    for role, head in (("previous", 0), ("antecedent", 2), ("punctuation", 5)):
+        found = best["encoder", role]
+        assert (found.head, found.holds) == (Head("encoder", 0, head), True), role
+        assert found.score == pytest.approx(1, abs=0.1) and found.low <= found.score <= found.high
+    assert best["encoder", "antecedent"].score == pytest.approx(1, abs=1e-6)
+    assert [one.role for one in roles_of_heads(*measured)[Head("encoder", 0, 2)]] == ["antecedent"]
+    assert roles_of_heads(*measured)[Head("encoder", 0, 1)] == []
+
+
+def test_a_head_that_looks_at_all_nouns_alike_has_no_antecedent(measured):
+    found = role_score(Head("encoder", 0, 3), "antecedent", *measured)
+    assert found.score == found.rival == pytest.approx(0.5)
+    assert found.score > found.uniform and not found.holds
+
+
+def test_a_head_of_one_place_does_not_beat_the_best_place(measured):
+    found = role_score(Head("encoder", 0, 4), "antecedent", *measured)
+    assert found.uniform < found.score <= found.positional + 1e-9 < 0.6 and not found.holds
+
+
+def test_a_uniform_head_scores_its_baseline(measured):
+    dev, test = measured
+    for (kind, role), scores in test.scores.items():
+        if kind == "encoder":
+            np.testing.assert_allclose(scores[:, 0, 1], test.uniform[kind, role], atol=1e-6, err_msg=role)
+            assert not role_score(Head("encoder", 0, 1), role, dev, test).holds
+
+
+def test_roles_of_all_kinds_are_measured(measured):
+    dev, _ = measured
+    assert {kind for kind, _ in dev.scores} == set(KINDS)
+    found = {kind: {role for k, role in dev.scores if k == kind} for kind in KINDS}
+    assert {"alignment", "alignment, read", "diagonal", "antecedent", "state"} <= found["cross"]
+    assert {"previous", "same", "first", "antecedent"} <= found["decoder"]
+    assert ("decoder", "next") not in dev.scores and ("decoder", "alignment") not in dev.scores
+    for scores in dev.scores.values():
+        assert ((scores >= 0) & (scores <= 1 + 1e-5)).all()
+
+
+def cells(mask):
+    return {(int(r), int(c)) for r, c in np.argwhere(mask)}
+
+
+def test_masks_are_the_cells_that_the_roles_name():
+    """*it saw a cat .* and *il a vu un chat .* by hand; the pronoun stands for the cat, the rival is *saw*."""
+    source = tuple(Unit(text, (i,), i, False) for i, text in enumerate(["it", "saw", "a", "cat", "a"]))
+    source = (*source, Unit("</s>", (5,), None, True))
+    words = [Unit(text, (i,), i - 1, False) for i, text in enumerate(["<2fr>", "il", "a", "vu", "chat"])]
+    target = (replace(words[0], word=None, special=True), *words[1:], Unit("</s>", (5,), None, True))
+    inputs = (Unit("<s>", (0,), None, True), *(replace(unit, pieces=(i + 1,)) for i, unit in enumerate(target[:-1])))
+    gold = GoldPair("", "", ((0, 0), (1, 1), (1, 2), (3, 3)), (GoldPronoun(0, 3, 0, (1,)),), (1,), (), ((2, 3),))
+    everything = np.ones((6, 6), dtype=bool)
+    masks = role_masks("encoder", source, source, gold, visible=everything)
+    assert cells(masks["previous"]) == {(i + 1, i) for i in range(5)} and "alignment" not in masks
+    assert cells(masks["same word"]) == {(2, 4), (4, 2)}
+    assert (cells(masks["antecedent"]), cells(masks["action"])) == ({(0, 3)}, {(0, 1)}) and "state" not in masks
+    assert cells(masks["adjective to noun"]) == {(2, 3)} and cells(masks["noun to adjective"]) == {(3, 2)}
+    assert cells(rival_mask("encoder", source, source, gold, visible=everything)) == {(0, 1)}
+    masks = role_masks("cross", target, source, gold, visible=everything)
+    assert cells(masks["alignment"]) == {(1, 0), (2, 1), (3, 1), (4, 3)}
+    assert cells(masks["alignment, read"]) == {(2, 0), (3, 1), (4, 1), (5, 3)}
+    assert cells(masks["antecedent"]) == {(1, 3)} and cells(masks["same word"]) == {(2, 2), (2, 4)}
+    assert cells(masks["end"]) == {(r, 5) for r in range(6)} and "previous" not in masks
+    causal = np.tril(everything)
+    masks = role_masks("decoder", target, inputs, gold, visible=causal)
+    assert cells(masks["same"]) == {(i, i) for i in range(6)} and cells(masks["first"]) == {(i, 0) for i in range(6)}
+    assert "antecedent" not in masks, "the cat is not written yet when the pronoun is"
+    assert cells(masks["action"]) == set() if "action" in masks else True
+
+
+def test_variants_of_a_sentence_count_as_one():
+    """Every sentence four times says no more than once; as independent ones it would seem to."""
+    values = np.random.default_rng(0).normal(size=50)
+    once = interval(values, [f"{i}" for i in range(50)])
+    again = interval(np.repeat(values, 4), [f"{i // 4}" for i in range(200)])
+    apart = interval(np.repeat(values, 4), [f"{i}" for i in range(200)])
+    assert again[1] - again[0] == pytest.approx(once[1] - once[0], rel=0.1)
+    assert apart[1] - apart[0] < 0.7 * (once[1] - once[0])
+    assert once[0] < values.mean() < once[1]
+
+
+# --- how far and how widely
+
+
+def test_spread_of_known_maps(seq2see):
+    model, tokenizer = seq2see
+    [trace] = trace_texts(model, tokenizer, ["The cat. The box. "], ["Le chat. La boîte."], source_language="en",
+                          target_language="fr")
+    S = len(trace.source)
+    maps = np.stack([np.eye(S), np.full((S, S), 1 / S)])[None].astype(np.float32)
+    found = spread([replace(trace, encoder={"raw": maps})], "encoder")
+    places = np.arange(S)
+    even = abs(places[:, None] - places).mean()
+    np.testing.assert_allclose(found.distance, [[0, even]], rtol=1e-5)
+    np.testing.assert_allclose(found.entropy, [[0, np.log(S)]], atol=1e-5)
+    np.testing.assert_allclose(found.evenness, [[0, 1]], atol=1e-5)
+    numbers = sentence_numbers(trace.source, trace.source_words)
+    sizes = Counter(numbers)
+    assert sizes[-1] >= 1 and sizes[0] and sizes[1]
+    across = 2 * sizes[0] * sizes[1] / (sizes[0] + sizes[1]) / S
+    np.testing.assert_allclose(found.across, [[0, across]], rtol=1e-5)
+    assert found.across_even == pytest.approx(across)
+    np.testing.assert_allclose(found.own + found.across + found.special, 1, rtol=1e-5)
+    for kind in KINDS:
+        real = spread([trace], kind)
+        np.testing.assert_allclose(real.own + real.across + real.special, 1, rtol=1e-5)
+    [single] = trace_texts(model, tokenizer, ["The cat."], ["Le chat."], source_language="en", target_language="fr")
+    assert spread([single], "cross").across is None
+
+
+def test_sentences_are_numbered_to_their_closing_marks():
+    text = "(He saw it.) Who? Me!"
+    words = split_words(text, language="en")
+    pieces = [Piece(word.text, i, word.start, word.end, False) for i, word in enumerate(words)]
+    pieces.append(Piece("</s>", None, len(text), len(text), True))
+    assert sentence_numbers(pieces, words) == [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, -1]
+    assert sentence_numbers([Piece("a", 0, 0, 1, False)], [Word("a", 0, 1)]) == [0]
+
+
+# --- effects
+
+
+def test_telling_apart_does_not_feel_a_leaning():
+    is_il = np.array([True, True, False, False])
+    assert told_apart(np.array([1.0, 2.0, 1.0, 2.0]), is_il) == 1
+    assert told_apart(np.array([-3.0, -2.0, 5.0, 6.0]), is_il) == 1, "it always says elle, but more so where it should"
+    assert told_apart(np.array([-1.0, -2.0, -1.0, -2.0]), is_il) == 0
+    assert told_apart(np.array([1.0, 1.0, -1.0, -1.0]), is_il) == 0.5
+    assert told_apart(np.array([1.0, -1.0, 1.0, -1.0]), is_il) == 0.5
+    with pytest.raises(ValueError, match="both"):
+        told_apart(np.array([1.0]), np.array([True]))
+
+
+HEADS = [Head("cross", layer, head) for layer in range(3) for head in range(4)] + [Head("encoder", 0, 0)]
+
+
+def test_greedy_grows_the_best_set():
+    """Two heads that count only together with the best one, found one by one."""
+    worth = {HEADS[3]: 5, HEADS[7]: 2, HEADS[1]: 1}
+    sets = greedy(HEADS, 3, lambda chosen: (sum(worth.get(head, 0) for head in chosen),))
+    assert sets == [(HEADS[3],), (HEADS[3], HEADS[7]), (HEADS[3], HEADS[7], HEADS[1])]
+
+
+@pytest.mark.parametrize(("alike", "possible"), [("layers", 4), ("kinds", 12), ("any", 13)])
+def test_a_control_draws_sets_of_the_same_make(alike, possible):
+    special, expected = HEADS[5], 1 / possible
+    drawn = []
+
+    def effect(chosen):
+        drawn.append(chosen)
+        return float(special in chosen)
+
+    found = control([special], HEADS, effect, alike=alike, draws=600)
+    assert (found.effect, found.most, found.possible, found.draws) == (1, 1, possible, 600)
+    assert found.p == pytest.approx(expected, abs=0.06) and found.mean == pytest.approx(expected, abs=0.06)
+    assert {head for chosen in drawn for head in chosen} == {
+        head for head in HEADS if alike == "any" or (head.kind == "cross" and (alike == "kinds" or head.layer == 1))}
+
+
+def test_an_ordinary_set_is_not_special():
+    found = control([HEADS[0], HEADS[4]], HEADS, lambda chosen: float(len(chosen)), alike="layers")
+    assert (found.p, found.possible) == (1, 16)
+
+
+def test_units_of_the_fixture_are_words(seq2see):
+    """The heads above are made by words: some word has several pieces, or words and pieces would be the same thing."""
+    model, tokenizer = seq2see
+    [gold] = gold_pairs(1, seed=1)
+    [trace] = trace_texts(model, tokenizer, [gold.source], [gold.target], source_language="en", target_language="fr")
+    assert len(units(trace.source, trace.source_words)) < len(trace.source)
