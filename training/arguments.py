@@ -9,7 +9,7 @@ from transformers import Seq2SeqTrainingArguments
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and six fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and ten fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -21,6 +21,11 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     r_drop: float = field(default=0.0, metadata={"help": "weight of the divergence of two dropout passes; 0: one pass"})
     patience: int = field(default=0, metadata={"help": "stop after so many evaluations without a gain; 0 never"})
     resume: bool = field(default=False, metadata={"help": "go on from the newest complete checkpoint of output_dir"})
+
+    guided_alignment: float = field(default=0.0, metadata={"help": "weight of the loss that guides one head; 0: none"})
+    guided_layer: int = field(default=-1, metadata={"help": "decoder layer of the guided head, from 0; -1: the last"})
+    guided_head: int = field(default=0, metadata={"help": "number of the guided cross-attention head, from 0"})
+    guided_links: str | None = field(default=None, metadata={"help": "Pharaoh file; storybook has its own"})
 
     cpu_processes: int = field(
         default=0, metadata={"help": "processes to train in without a GPU; 0: one per core, if batches are large"}

@@ -40,6 +40,7 @@ from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.evaluation import evaluate_run, print_scores
 from seq2see.training.finetuning import has_new_languages, start_from
+from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
 from seq2see.training.lora import add_adapter, count_trained, merge_adapter
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
@@ -127,7 +128,7 @@ def train_model(config: RunConfig, output: Path) -> Trained:
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
     say(f"model of {size}; training on {place}, in {precision}")
     positions = model.config.max_position_embeddings
-    trainer = Seq2SeeTrainer(
+    trainer = (GuidedTrainer if arguments.guided_alignment else Seq2SeeTrainer)(
         model,
         arguments,
         train_dataset=training_set(config, prepared, max_length=positions),
@@ -147,6 +148,9 @@ def train_model(config: RunConfig, output: Path) -> Trained:
 
 def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
     pairs, tokenizer, p = prepared.corpus.train, prepared.tokenizer, config.tokenizer.bpe_dropout
+    if prepared.arguments.guided_alignment:
+        links = training_links(config, prepared.arguments, pairs)
+        return GuidedPairs(pairs, tokenizer, max_length=max_length, links=links)
     if p:
         return RecutPairs(pairs, tokenizer, max_length=max_length, p=p, seed=prepared.arguments.seed)
     return EncodedPairs(pairs, tokenizer, max_length=max_length)

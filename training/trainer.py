@@ -150,9 +150,8 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
                 loss = loss * self.accelerator.num_processes  # DDP averages gradients; these are to be summed
         return (loss, outputs) if return_outputs else loss
 
-    @staticmethod
     def _loss_sum(
-        model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float, r_drop: float = 0.0
+        self, model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float, r_drop: float = 0.0
     ) -> tuple[Tensor, Tensor, Any]:
         """The summed loss, how many labels it is of, and the model's outputs; with R-Drop, of two passes."""
         inputs = dict(inputs)

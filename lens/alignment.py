@@ -1,0 +1,173 @@
+"""From where a model looked to which word it translated: links between words, read off one map by one stated choice.
+
+Attention is not the alignment (Ferrando and Costa-jussa 2021), and which layer, head and row of it comes nearest
+differs from model to model.  So an `AlignmentChoice` says all that was chosen, and the error it had where it was fitted
+(`fitting.py`); `naive_choice` is what is commonly drawn, fitted to nothing.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from seq2see.errors import UserError
+from seq2see.lens.by_words import Unit, word_map
+from seq2see.lens.trace import WITH_HEADS, Rows, Trace
+from seq2see.tokenizer.links import Link
+
+# M maps, J target words, I source words
+
+Rule = Literal["target", "source", "both", "either", "all"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+SAID: dict[Rule, str] = {
+    "target": "the best source word of each target word", "source": "the best target word of each source word",
+    "both": "where the best of both directions agree", "either": "the best of either direction", "all": "every pair",
+}  # fmt: skip
+MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map
+
+FILE = "alignment.json"  # the choice, beside the run it was fitted on
+
+
+@dataclass(frozen=True)
+class AlignmentChoice:
+    """How links are read off a trace.  A choice is made for one model; of another it says nothing.
+
+    `maps` of `view` are averaged, each by words, each row as shares of what falls on words: `[[1, 2], [2, 0]]` is head
+    2 of layer 1 and head 0 of layer 2.  `rows` says which steps a target word's row is the mean of.  `rule`:
+
+        target   each target word is linked to the source word with the largest share in its row
+        source   each source word is linked to the target word in whose row it has the largest share
+        both     the links on which these two agree         either   the links of one or the other
+        all      every pair
+
+    and of these the links whose share is at least `threshold`.  `aer`, `low`, `high` are the error on the `sentences`
+    of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether the model was
+    trained towards links, which makes of one head an aligner and tells nothing of what other models do.
+    """
+
+    view: str
+    rows: Rows
+    maps: tuple[MapName, ...]
+    rule: Rule
+    threshold: float
+    fitted_on: str = ""
+    sentences: int = 0
+    aer: float | None = None
+    low: float | None = None
+    high: float | None = None
+    guided: bool = False
+
+    def links(self, trace: Trace) -> frozenset[Link]:
+        """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
+        maps_MJI = shares(trace, self.view, self.rows, self.maps)
+        found_JI = linked(maps_MJI.mean(0, keepdims=True), self.rule, self.threshold)[0]
+        return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
+
+    def describe(self) -> str:
+        """The choice in one line."""
+        how = "the mean of " if len(self.maps) > 1 else ""
+        names = ", ".join(" ".join(f"{part} {number}" for part, number in zip(("layer", "head"), name, strict=False))
+                          for name in self.maps if name)
+        where = f", {how}{names}" if names else ""
+        error = "" if self.aer is None or self.low is None or self.high is None else (
+            f"; AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
+            f" on the {self.sentences} sentences of {self.fitted_on} that it was fitted on"
+        )
+        least = f" with a share of at least {self.threshold:g}" if self.threshold else ""
+        return f"view {self.view}, rows {self.rows}{where}, {SAID[self.rule]}{least}{error}"
+
+    def save(self, path: str | Path) -> None:
+        Path(path).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "AlignmentChoice":
+        """Read what `save` wrote; UserError for anything else."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            found = cls(**{**content, "maps": tuple(tuple(map(int, name)) for name in content["maps"])})
+            assert found.rule in RULES and found.rows in get_args(Rows) and found.maps
+            assert isinstance(found.view, str) and isinstance(found.threshold, int | float)
+        except (ValueError, TypeError, KeyError, AssertionError) as error:
+            wanted = ", ".join(field.name for field in fields(cls))
+            advice = "fit it anew, by seq2see align RUN --fit"
+            raise UserError(f"{path} is no alignment choice (expected {wanted}): {advice}") from error
+        return found
+
+
+def naive_choice(layers: int, heads: int) -> AlignmentChoice:
+    """What is commonly drawn: the raw weights of the last layer, averaged over its heads; fitted to nothing."""
+    return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
+
+
+def map_names(trace: Trace, view: str) -> list[MapName]:
+    """All maps that a trace holds of a view of cross-attention, or of left_out."""
+    if view == "left_out":
+        return [()]
+    shape = trace.maps("cross", view).shape
+    return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
+
+
+def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
+    """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
+
+    What falls on `</s>` and other pieces outside words is left out first, as a link can go to words alone.
+    """
+    sources, targets = len(trace.source_words), len(trace.target_words)
+    words_MJI = np.zeros((len(maps), targets, sources), dtype=np.float32)
+    if not sources or not targets:
+        return words_MJI
+    if view == "left_out":
+        words_MJI[:] = _left_out_by_words(trace, targets)
+    else:
+        by_words = word_map(trace, "cross", view=view, rows=rows)
+        given = by_words.maps
+        held = set(np.ndindex(given.shape[:-2]))
+        for name in maps:
+            if name not in held:
+                raise UserError(f"there is no map {list(name)} of view {view}, whose maps are {given.shape[:-2]}:"
+                                " the alignment choice belongs to another model")
+        from_rows, to_rows = _words(by_words.rows)
+        from_columns, to_columns = _words(by_words.columns)
+        chosen = np.stack([given[name] for name in maps])
+        words_MJI[:, to_rows[:, None], to_columns] = chosen[:, from_rows[:, None], from_columns]
+    total_MJ1 = words_MJI.sum(-1, keepdims=True)
+    return np.divide(words_MJI, total_MJ1, out=np.zeros_like(words_MJI), where=total_MJ1 > 0)
+
+
+def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
+    """The units that are words: where they are, and which words."""
+    pairs = [(k, unit.word) for k, unit in enumerate(units) if unit.word is not None]
+    found = np.array(pairs, dtype=int).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _left_out_by_words(trace: Trace, targets: int) -> np.ndarray:
+    """[J,I]: the fall in log-probability of a whole target word without each source word; a rise counts as no fall."""
+    if trace.left_out is None:
+        raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
+    fall_JI = np.zeros((targets, trace.left_out.shape[1]), dtype=np.float32)
+    for piece, fall in zip(trace.target, trace.left_out, strict=True):
+        if piece.word is not None:
+            fall_JI[piece.word] += fall
+    return fall_JI.clip(min=0)
+
+
+def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
+    """[M,J,I] of bool: which pairs of words the rule links in each map.  A share of 0 links nothing."""
+    enough_MJI: np.ndarray = (shares_MJI >= threshold) & (shares_MJI > 0)
+    if rule == "all" or not enough_MJI.size:
+        return enough_MJI
+    best: dict[str, np.ndarray] = {}
+    for side, axis in (("target", -1), ("source", -2)):
+        best[side] = np.zeros_like(enough_MJI)
+        np.put_along_axis(best[side], np.expand_dims(shares_MJI.argmax(axis), axis), True, axis)
+    if rule == "both":
+        return enough_MJI & best["target"] & best["source"]
+    if rule == "either":
+        return enough_MJI & (best["target"] | best["source"])
+    return enough_MJI & best[rule]
+
+
