@@ -118,7 +118,7 @@ def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
     hits: Counter[Place] = Counter()
     for r, c in np.argwhere(mask):
         hits.update([("offset", int(c - middle[r])), ("start", int(c)), ("end", int(last - c))])
-    return Counter({place: count / len(rows) for place, count in hits.items()})  # type: ignore[misc]
+    return Counter({place: count / len(rows) for place, count in hits.items()})
 
 
 def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]:

@@ -38,7 +38,9 @@ class Spread:
 
 def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
     """Distance, entropy and mass across sentence boundaries of a kind of attention, over the raw weights."""
-    distances, entropies, evenness, crossing = [], [], [], []
+    distances, entropies, evenness = [], [], []
+    crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    crossing_even: list[float] = []
     for trace in traces:
         maps = trace.maps(kind)
         R, C = maps.shape[-2:]
@@ -49,11 +51,12 @@ def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
         even /= even.sum(-1, keepdims=True)
         evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
         if (shares := _crossing(trace, kind, maps)) is not None:
-            crossing.append((*shares, float(_crossing(trace, kind, even)[1])))  # type: ignore[index]
+            crossing.append(shares)
+            crossing_even.append(float(_crossing(trace, kind, even)[1]))  # type: ignore[index]
     own, across, special = (np.mean([one[i] for one in crossing], axis=0) if crossing else None for i in range(3))
     return Spread(
         kind, np.mean(distances, axis=0), np.mean(entropies, axis=0), np.mean(evenness, axis=0), own, across, special,
-        float(np.mean([one[3] for one in crossing])) if crossing else None, len(crossing),
+        float(np.mean(crossing_even)) if crossing else None, len(crossing),
     )
 
 

@@ -1,0 +1,122 @@
+"""`seq2see heads`: gold data that is true, and a report that says what was found, on a small untrained model."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, cli, gold
+from seq2see.tokenizer import train_tokenizer
+from seq2see.tokenizer.words import split_words
+from seq2see.training.storybook import Storybook, generate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import tiny
+
+
+@pytest.fixture(scope="module")
+def story() -> Storybook:
+    return generate(train_size=1)  # without a large training part its words are not counted, which is most of the work
+
+
+@pytest.fixture
+def quick(story: Storybook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gold, "generate", lambda: story)
+
+
+def test_halves_share_no_variant_of_a_sentence(quick: None) -> None:
+    dev, test = gold.halves()
+    keys = [{one.contrast_key for one in part} - {None} for part in (dev, test)]
+    assert keys[0] and keys[1] and not keys[0] & keys[1]
+    assert min(len(dev), len(test)) >= 300
+    assert not {one.source for one in dev} & {one.source for one in test}
+    assert gold.halves(60) == (dev[:60], test[:60])
+
+
+def test_gold_is_what_storybook_says(story: Storybook) -> None:
+    checked = 0
+    for one in story.test:
+        words = [word.text for word in split_words(one.source, language="en")]
+        written = [word.text for word in split_words(one.target, language="fr")]
+        made = gold.to_gold(one)
+        for pronoun in made.pronouns:
+            assert words[pronoun.source].casefold() in ("it", "they", "he", "she")
+            assert written[pronoun.target].casefold() in gold.OTHER
+            assert pronoun.antecedent not in pronoun.rivals
+            checked += bool(pronoun.rivals)
+        for adjective, noun in made.adjectives:
+            assert adjective < noun and words[noun].isalpha()
+            assert ("describes", words[adjective].casefold()) in {one[:2] for one in one.combinations}
+    assert checked > 600
+
+
+def test_a_choice_is_between_the_two_pronouns(story: Storybook) -> None:
+    model, tokenizer = tiny.seq2see()
+    contrast = [one for one in story.test if one.kind == "contrast"][:40]
+    made = [gold.choice(one, model, tokenizer) for one in contrast]
+    assert {name for name, _ in made} == {"il", "elle"}
+    for one, (name, choice) in zip(contrast, made, strict=True):
+        right = tokenizer.encode_target(one.target, language="fr")
+        assert right[: len(choice.prefix_ids) + 1] == [*choice.prefix_ids, choice.right]
+        rest = one.target[len(tokenizer.decode_text(choice.prefix_ids)):].strip().casefold()
+        assert rest.startswith(name) or tokenizer.decode_text(choice.prefix_ids)[-1] in "ile"
+    assert gold.choice(next(one for one in story.test if one.kind == "form"), model, tokenizer) is None
+
+
+def test_minimal_pairs_are_variants_of_equal_length(story: Storybook) -> None:
+    model, tokenizer = tiny.seq2see()
+    contrast = [one for one in story.test if one.kind == "contrast"]
+    choices = [gold.choice(one, model, tokenizer)[1] for one in contrast]
+    pairs = gold.minimal_pairs(contrast, choices)
+    assert len(pairs) > 50 and {(b, a) for a, b in pairs} == set(pairs)
+    for a, b in pairs:
+        assert contrast[a].contrast_key == contrast[b].contrast_key
+        assert (choices[a].right, choices[a].wrong) == (choices[b].wrong, choices[b].right)
+        assert len(choices[a].source_ids) == len(choices[b].source_ids)
+
+
+def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
+    quick: None, story: Storybook, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seq2see.heads.TRANSLATED", 4)
+    monkeypatch.setattr("seq2see.heads.LARGEST", 1)
+    tokenizer = train_tokenizer([text for one in story.test for text in (one.source, one.target)], vocab_size=900,
+                                languages=["fr"])
+    model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],
+    ))
+    model.generation_config.max_length = 12
+    model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
+    run, out = tiny.save(tmp_path / "run", tiny.spread_out(model), tokenizer), tmp_path / "heads.json"
+    capsys.readouterr()
+    assert cli.main(["heads", str(run), "--sentences", "60", "--json", str(out)]) == 0
+    printed = capsys.readouterr()
+    report = json.loads(out.read_text("utf-8"))
+    assert len(report["heads"]) == 6 == len({tuple(row["head"]) for row in report["heads"]})
+    for row in report["heads"]:
+        name = "{} {}.{}".format(*row["head"])
+        [line] = [line for line in printed.out.splitlines() if line.startswith(f"  {name} ") and "%" in line
+                  and "holds" not in line]
+        assert f"{row['apart']:.3f}" in line and f"{row['turned']['il']:.0%}" in line
+    assert [row["apart"] for row in report["heads"]] == sorted(row["apart"] for row in report["heads"])
+    for part in ("needed", "enough"):
+        assert len(report[part]["set"]) == 1
+        assert [one["draws"] for one in report[part]["controls"]] == [200] * 3
+    assert ("No set of at most 1 heads is needed" in printed.out) == (not report["needed"]["holds"])
+    assert printed.err == f"wrote {out}\n"
+
+
+def test_what_cannot_be_measured_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], quick: None
+) -> None:
+    model, tokenizer = tiny.seq2see()
+    model.config.language_pairs = [["en", "de"]]
+    run = tiny.save(tmp_path / "run", model, tokenizer)
+    assert cli.main(["heads", str(run)]) == 1
+    assert "English to French, which" in capsys.readouterr().err
+    model.config.language_pairs = [["en", "fr"]]
+    run = tiny.save(tmp_path / "other", model, tokenizer)
+    assert cli.main(["heads", str(run), "--json", str(tmp_path / "no" / "x.json")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
