@@ -63,15 +63,16 @@ class Half:
         right = self.ablations.margins(heads) > 0
         return {"il": float(right[self.is_il].mean()), "elle": float(right[~self.is_il].mean())}
 
-    def turned(self, heads: Sequence[Head]) -> dict[str, float]:
+    def turned(self, heads: Sequence[Head]) -> dict[str, float | None]:
         """Of the pronouns that were right, by which they were, the share that turns with the other sentence's heads
-        put in."""
+        put in; None where none was right."""
         turned = self._turning(heads)
         sides = {"il": self.pair_is_il, "elle": ~self.pair_is_il}
         return {name: _share(turned[side & (self.own > 0)]) for name, side in sides.items()}
 
     def turned_share(self, heads: Sequence[Head]) -> float:
-        return _share(self._turning(heads)[self.own > 0])
+        """Of both pronouns together; 0 where none was right."""
+        return _share(self._turning(heads)[self.own > 0]) or 0.0
 
     def _turning(self, heads: Sequence[Head]) -> np.ndarray:
         key = tuple(sorted(heads))
@@ -80,8 +81,8 @@ class Half:
         return self._turned[key]
 
 
-def _share(flags: np.ndarray) -> float:
-    return float(flags.mean()) if len(flags) else float("nan")
+def _share(flags: np.ndarray) -> float | None:
+    return float(flags.mean()) if len(flags) else None
 
 
 def heads(args: argparse.Namespace) -> None:
@@ -128,12 +129,17 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
         "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)}, "pairs": len(test.own),
         "translated": min(TRANSLATED, len(test_stories)),
         "whole": {"apart": test.apart(), "right": test.right(), "chrf": chrf[None]},
-        "heads": sorted(rows, key=lambda row: (row["apart"], -max(row["turned"].values()))),
+        "heads": sorted(rows, key=_rank),
         "needed": _needed(every, dev, test), "largest": LARGEST,
         "enough": _enough(every, dev, test),
         "roles": heads_of_roles(dev_roles, test_roles),
         "spread": spreads,
     }
+
+
+def _rank(row: dict[str, Any]) -> tuple[float, ...]:
+    """What is lost without the head comes first, to the three digits that are shown; then what it turns."""
+    return round(row["apart"], 3), -max(share or 0.0 for share in row["turned"].values()), sum(row["right"].values())
 
 
 def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]) -> tuple:

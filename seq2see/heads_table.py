@@ -16,7 +16,8 @@ def print_report(name: str, report: dict[str, Any]) -> None:
     print(f"{name}: storybook's held-out combinations, {report['sentences']['dev']} sentences to choose on, "
           f"{report['sentences']['test']} others to report on\n"
           f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that two words decide).\n")
-    print("Without each head (its mean in its place), and with each head put in from a sentence of the other pronoun:")
+    print("Without each head (its mean in its place), and with each head put in from a sentence of the other pronoun,")
+    print("at every position up to the step that says il or elle:")
     print("  apart   how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
     print("  il elle how often the right one has the higher probability (teacher forcing; plurals counted with them)")
     print(f"  chrF    of greedy translations of {report['translated']} sentences")
@@ -27,10 +28,14 @@ def print_report(name: str, report: dict[str, Any]) -> None:
     for row in report["heads"]:
         roles = ", ".join(f"{one.role} {one.score:.2f} ({one.baseline:.2f})" for one in row["roles"][:3])
         print(f"  {str(row['head']):12} {row['apart']:6.3f} {_cells(row['right'])} {row['chrf']:6.2f}  "
-              f"{row['turned']['il']:7.0%} {row['turned']['elle']:7.0%}  {roles or '-'}")
+              f"{_percent(row['turned']['il']):>7} {_percent(row['turned']['elle']):>7}  {roles or '-'}")
     _print_verdict(report)
     _print_roles(report["roles"])
     _print_spread(report["spread"])
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
 
 
 def _cells(right: dict[str, float]) -> str:
@@ -50,8 +55,9 @@ def _print_verdict(report: dict[str, Any]) -> None:
     _print_controls(needed["controls"], "1 - apart")
     names = ", ".join(map(str, enough["set"]))
     if enough["holds"]:
-        print(f"  Enough: {names}. Put in from the other sentence they turn {enough['turned']['il']:.0%} of il to elle,"
-              f" {enough['turned']['elle']:.0%} of elle to il.")
+        turned = enough["turned"]
+        print(f"  Enough: {names}. Put in from the other sentence, {_percent(turned['il'])} of il turn to elle and "
+              f"{_percent(turned['elle'])} of elle to il.")
     else:
         print(f"  No set of at most {largest} heads is enough: {names} turn {enough['share']:.0%} of pronouns.")
     _print_controls(enough["controls"], "turned")
@@ -60,16 +66,20 @@ def _print_verdict(report: dict[str, Any]) -> None:
     elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
         print(f"  The two differ: the set that is needed turns {needed['turned']:.0%} when put in; without the set that"
               f" is enough they are told apart {enough['apart']:.3f}.")
+    shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
+    if (needed["holds"] or enough["holds"]) and not shown:
+        print("  Attention does not show it: no head holds the role `antecedent` (table below).")
 
 
 ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "any": "any kind and layer"}
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
+    print(f"    {what} {controls[0].effect:.3f}, and of {controls[0].draws} random sets of as many heads:")
     for one in controls:
-        floor = f"; there are only {one.possible} such sets, so p cannot be much smaller" if one.possible < 20 else ""
-        print(f"    {what} {one.effect:.3f}; {one.draws} random sets of {ALIKE[one.alike]}: mean {one.mean:.3f}, "
-              f"most {one.most:.3f}, p = {one.p:.3f}{floor}")
+        floor = f"  only {one.possible} such sets: p cannot be much below {1 / one.possible:.2f}"
+        print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}"
+              f"{floor if one.possible < 100 else ''}")
 
 
 def _print_roles(roles: Sequence[RoleScore]) -> None:
