@@ -1,20 +1,21 @@
 """Fitting an alignment choice: everything is tried on development sentences with gold links; the test is never seen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.aer import error_rate, summed
-from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, linked, map_names, shares
+from seq2see.lens.aer import Agreement, error_rate, summed
+from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, linked, map_names, shares
 from seq2see.lens.trace import WITH_HEADS, Rows, Trace
 from seq2see.tokenizer.links import Links
 
-# M maps, J target words, I source words, N sentences, R rules, X thresholds
+# M maps, J target words, I source words, N sentences
 
 THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
+WAYS: list[tuple[Rule, float]] = [(rule, least) for rule in RULES for least in THRESHOLDS if rule != "all" or least]
 GAIN = 0.001  # of AER that another map must bring to be averaged in
 
 
@@ -27,90 +28,99 @@ class Tried:
 
 
 def fit_alignment(
-    traces: Sequence[Trace], gold: Sequence[Links], *, fitted_on: str, guided: bool = False
+    traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, guided: bool = False
 ) -> AlignmentChoice:
     """The choice with the lowest AER on development sentences, over all views that the traces hold.
 
     Tried are: every map alone, the mean of each layer's heads, and, from the best of each view and row meaning on, sets
-    grown map by map while the error falls by `GAIN`; each with every rule and threshold.  ValueError without sentences.
+    grown map by map while the error falls by `GAIN`; each with every rule and threshold.  `traces` are gone through
+    once, so they may be made one by one.  ValueError without sentences; UserError for links to words not there.
     """
-    best = min(try_all(traces, gold, grow=True), key=lambda tried: tried.aer).choice
-    return measured(best, traces, gold, fitted_on=fitted_on, guided=guided)
-
-
-def measured(
-    choice: AlignmentChoice, traces: Sequence[Trace], gold: Sequence[Links], *, fitted_on: str, guided: bool = False
-) -> AlignmentChoice:
-    """The choice with its error on these sentences."""
-    counts_N4 = np.stack([
-        _tally(shares(trace, choice.view, choice.rows, choice.maps).mean(0, keepdims=True), truth,
-               [(choice.rule, choice.threshold)])[0, 0] for trace, truth in zip(traces, gold, strict=True)
-    ])  # fmt: skip
-    error = summed(counts_N4)
-    return replace(choice, fitted_on=fitted_on, sentences=len(traces), aer=error.aer, low=error.low, high=error.high,
+    sentences = GoldSentences(traces, gold)
+    best = min(sentences.try_all(grow=True), key=lambda tried: tried.aer).choice
+    error = sentences.agreement(best)
+    return replace(best, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low, high=error.high,
                    guided=guided)
 
 
-def try_all(traces: Sequence[Trace], gold: Sequence[Links], *, grow: bool = False) -> list[Tried]:
-    """Every map of every view and row meaning, each with its own best rule and threshold; with `grow`, sets of maps."""
-    if not traces or len(traces) != len(gold):
-        raise ValueError(f"expected links for at least one trace: {len(traces)} traces, {len(gold)} links")
-    _check_links(traces, gold)
-    found: list[Tried] = []
-    for view in traces[0].views:
-        for rows in get_args(Rows) if view != "left_out" else ("predicts",):
-            names = map_names(traces[0], view)
-            maps = [shares(trace, view, rows, names) for trace in traces]
-            found += _try_sets(maps, gold, view, rows, [(name,) for name in names], names)
+class GoldSentences:
+    """Sentences whose links are known, and all their maps by words: what choices are tried on."""
+
+    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links]):
+        self.names: dict[tuple[str, Rows], list[MapName]] = {}
+        self.gold = list(gold)
+        self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]
+        for number, (trace, truth) in enumerate(zip(traces, gold, strict=True), start=1):
+            if not self.names:
+                self.names = {(view, rows): map_names(trace, view) for view in trace.views
+                              for rows in get_args(Rows) if (view, rows) != ("left_out", "reads")}
+            _check_links(trace, truth, number)
+            self.shares.append({(view, rows): shares(trace, view, rows, names)
+                                for (view, rows), names in self.names.items()})
+        if not self.shares:
+            raise ValueError("expected at least one sentence with links")
+
+    def try_all(self, *, grow: bool = False) -> list[Tried]:
+        """Every map of every view and row meaning, each with its best rule and threshold; with `grow`, sets of maps."""
+        found: list[Tried] = []
+        for (view, rows), names in self.names.items():
+            found += self._try_sets(view, rows, [(name,) for name in names])
             if grow and len(names) > 1:
-                layers = sorted({name[0] for name in names}) if view in WITH_HEADS else []
-                groups = [tuple(name for name in names if name[0] == layer) for layer in layers]
-                found += _try_sets(maps, gold, view, rows, [group for group in groups if len(group) > 1], names)
-                found += _grown(maps, gold, view, rows, names)
-    return found
+                if view in WITH_HEADS:
+                    layers = sorted({name[0] for name in names})
+                    groups = [tuple(name for name in names if name[0] == layer) for layer in layers]
+                    found += self._try_sets(view, rows, [group for group in groups if len(group) > 1])
+                found += self._grown(view, rows)
+        return found
+
+    def agreement(self, choice: AlignmentChoice) -> Agreement:
+        """The error of a choice on these sentences, with its interval."""
+        asked = choice.view, choice.rows
+        if asked not in self.names or not set(choice.maps) <= set(self.names[asked]):
+            raise UserError(f"these sentences were not traced with all of: {choice.describe()}")
+        weight_M = _weights([choice.maps], self.names[asked])
+        counts_N4 = np.stack([
+            _tally(np.tensordot(weight_M, maps[asked], axes=1), truth, [(choice.rule, choice.threshold)])[0, 0]
+            for maps, truth in zip(self.shares, self.gold, strict=True)
+        ])
+        return summed(counts_N4)
+
+    def _grown(self, view: str, rows: Rows) -> list[Tried]:
+        """Sets that start with the best map alone and take in one map after another."""
+        steps: list[Tried] = []
+        while True:
+            held = steps[-1].choice.maps if steps else ()
+            tried = self._try_sets(view, rows, [(*held, name) for name in self.names[view, rows] if name not in held])
+            best = min(tried, key=lambda one: one.aer, default=None)
+            if best is None or (steps and best.aer > steps[-1].aer - GAIN):
+                return steps[1:]  # each map alone has been tried
+            steps.append(best)
+
+    def _try_sets(self, view: str, rows: Rows, sets: Sequence[tuple[MapName, ...]]) -> list[Tried]:
+        """Each set's mean, with its own best rule and threshold."""
+        if not sets:
+            return []
+        weights = _weights(sets, self.names[view, rows])
+        total = np.zeros((len(sets), len(WAYS), 4))
+        for maps, truth in zip(self.shares, self.gold, strict=True):
+            total += _tally(np.tensordot(weights, maps[view, rows], axes=1), truth, WAYS)
+        errors = error_rate(total)
+        best = errors.argmin(1)
+        return [Tried(AlignmentChoice(view, rows, group, *WAYS[way]), float(row[way]))
+                for group, row, way in zip(sets, errors, best, strict=True)]
 
 
-def _grown(
-    maps: list[np.ndarray], gold: Sequence[Links], view: str, rows: Rows, names: list[MapName]
-) -> list[Tried]:
-    """Sets that start with the best map alone and take in one map after another."""
-    steps: list[Tried] = []
-    while True:
-        held = steps[-1].choice.maps if steps else ()
-        tried = _try_sets(maps, gold, view, rows, [(*held, name) for name in names if name not in held], names)
-        best = min(tried, key=lambda one: one.aer, default=None)
-        if best is None or (steps and best.aer > steps[-1].aer - GAIN):
-            return steps
-        steps.append(best)
+def _weights(sets: Sequence[tuple[MapName, ...]], names: list[MapName]) -> np.ndarray:
+    """[sets,M]: what each map counts in the mean of each set."""
+    return np.array([[(name in group) / len(group) for name in names] for group in sets], dtype=np.float32)
 
 
-def _try_sets(
-    maps: list[np.ndarray], gold: Sequence[Links], view: str, rows: Rows, sets: list[tuple[MapName, ...]],
-    names: list[MapName],
-) -> list[Tried]:
-    """Each set's mean, with its own best rule and threshold."""
-    if not sets:
-        return []
-    weights = np.array([[(name in group) / len(group) for name in names] for group in sets], dtype=np.float32)
-    ways = [(rule, threshold) for rule in RULES for threshold in THRESHOLDS if rule != "all" or threshold]
-    total = np.zeros((len(sets), len(ways), 4))
-    for maps_MJI, truth in zip(maps, gold, strict=True):
-        total += _tally(np.tensordot(weights, maps_MJI, axes=1), truth, ways)
-    errors = error_rate(total)
-    found = []
-    for group, row in zip(sets, errors, strict=True):
-        way = int(row.argmin())
-        found.append(Tried(AlignmentChoice(view, rows, group, *ways[way]), float(row[way])))
-    return found
-
-
-def _tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple]) -> np.ndarray:
+def _tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
     """[M,ways,4]: what `aer.counts` counts, of each map under each rule and threshold."""
     truth_JI2 = np.zeros((*maps_MJI.shape[1:], 2), dtype=np.float32)
-    for i, j in gold.all:
-        truth_JI2[j, i, 1] = 1
-    for i, j in gold.sure:
-        truth_JI2[j, i, 0] = 1
+    for column, links in enumerate((gold.sure, gold.all)):
+        for i, j in links:
+            truth_JI2[j, i, column] = 1
     by_rule = {rule: linked(maps_MJI, rule, 0.0) for rule, _ in ways}
     enough = {threshold: maps_MJI >= threshold for _, threshold in ways}
     found = np.stack([by_rule[rule] & enough[threshold] for rule, threshold in ways], axis=1)
@@ -121,10 +131,9 @@ def _tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple]) -> np.ndarr
     return counted
 
 
-def _check_links(traces: Sequence[Trace], gold: Sequence[Links]) -> None:
-    for number, (trace, truth) in enumerate(zip(traces, gold, strict=True), start=1):
-        sizes = len(trace.source_words), len(trace.target_words)
-        for link in truth.all:
-            if link[0] >= sizes[0] or link[1] >= sizes[1]:
-                raise UserError(f"sentence {number}: link {link[0]}-{link[1]}, but its source has {sizes[0]} words and"
-                                f" its target {sizes[1]}: words are counted from 0, as seq2see splits them")
+def _check_links(trace: Trace, gold: Links, number: int) -> None:
+    sizes = len(trace.source_words), len(trace.target_words)
+    for i, j in gold.all:
+        if i >= sizes[0] or j >= sizes[1]:
+            raise UserError(f"sentence {number}: link {i}-{j}, but its source has {sizes[0]} words and its target"
+                            f" {sizes[1]}: words are counted from 0, as seq2see splits them")

@@ -31,6 +31,7 @@ examples:
   seq2see translate runs/storybook --to fr < in.txt > out.txt
   seq2see score runs/storybook --to fr < pairs.tsv
   seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
+  seq2see align runs/storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see heads runs/storybook
   seq2see serve runs/storybook --port 8000
 
@@ -147,6 +148,23 @@ def build_parser() -> Parser:
     look.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
     look.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
     look.add_argument("--out", metavar="FILE", help="write every head to a page (.html) or as numbers (.json)")
+
+    align = verb(
+        "align",
+        "seq2see.align:align",
+        "say which words of given translations belong together, by the model's attention",
+        "Writes a line of links for each pair, as Pharaoh does: 0-0 1-2, words of source and target from 0 as seq2see\n"
+        "splits them. Which layer, heads and rows are read is in RUN/alignment.json, fitted by\n"
+        "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
+        "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
+        "Without it the last layer's heads are averaged, and nobody knows the error.",
+    )
+    add_model(align)
+    align.add_argument("--src", metavar="FILE", help="the sources, one a line")
+    align.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    add_languages(align)
+    align.add_argument("--fit", action="store_true", help="fit the choice on sentences with known links, and keep it")
+    align.add_argument("--links", metavar="FILE", help="with --fit: the known links of the two files")
 
     heads = verb(
         "heads",

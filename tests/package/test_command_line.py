@@ -20,6 +20,7 @@ VERBS = {
     "translate": ["runs/x", "--from", "en", "--to", "fr"],
     "score": ["runs/x", "--to", "fr"],
     "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
+    "align": ["runs/x", "--src", "in.en", "--tgt", "in.fr"],
     "heads": ["runs/x", "--sentences", "300"],
     "serve": ["runs/x", "--port", "0"],
     "env": [],

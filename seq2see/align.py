@@ -1,0 +1,167 @@
+"""`seq2see align RUN --src FILE --tgt FILE`: the words that belong together, read off a model's cross-attention.
+
+What is read, and how, is the choice that `seq2see align RUN --fit` has fitted on development sentences with known links
+and left in RUN/alignment.json.  Where there is none, it is the last layer's mean, and stderr says so.
+"""
+
+import argparse
+import itertools
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import yaml
+
+from seq2see.errors import UserError
+from seq2see.lens import VIEWS, Trace, trace_texts
+from seq2see.lens.alignment import FILE, AlignmentChoice, naive_choice
+from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.fitting import fit_alignment
+from seq2see.serve.translator import Translator
+from seq2see.tokenizer.links import Links, read_pharaoh, to_pharaoh
+from seq2see.tokenizer.words import piece_spans
+from seq2see.training.checkpoints import find_record
+from seq2see.training.storybook import Storybook, StoryPair, generate
+
+AT_ONCE = 64  # sentence pairs whose traces are in memory together
+
+TextPair = tuple[str, str]
+
+
+def align(args: argparse.Namespace) -> None:
+    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.source`, `args.target`."""
+    if bool(args.src) != bool(args.tgt):
+        raise UserError("--src and --tgt go together: a line of one is the translation of that line of the other",
+                        exit_code=2)
+    if args.links and not args.fit:
+        raise UserError("--links are for --fit: without it links are what comes out", exit_code=2)
+    if not args.fit and not args.src:
+        raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit", exit_code=2)
+    aligner = Aligner(Translator.from_pretrained(args.run), source=args.source, target=args.target)
+    if args.fit:
+        fit(aligner, args)
+        return
+    choice, known = find_choice(Path(args.run)), "fitted"
+    if choice is None:
+        choice, known = aligner.naive(), f"not fitted, so nobody knows its error (seq2see align {args.run} --fit)"
+    taught = "; this model was trained towards links" if choice.guided else ""
+    print(f"{known}: {choice.describe()}{taught}", file=sys.stderr)
+    for trace in aligner.traces(read_pairs(args.src, args.tgt), views=("raw", choice.view)):
+        sys.stdout.write(to_pharaoh(choice.links(trace) if trace else ()) + "\n")
+
+
+def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
+    """Fit the choice on the given files, or on storybook's validation part, and leave it beside the run."""
+    folder = Path(args.run)
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder, so {FILE} has no place: fit a model that lies in one", exit_code=2)
+    record = find_record(folder, "run.yaml")
+    settings = yaml.safe_load(record.read_text("utf-8")) if record else {}
+    guided = bool((settings.get("training") or {}).get("guided_alignment"))
+    if args.src:
+        if not args.links:
+            raise UserError("--fit needs --links FILE with the known links of --src and --tgt, as lines of 0-0 1-2",
+                            exit_code=2)
+        pairs, gold = list(read_pairs(args.src, args.tgt)), list(read_pharaoh(args.links))
+        name = str(args.links)
+        if len(pairs) != len(gold):
+            raise UserError(f"{args.links} has {len(gold)} lines, {args.src} has {len(pairs)}")
+    else:
+        stories = storybook(settings).val
+        pairs, gold = [(story.source, story.target) for story in stories], gold_links(stories)
+        name = "storybook's validation part"
+    kept = [number for number, (source, target) in enumerate(pairs) if source.strip() and target.strip()]
+    if not kept:
+        raise UserError(f"{args.src} and {args.tgt} hold no sentence pair to fit on")
+    traces = aligner.traces([pairs[number] for number in kept], views=VIEWS)
+    choice = fit_alignment((trace for trace in traces if trace), [gold[number] for number in kept], fitted_on=name,
+                           guided=guided)
+    choice.save(folder / FILE)
+    print(f"{choice.describe()}\nwrote {folder / FILE}")
+
+
+def storybook(settings: dict) -> Storybook:
+    """The corpus that a run was trained on; UserError where it was another."""
+    data = settings.get("data") or {}
+    if data.get("path") != "storybook":
+        raise UserError("this model was not trained on storybook, whose links are known: give --src FILE --tgt FILE and"
+                        " --links FILE, development sentences with their links", exit_code=2)
+    return generate(seed=(settings.get("training") or {}).get("seed", 0))
+
+
+def gold_links(stories: Sequence[StoryPair]) -> list[Links]:
+    return [Links(frozenset(story.links)) for story in stories]
+
+
+def find_choice(folder: Path) -> AlignmentChoice | None:
+    """The choice fitted for a run, or for the run that a checkpoint is of."""
+    path = find_record(folder, FILE)
+    return AlignmentChoice.load(path) if path else None
+
+
+class Aligner:
+    """Traces given translations under a model, whose words are those of the texts as given."""
+
+    def __init__(self, translator: Translator, *, source: str | None = None, target: str | None = None):
+        self.model, self.tokenizer, self.name = translator.model, translator.tokenizer, translator.name
+        translator([], source=source, target=target)  # a wrong language is told before anything is read
+        pairs = translator.language_pairs or [(source or "", target or "")]
+        self.source, self.target = next(
+            pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])
+        )
+
+    def naive(self) -> AlignmentChoice:
+        sites = attention_sites(self.model)["cross"]
+        return naive_choice(len(sites), sites[-1].heads)
+
+    def traces(self, pairs: Iterator[TextPair] | Sequence[TextPair], *, views: Sequence[str]) -> Iterator[Trace | None]:
+        """A trace a pair, in order; None where a side is blank.  UserError naming the line for a text too long."""
+        numbered = enumerate(pairs, start=1)
+        while chunk := list(itertools.islice(numbered, AT_ONCE)):
+            real = [(number, pair) for number, pair in chunk if pair[0].strip() and pair[1].strip()]
+            try:
+                found = iter(self._trace([pair for _, pair in real], views))
+            except UserError:
+                for number, pair in real:
+                    try:
+                        self._trace([pair], ("raw",))
+                    except UserError as error:
+                        raise UserError(f"line {number}: {error}") from None
+                raise
+            at = {number for number, _ in real}
+            yield from (next(found) if number in at else None for number, _ in chunk)
+
+    def _trace(self, pairs: Sequence[TextPair], views: Sequence[str]) -> list[Trace]:
+        traces = trace_texts(
+            self.model, self.tokenizer, [source for source, _ in pairs], [target for _, target in pairs],
+            source_language=self.source, target_language=self.target, model_name=self.name, views=views,
+        ) if pairs else []  # fmt: skip
+        return [self._worded(trace, target) for trace, (_, target) in zip(traces, pairs, strict=True)]
+
+    def _worded(self, trace: Trace, target: str) -> Trace:
+        """The trace with the target as it was given: a tokenizer may not spell it alike, and so count other words."""
+        if trace.target_text == target:
+            return trace
+        pieces = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+        return replace(trace, target_text=target, target=pieces, inputs=(trace.inputs[0], *pieces[:-1]))
+
+
+def read_pairs(source: str, target: str) -> Iterator[TextPair]:
+    """Line by line from two files; UserError where one ends before the other or is not UTF-8."""
+    with Path(source).open("rb") as sources, Path(target).open("rb") as targets:
+        for number, lines in enumerate(itertools.zip_longest(sources, targets), start=1):
+            for path, line in zip((source, target), lines, strict=True):
+                if line is None:
+                    raise UserError(f"{path} has no line {number}, the other file has: they must be parallel")
+            yield _text(source, number, lines[0]), _text(target, number, lines[1])
+
+
+def _text(path: str, number: int, line: bytes) -> str:
+    try:
+        text = line.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"{path}, line {number}: not UTF-8; convert it, for example by iconv -f LATIN1 -t UTF-8"
+                        ) from None
+    return unicodedata.normalize("NFC", text)

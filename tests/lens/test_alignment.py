@@ -1,0 +1,195 @@
+"""Alignment error by hand, links by rule, and choices that are fitted, kept and applied."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tiny
+
+from seq2see.errors import UserError
+from seq2see.lens import VIEWS, trace_texts
+from seq2see.lens.aer import agreement, counts
+from seq2see.lens.alignment import RULES, AlignmentChoice, linked, map_names, naive_choice, shares
+from seq2see.lens.by_words import word_map
+from seq2see.lens.fitting import WAYS, GoldSentences, fit_alignment
+from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
+
+PAIRS = [
+    ("The cat did not cross the street.", "Le chat n'a pas traversé la rue."),
+    ("An owl lent 12 ladders to the crow, didn't it?", "La boîte n'entrait pas dans le sac."),
+    ("The box.", "La boîte."),
+]
+
+
+@pytest.fixture(scope="module", params=["seq2see", "marian", "t5"])
+def traces(request):
+    model, tokenizer = tiny.make(request.param)
+    sources, targets = zip(*PAIRS, strict=True)
+    return trace_texts(model, tokenizer, sources, targets, source_language="en", target_language="fr", views=VIEWS)
+
+
+def test_aer_of_a_case_worked_out_by_hand():
+    """Found 0-0 1-1 2-2 3-2, sure 0-0 1-1 3-3, possible besides 2-2: 2 of 3 sure ones, 3 of 4 found are possible.
+
+    AER = 1 - (2 + 3) / (4 + 3) = 2/7.
+    """
+    gold = from_pharaoh("0-0 1-1 3-3 2p2")
+    assert gold == Links(frozenset({(0, 0), (1, 1), (3, 3)}), frozenset({(2, 2)}))
+    found = [(0, 0), (1, 1), (2, 2), (3, 2)]
+    assert counts(found, gold).tolist() == [4, 3, 2, 3]
+    measured = agreement([found], [gold])
+    assert (measured.aer, measured.precision, measured.recall) == pytest.approx((2 / 7, 3 / 4, 2 / 3))
+    assert measured.low == measured.high == pytest.approx(2 / 7)  # one sentence, drawn again and again
+
+
+def test_aer_is_of_the_corpus_not_the_mean_of_its_sentences():
+    gold = [Links(frozenset({(0, 0)})), Links(frozenset((i, i) for i in range(9)))]
+    measured = agreement([[], [(i, i) for i in range(9)]], gold)
+    assert measured.aer == pytest.approx(1 - 18 / 19)
+    assert measured.low == 0 and measured.high == 1  # only the first, only the second: rare, but 25 % of the draws
+    assert agreement([[(0, 0)]], gold[:1]).aer == 0
+    assert agreement([[(0, 1)]], gold[:1]).aer == 1
+    assert agreement([[]], [Links(frozenset())]).aer == 0
+    with pytest.raises(ValueError, match="at least one"):
+        agreement([], [])
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(100):
+        right = rng.random(200) < 0.7  # one sure link a sentence: AER is the share of sentences that are wrong
+        measured = agreement([[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200)
+        inside += measured.low <= 0.3 <= measured.high
+    assert 88 <= inside <= 99
+
+
+def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
+    assert to_pharaoh([(10, 2), (2, 0), (2, 11)]) == "2-0 2-11 10-2"
+    assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
+    assert from_pharaoh("1-1 1p1").possible == set()  # what is sure is not merely possible
+    (tmp_path / "links").write_text("0-0\n\n1-1\n0_1 2-2\n")
+    with pytest.raises(UserError, match=r"links, line 4: '0_1' is no link"):
+        list(read_pharaoh(tmp_path / "links"))
+    (tmp_path / "links").write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match="not UTF-8"):
+        list(read_pharaoh(tmp_path / "links"))
+
+
+SHARES = np.array([[[0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 0.0]]], dtype=np.float32)  # rows: target words
+
+
+@pytest.mark.parametrize("rule, threshold, expected", [
+    ("target", 0.0, "0-0 0-1"),  # no link for the row without any share
+    ("source", 0.0, "0-0 1-1 2-0"),  # of equals the first
+    ("both", 0.0, "0-0"),
+    ("either", 0.0, "0-0 0-1 1-1 2-0"),
+    ("either", 0.4, "0-0 0-1 1-1"),
+    ("target", 0.55, "0-0"),
+    ("all", 0.3, "0-0 0-1 1-0 1-1"),
+])  # fmt: skip
+def test_every_rule_by_hand(rule, threshold, expected):
+    found = linked(SHARES, rule, threshold)[0]
+    assert to_pharaoh((i, j) for j, i in np.argwhere(found)) == expected
+
+
+def test_shares_are_the_maps_by_words_of_which_words_are_left(traces):
+    for trace, rows in itertools.product(traces, ("predicts", "reads")):
+        names = map_names(trace, "raw")
+        assert len(names) == trace.cross["raw"].shape[0] * trace.cross["raw"].shape[1]
+        found = shares(trace, "raw", rows, names[1:])
+        assert found.shape == (len(names) - 1, len(trace.target_words), len(trace.source_words))
+        by_words = word_map(trace, "cross", view="raw", rows=rows)
+        for row, unit in enumerate(by_words.rows):
+            if unit.word is not None:
+                expected = np.zeros(len(trace.source_words))
+                for column, other in enumerate(by_words.columns):
+                    if other.word is not None:
+                        expected[other.word] = by_words.maps[*names[1], row, column]
+                np.testing.assert_allclose(found[0, unit.word], expected / expected.sum(), rtol=1e-4)
+
+
+def test_left_out_adds_up_the_pieces_of_a_word(traces):
+    trace = traces[1]
+    [found] = shares(trace, "left_out", "predicts", [()])
+    for word in range(len(trace.target_words)):
+        pieces = [t for t, piece in enumerate(trace.target) if piece.word == word]
+        fall = trace.left_out[pieces].sum(0).clip(min=0)
+        np.testing.assert_allclose(found[word], fall / fall.sum() if fall.sum() > 0 else fall, rtol=1e-4)
+
+
+def planted(trace, rows, name):
+    """A trace of which one head looks where it should: target word j at source word j, rolled round.
+
+    A piece may reach over several words, and counts as the first one's: the others can have no links.
+    """
+    cross = trace.cross["raw"].copy()
+    pieces = trace.row_pieces("cross", rows=rows)
+    sources, targets = (sorted({one.word for one in side} - {None}) for side in (trace.source, trace.target))
+    links = {(sources[j % len(sources)], j) for j in targets}
+    for t, piece in enumerate(pieces):
+        if piece.word is not None:
+            aim = sources[piece.word % len(sources)]
+            wanted = np.array([one.word == aim for one in trace.source], dtype=np.float32)
+            cross[*name, t] = 0.9 * wanted / wanted.sum() + 0.1 / len(wanted)
+    return replace(trace, cross=trace.cross | {"raw": cross}), Links(frozenset(links))
+
+
+@pytest.mark.parametrize("rows", ["predicts", "reads"])
+def test_a_planted_aligner_is_found_kept_and_applied(traces, rows, tmp_path):
+    made, gold = zip(*(planted(trace, rows, (1, 0)) for trace in traces), strict=True)
+    choice = fit_alignment(made, gold, fitted_on="three sentences")
+    assert (choice.view, choice.rows, choice.aer, choice.sentences) == ("raw", rows, 0.0, 3)
+    assert (1, 0) in choice.maps and not choice.guided
+    choice.save(tmp_path / "alignment.json")
+    assert AlignmentChoice.load(tmp_path / "alignment.json") == choice
+    assert [choice.links(trace) for trace in made] == [truth.sure for truth in gold]
+    assert choice.links(traces[0]) != gold[0].sure
+
+
+def test_a_choice_in_pieces_and_in_a_batch_gives_the_same_error(traces):
+    """What the fit counts is what `links` finds, for every way and for the mean of several maps."""
+    rng = np.random.default_rng(0)
+    gold = [Links(frozenset((int(rng.integers(len(t.source_words))), j) for j in range(len(t.target_words))),
+                  frozenset({(0, 0)})) for t in traces]  # fmt: skip
+    sentences = GoldSentences(iter(traces), gold)
+    for view, (rule, threshold) in itertools.product(("raw", "norm", "contributions", "left_out"), WAYS[::4]):
+        maps = tuple(map_names(traces[0], view)[:3])
+        choice = AlignmentChoice(view, "predicts", maps, rule, threshold)
+        expected = agreement([choice.links(trace) for trace in traces], gold)
+        assert sentences.agreement(choice) == expected
+    tried = sentences.try_all(grow=True)
+    for one in tried[::7]:
+        assert one.aer == pytest.approx(sentences.agreement(one.choice).aer)
+    assert {one.choice.view for one in tried} == {"raw", "norm", "rollout", "mixing", "contributions", "left_out"}
+    assert {one.choice.rule for one in tried} <= set(RULES)
+
+
+def test_the_naive_choice_is_the_mean_of_the_last_layer(traces):
+    layers, heads = traces[0].cross["raw"].shape[:2]
+    found = naive_choice(layers, heads).links(traces[0])
+    mean = shares(traces[0], "raw", "predicts", [(layers - 1, head) for head in range(heads)]).mean(0)
+    assert found == {(int(row.argmax()), j) for j, row in enumerate(mean) if row.any()}
+
+
+def test_what_does_not_fit_is_named(traces, tmp_path):
+    with pytest.raises(UserError, match="belongs to another model"):
+        AlignmentChoice("raw", "predicts", ((9, 0),), "target", 0.0).links(traces[0])
+    with pytest.raises(UserError, match="no view 'norm'"):
+        bare = replace(traces[0], cross={"raw": traces[0].cross["raw"]})
+        AlignmentChoice("norm", "predicts", ((0, 0),), "target", 0.0).links(bare)
+    with pytest.raises(UserError, match="no view 'left_out'"):
+        AlignmentChoice("left_out", "predicts", ((),), "target", 0.0).links(replace(traces[0], left_out=None))
+    with pytest.raises(UserError, match="sentence 2: link 3-99"):
+        GoldSentences(traces[:2], [Links(frozenset()), Links(frozenset({(3, 99)}))])
+    with pytest.raises(ValueError, match="at least one"):
+        fit_alignment([], [], fitted_on="nothing")
+    good = AlignmentChoice("raw", "predicts", ((0, 0),), "target", 0.0)
+    good.save(tmp_path / "choice.json")
+    text = (tmp_path / "choice.json").read_text()
+    for bad in ("[]", "{}", "nonsense", text.replace('"target"', '"nearest"'), text.replace('"raw"', "3"),
+                text.replace('"rows"', '"row"'), text.replace("predicts", "writes")):
+        (tmp_path / "choice.json").write_text(bad)
+        with pytest.raises(UserError, match="is no alignment choice"):
+            AlignmentChoice.load(tmp_path / "choice.json")

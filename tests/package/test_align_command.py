@@ -1,0 +1,135 @@
+"""`seq2see align`: Pharaoh lines from any encoder-decoder, a choice fitted and found again, mistakes in one line."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from seq2see import Translator, align, cli
+from seq2see.lens.aer import agreement
+from seq2see.lens.alignment import AlignmentChoice
+from seq2see.tokenizer.links import from_pharaoh
+from seq2see.tokenizer.words import split_words
+from seq2see.training.storybook import Storybook, generate
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import tiny
+
+SOURCES = ["The cat did not cross the street.", "", "The box.", "An owl lent 12 ladders, didn't it?"]
+TARGETS = ["Le chat n'a pas traversé la rue.", "", "La boîte.", "Le sac."]
+
+
+@pytest.fixture(scope="module")
+def story() -> Storybook:
+    """Of its validation part twelve sentences that are short enough for the tiny models."""
+    book = generate(train_size=1)
+    return Storybook(book.train, tuple(one for one in book.val if len(one.target) < 40)[:12], book.test, book.idioms)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny.save(tmp_path / "run", *tiny.seq2see())
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    for name, lines in (("en", SOURCES), ("fr", TARGETS)):
+        (tmp_path / f"in.{name}").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return ["--src", str(tmp_path / "in.en"), "--tgt", str(tmp_path / "in.fr")]
+
+
+def run(capsys: pytest.CaptureFixture, *arguments: object) -> tuple[int, list[str], str]:
+    code = cli.main(["align", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return code, out.splitlines(), err
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_a_line_for_each_pair_with_links_between_its_words(kind, tmp_path, files, capsys):
+    folder = tiny.save(tmp_path / kind, *tiny.make(kind))
+    capsys.readouterr()
+    code, out, err = run(capsys, folder, *files, *([] if kind == "seq2see" else ["--from", "en", "--to", "fr"]))
+    assert (code, len(out), out[1]) == (0, 4, "")
+    assert "not fitted, so nobody knows its error" in err and err.count("\n") == 1
+    for source, target, line in zip(SOURCES, TARGETS, out, strict=True):
+        sizes = len(split_words(source, language="en")), len(split_words(target, language="fr"))
+        links = from_pharaoh(line).sure
+        assert all(i < sizes[0] and j < sizes[1] for i, j in links)
+        assert line == "" or links
+    aligner = align.Aligner(Translator.from_pretrained(folder), source="en", target="fr")
+    layers = [name[0] for name in aligner.naive().maps]
+    assert set(layers) == {max(layers)} and len(layers) == 2  # both heads of the last layer
+
+
+def test_links_count_the_words_of_the_text_that_was_given(tmp_path, capsys):
+    """The tokenizer of the other models puts words apart otherwise, and loses what it has no piece for."""
+    folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))
+    target = "«  Le   chat  » — l'arbre\u2003!"
+    aligner = align.Aligner(Translator.from_pretrained(folder), target="fr")
+    [trace] = aligner.traces([("The cat.", target)], views=("raw",))
+    assert trace.target_text == target
+    assert [word.text for word in trace.target_words] == ["«", "Le", "chat", "»", "—", "l'", "arbre", "!"]
+
+
+def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, files, story, monkeypatch, capsys):
+    monkeypatch.setattr(align, "generate", lambda seed: story if seed == 5 else None)
+    capsys.readouterr()
+    (folder / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 5, guided_alignment: 0.1}\n")
+    code, out, err = run(capsys, folder, "--fit")
+    assert (code, err) == (0, "") and out[-1].endswith("alignment.json")
+    choice = AlignmentChoice.load(folder / "alignment.json")
+    assert (choice.fitted_on, choice.sentences, choice.guided) == ("storybook's validation part", 12, True)
+    aligner = align.Aligner(Translator.from_pretrained(folder))
+    pairs = [(one.source, one.target) for one in story.val]
+    traces = aligner.traces(pairs, views=("raw", choice.view))
+    found = agreement([choice.links(trace) for trace in traces], align.gold_links(story.val))
+    assert (found.aer, found.low, found.high) == pytest.approx((choice.aer, choice.low, choice.high))
+    code, out, err = run(capsys, folder, *files)
+    assert code == 0 and err.startswith("fitted: view") and "trained towards links" in err
+    [trace] = aligner.traces([(SOURCES[0], TARGETS[0])], views=("raw", choice.view))
+    assert from_pharaoh(out[0]).sure == choice.links(trace)
+
+
+def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
+    (tmp_path / "links").write_text("0-0 1-1\n\n0-0 1-1 2-2\n0-0 0p1\n")
+    code, out, _ = run(capsys, folder, "--fit", *files, "--links", tmp_path / "links")
+    assert code == 0
+    kept = json.loads((folder / "alignment.json").read_text())
+    assert kept["fitted_on"] == str(tmp_path / "links") and kept["sentences"] == 3 and not kept["guided"]
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ([], "give --src FILE and --tgt FILE"),
+    (["--src", "SRC"], "--src and --tgt go together"),
+    (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, the other file has"),
+    (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
+    (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1: not UTF-8"),
+    (["--src", "SRC", "--tgt", "LONG"], "line 3: target 0 has"),
+    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "it has en to fr, en to de"),
+    (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links are for --fit"),
+    (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
+    (["--fit"], "not trained on storybook"),
+    (["--fit", "--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "LINKS has 1 lines"),
+    (["--fit", "--src", "BLANK", "--tgt", "BLANK", "--links", "LINKS"], "no sentence pair to fit on"),
+])  # fmt: skip
+def test_a_mistake_is_one_line(folder, tmp_path, monkeypatch, capsys, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    Path("SRC").write_text("".join(f"{line}\n" for line in SOURCES))
+    Path("SHORT").write_text("Le chat.\n\nLa boîte.\n")
+    Path("LATIN").write_bytes("été\n".encode("latin-1") * 4)
+    Path("LONG").write_text("Le chat.\n\n" + "sac " * 300 + "\nLe sac.\n")
+    Path("LINKS").write_text("0-0\n")
+    Path("BLANK").write_text("\n")
+    code, _, err = run(capsys, folder, *arguments)
+    assert code in (1, 2) and said in err
+    assert len([line for line in err.splitlines() if line.startswith("seq2see: ")]) == 1
+
+
+def test_a_choice_of_another_model_is_refused(folder, files, capsys):
+    AlignmentChoice("raw", "predicts", ((7, 0),), "target", 0.0).save(folder / "alignment.json")
+    code, out, err = run(capsys, folder, *files)
+    assert code == 1 and "belongs to another model" in err and out == []
+    (folder / "alignment.json").write_text("{}")
+    code, out, err = run(capsys, folder, *files)
+    assert code == 1 and "is no alignment choice" in err and "--fit" in err
