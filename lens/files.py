@@ -20,8 +20,8 @@ from seq2see.tokenizer.words import Piece
 FORMAT = {"format": "seq2see-trace", "version": 2}
 ARRAYS = ("log_probs", "entropies", "log_normalisers", "logits", "left_out")
 # What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, BadZipFile, MemoryError, RuntimeError,
-          zlib.error)
+DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
+          RuntimeError, zlib.error)
 
 
 def save(trace: Trace, path: str | Path) -> None:
@@ -74,7 +74,7 @@ def _plain(trace: Trace) -> dict[str, Any]:
         if field.name in ("source", "target", "inputs"):
             record[field.name] = [asdict(piece) for piece in value]
         elif field.name == "top":
-            record[field.name] = [[asdict(candidate) for candidate in step] for step in value]
+            record[field.name] = [[candidate._asdict() for candidate in step] for step in value]
         elif field.name not in (*KINDS, *ARRAYS):
             record[field.name] = value
     return record

@@ -121,36 +121,44 @@ def _read(
     output, target_BT = forced_pass(model, sources, targets, output_attentions=True)
     if not output.cross_attentions:
         raise UserError(f"{type(model).__name__} gives no attention weights, so there is nothing to look at")
-    log_normaliser_BT = output.logits.float().logsumexp(-1)
-    log_prob_BTV = output.logits.float() - log_normaliser_BT[..., None]
-    best_BTK, best_ids_BTK = log_prob_BTV.topk(min(TOP, log_prob_BTV.shape[-1]), dim=-1)
-    entropy_BT = -(log_prob_BTV.exp() * log_prob_BTV.clamp_min(-1e4)).sum(-1)  # an impossible piece adds 0, not NaN
-    chosen_BT = log_prob_BTV.gather(-1, target_BT[..., None])[..., 0]
-    logits_BTV = (log_prob_BTV - best_BTK[..., :1]).half()
-    unique = best_ids_BTK.unique().tolist()
-    names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
+    lengths = [len(target) for target in targets]
+    real_BT = torch.arange(target_BT.shape[1]) < torch.tensor(lengths)[:, None]
+    steps = _steps(tokenizer, output.logits[real_BT.to(target_BT.device)], [id for target in targets for id in target])
     maps = {kind: output[f"{kind}_attentions"] for kind in KINDS}
-    for b, (S, T) in enumerate(zip(map(len, sources), map(len, targets), strict=True)):
+    at = 0
+    for b, (S, T) in enumerate(zip(map(len, sources), lengths, strict=True)):
         shape = {"encoder": (S, S), "decoder": (T, T), "cross": (T, S)}
-        pairs = zip(best_BTK[b, :T].tolist(), best_ids_BTK[b, :T].tolist(), strict=True)
+        own = {name: found[at : at + T] for name, found in steps.items()}
+        # A copy of its own, or a trace would keep its whole batch alive.
         yield {
             **{kind: {"raw": _stack(maps[kind], b, *shape[kind])} for kind in KINDS},
-            "top": tuple(
-                tuple(Candidate(id, names[id] or f"<{id}>", value) for value, id in zip(*step, strict=True))
-                for step in pairs
-            ),
-            "log_probs": _copy(chosen_BT[b, :T]),
-            "entropies": _copy(entropy_BT[b, :T]),
-            "log_normalisers": _copy(log_normaliser_BT[b, :T]),
-            "logits": _copy(logits_BTV[b, :T]),
+            **{name: found.copy() if isinstance(found, np.ndarray) else found for name, found in own.items()},
         }
+        at += T
+
+
+def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: list[int]) -> dict[str, Any]:
+    """What a Trace holds of N steps, from their logits and the ids that were chosen."""
+    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible piece has probability 0, and no NaN comes of it
+    log_prob_NV = logits_NV.log_softmax(-1)
+    best_NK, id_NK = log_prob_NV.topk(min(TOP, log_prob_NV.shape[-1]), dim=-1)
+    chosen_N1 = torch.tensor(chosen, device=logits_NV.device)[:, None]
+    numbers = {
+        "log_probs": log_prob_NV.gather(-1, chosen_N1)[:, 0],
+        "entropies": -log_prob_NV.exp().mul_(log_prob_NV).sum(-1),
+        "log_normalisers": logits_NV.amax(-1) - best_NK[:, 0],
+        "logits": (log_prob_NV - best_NK[:, :1]).half(),
+    }
+    unique = id_NK.unique().tolist()
+    names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
+    names = {id: name or f"<{id}>" for id, name in names.items()}  # where the embeddings are padded
+    rows = zip(id_NK.tolist(), best_NK.tolist(), strict=True)
+    return {
+        **{name: number.cpu().numpy() for name, number in numbers.items()},
+        "top": tuple(tuple(map(Candidate, ids, [names[id] for id in ids], values)) for ids, values in rows),
+    }
 
 
 def _stack(layers: Sequence[torch.Tensor], b: int, rows: int, columns: int) -> np.ndarray:
     """Sentence b of each layer's [B,H,*,*], cropped of padding: [L,H,rows,columns]."""
     return torch.stack([layer[b, :, :rows, :columns] for layer in layers]).float().cpu().numpy()
-
-
-def _copy(tensor: torch.Tensor) -> np.ndarray:
-    """As numpy, and its own, so that a trace does not keep its whole batch alive."""
-    return tensor.cpu().numpy().copy()

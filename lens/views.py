@@ -49,6 +49,8 @@ def add_views(
     """The traces with more views; what they already hold is kept.  The model must be the one they were made with."""
     check_model(model)
     check_views(views)
+    if not set(views) - {"raw"}:
+        return list(traces)
     made: list[dict[str, Maps]] = [{} for _ in traces]
     if "rollout" in views:
         for new, trace in zip(made, traces, strict=True):

@@ -1,0 +1,116 @@
+"""What a trace costs: translating with one against translating alone, in one process on one machine.
+
+    python benchmarks/look.py RUN                  RUN: a trained storybook model, runs/storybook by default
+    python benchmarks/look.py --quick              five rounds instead of fifteen, of the plain trace alone
+
+A batch of sentences of the storybook's test set is translated by `Translator` (torch, beam 4), and the results are
+handed to `look`: every layer and head of the three kinds, candidates, words and spans.  The two take turns, round by
+round; medians count.  Seconds by the clock decide; seconds of processor time are given beside them, and tell more where
+other work slows the machine down.  The views that go deeper are timed as well, each alone.  Without a trained model at
+RUN, an untrained one of the same shape is measured, and the result says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+CPUINFO = Path("/proc/cpuinfo")
+SENTENCES = 32
+WANTED = 1.3
+
+
+def translator_at(run: Path) -> tuple[Any, bool]:
+    """The model to measure, and whether it was trained."""
+    from seq2see import Translator
+
+    if (run / "config.json").is_file():
+        return Translator.from_pretrained(run), True
+    from seq2see.training.config import load_config
+    from seq2see.training.pairs import load_corpus
+    from seq2see.training.run import make_model
+
+    config = load_config("storybook", [])
+    tokenizer, model = make_model(config, load_corpus(config.data), None)
+    model.generation_config.max_length = 24  # what translations of these sentences take; untrained it never ends
+    return Translator(model.eval(), tokenizer, name="untrained"), False
+
+
+def sentences() -> list[str]:
+    from seq2see.training.storybook import generate
+
+    test = generate(train_size=2000).test
+    return [pair.source for pair in test[:: len(test) // SENTENCES][:SENTENCES]]
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """What it returns, seconds by the clock, seconds of processor time."""
+    clock, processor = time.perf_counter(), time.process_time()
+    result = work()
+    return result, time.perf_counter() - clock, time.process_time() - processor
+
+
+def measure(translator: Any, texts: list[str], *, rounds: int, views: list[str]) -> list[dict[str, Any]]:
+    alone, traced = [], dict[str, list[tuple[float, float]]]()
+    for turn in range(rounds + 1):
+        results, *seconds = timed(partial(translator, texts, num_beams=4))
+        looks = {view: timed(partial(translator.look, results, views=[view]))[1:] for view in views}
+        if turn:  # the first round warms up
+            alone.append(tuple(seconds))
+            for view in views:
+                traced.setdefault(view, []).append(tuple(a + b for a, b in zip(seconds, looks[view], strict=True)))
+    rows = []
+    for view in views:
+        pairs = list(zip(traced[view], alone, strict=True))
+        ratios = [[with_it[i] / without[i] for with_it, without in pairs] for i in (0, 1)]
+        rows.append({
+            "name": f"translate and look: {view}",
+            "ours": round(statistics.median(seconds for seconds, _ in traced[view]), 4),
+            "peer": round(statistics.median(seconds for seconds, _ in alone), 4),
+            "unit": f"s for {len(texts)} sentences",
+            "ratio": round(statistics.median(ratios[0]), 3),
+            "low": round(min(ratios[0]), 3),
+            "high": round(max(ratios[0]), 3),
+            "ratio_processor": round(statistics.median(ratios[1]), 3),
+            **({"wanted": WANTED} if view == "raw" else {}),
+        })  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", type=Path, default=Path("runs/storybook"))
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--quick", action="store_true", help="five rounds, of the plain trace alone")
+    args = parser.parse_args()
+    load = round(os.getloadavg()[0], 2)  # before anything is started
+
+    import torch
+    import transformers
+
+    from seq2see.lens import VIEWS
+
+    translator, trained = translator_at(args.run)
+    rows = measure(translator, sentences(), rounds=5 if args.quick else args.rounds,
+                   views=["raw"] if args.quick else list(VIEWS))
+    found = re.search(r"model name\s*:\s*(.+)", CPUINFO.read_text()) if CPUINFO.is_file() else None
+    machine = {"cpu": found[1] if found else platform.processor(), "threads": torch.get_num_threads(), "load": load,
+               "torch": torch.__version__, "transformers": transformers.__version__}
+    print(f"{'':<34}{'with':>9}{'alone':>9}{'ratio':>8}{'low':>8}{'high':>8}{'by processor time':>20}")
+    for row in rows:
+        print(f"{row['name']:<34}{row['ours']:>9.3f}{row['peer']:>9.3f}{row['ratio']:>8.2f}{row['low']:>8.2f}"
+              f"{row['high']:>8.2f}{row['ratio_processor']:>20.2f}")
+    print(json.dumps({"benchmark": "look", "machine": machine, "trained": trained, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The benchmark of looking, in miniature: what it reports is made of what it measured.  How fast is not asked here."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def bench(root: Path) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(root / "benchmarks")
+        patch.syspath_prepend(root / "tests")
+        yield importlib.import_module("look")
+        sys.modules.pop("look")
+
+
+def test_with_and_without_a_trace_take_turns(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    seconds = {"translate": 2.0, "raw": 1.0, "norm": 3.0}
+
+    class Fake:
+        def __call__(self, texts: list[str], *, num_beams: int) -> str:
+            assert num_beams == 4
+            calls.append("translate")
+            return "results"
+
+        def look(self, results: str, *, views: list[str]) -> None:
+            assert results == "results"
+            calls.append(views[0])
+
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: sum(seconds[call] for call in calls))
+    rows = bench.measure(Fake(), ["a", "b"], rounds=5, views=["raw", "norm"])
+    assert calls == ["translate", "raw", "norm"] * 6
+    assert [(row["ours"], row["peer"], row["ratio"]) for row in rows] == [(3.0, 2.0, 1.5), (5.0, 2.0, 2.5)]
+    assert rows[0]["wanted"] == 1.3 and "wanted" not in rows[1] and rows[0]["unit"] == "s for 2 sentences"
+
+
+def test_the_sentences_are_of_the_test_set(bench: Any) -> None:
+    texts = bench.sentences()
+    assert len(set(texts)) == 32
