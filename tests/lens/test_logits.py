@@ -22,8 +22,8 @@ def logits_of(model, tokenizer, source, target):
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
-def test_every_temperature_follows_from_the_kept_logits(any_model, temperature):
-    model, tokenizer = any_model
+def test_every_temperature_follows_from_the_kept_logits(uneven_model, temperature):
+    model, tokenizer = uneven_model
     for source, target, trace in zip(SOURCES, TARGETS, trace_hypotheses(model, tokenizer, SOURCES, TARGETS),
                                      strict=True):
         expected = (logits_of(model, tokenizer, source, target).logits[0] / temperature).log_softmax(-1)
@@ -38,8 +38,8 @@ def test_every_temperature_follows_from_the_kept_logits(any_model, temperature):
     assert trace.logits.dtype == np.float16 and (trace.logits.max(-1) == 0).all()
 
 
-def test_what_was_taken_from_the_logits_can_be_put_back(any_model):
-    model, tokenizer = any_model
+def test_what_was_taken_from_the_logits_can_be_put_back(uneven_model):
+    model, tokenizer = uneven_model
     [trace] = trace_hypotheses(model, tokenizer, SOURCES[:1], TARGETS[:1])
     best = np.array([step[0].log_prob for step in trace.top])
     logits = trace.logits + (best + trace.log_normalisers)[:, None]
@@ -47,8 +47,8 @@ def test_what_was_taken_from_the_logits_can_be_put_back(any_model):
     assert len(trace.top[0]) == TOP
 
 
-def test_entropies_of_the_trace_are_the_models_own(any_model):
-    model, tokenizer = any_model
+def test_entropies_of_the_trace_are_the_models_own(uneven_model):
+    model, tokenizer = uneven_model
     [trace] = trace_hypotheses(model, tokenizer, SOURCES[:1], TARGETS[:1])
     expected = torch.distributions.Categorical(logits=logits_of(model, tokenizer, SOURCES[0], TARGETS[0]).logits[0])
     np.testing.assert_allclose(trace.entropies, expected.entropy(), rtol=0, atol=1e-4)
@@ -74,8 +74,8 @@ def test_without_logits_or_beyond_the_kept_candidates_it_says_so(trace, tmp_path
         outlook(trace, k=21)
 
 
-def test_the_last_layer_says_what_the_model_says(any_model):
-    model, tokenizer = any_model
+def test_the_last_layer_says_what_the_model_says(uneven_model):
+    model, tokenizer = uneven_model
     traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS)
     for trace, lens in zip(traces, logit_lens(model, tokenizer, traces, k=TOP), strict=True):
         layers = len(trace.cross["raw"])
@@ -89,9 +89,9 @@ def test_the_last_layer_says_what_the_model_says(any_model):
         assert np.abs(lens.log_probs[0] - lens.log_probs[-1]).max() > 0.01, "all layers say the same"
 
 
-def test_a_lower_layer_goes_through_final_norm_and_head(any_model):
+def test_a_lower_layer_goes_through_final_norm_and_head(uneven_model):
     """Against the parts of each family by name."""
-    model, tokenizer = any_model
+    model, tokenizer = uneven_model
     [trace] = trace_hypotheses(model, tokenizer, SOURCES[:1], TARGETS[:1])
     [lens] = logit_lens(model, tokenizer, [trace])
     kind, decoder = model.config.model_type, model.get_decoder()
@@ -114,8 +114,8 @@ def test_a_lower_layer_goes_through_final_norm_and_head(any_model):
         assert [one.id for one in step] == expected[t].topk(5).indices.tolist()
 
 
-def test_after_the_lens_the_model_is_as_before(any_model):
-    model, tokenizer = any_model
+def test_after_the_lens_the_model_is_as_before(uneven_model):
+    model, tokenizer = uneven_model
     [trace] = trace_hypotheses(model, tokenizer, SOURCES[:1], TARGETS[:1])
     before = [len(module._forward_hooks) for module in model.modules()]
     logit_lens(model, tokenizer, [trace])

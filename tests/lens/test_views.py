@@ -24,9 +24,9 @@ SOURCES = [SENTENCES[0], "The box."]
 
 
 @pytest.fixture(scope="module")
-def seen(any_model):
+def seen(uneven_model):
     """(traces with all views, model, tokenizer)."""
-    model, tokenizer = any_model
+    model, tokenizer = uneven_model
     traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS, source_language="en", views=VIEWS)
     return traces, model, tokenizer
 
@@ -49,8 +49,8 @@ def inside(model, tokenizer, *, number):
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_weighted_vectors_of_all_heads_sum_to_what_the_attention_gives(any_model, number):
-    for block, weight_HRC, attended_RD in inside(*any_model, number=number):
+def test_weighted_vectors_of_all_heads_sum_to_what_the_attention_gives(uneven_model, number):
+    for block, weight_HRC, attended_RD in inside(*uneven_model, number=number):
         summed_RD = torch.einsum("hrc,hcd->rd", weight_HRC, block.vector_HCD)
         bias = 0 if block.site.output.bias is None else block.site.output.bias
         torch.testing.assert_close(summed_RD + bias, attended_RD[: len(summed_RD)], **CLOSE)
@@ -65,9 +65,9 @@ def test_norm_is_the_length_of_each_weighted_vector(seen):
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_parts_residual_and_biases_sum_to_what_the_layer_gives(any_model, number):
+def test_parts_residual_and_biases_sum_to_what_the_layer_gives(uneven_model, number):
     """What a block gives is read elsewhere: where the next block, or the feed-forward layer, takes it in."""
-    model, tokenizer = any_model
+    model, tokenizer = uneven_model
     read = {}
     nexts = {}
     sites = attention_sites(model)
@@ -99,9 +99,9 @@ def taker(model, site, sites):
     return layer.encoder_attn if site.kind == "decoder" else layer.fc1
 
 
-def test_shares_follow_from_the_parts(any_model):
+def test_shares_follow_from_the_parts(uneven_model):
     """The formula of ALTI, written out for one row."""
-    for block, weight_HRC, _ in inside(*any_model, number=1):
+    for block, weight_HRC, _ in inside(*uneven_model, number=1):
         row = 1
         parts = list(block.parts(weight_HRC)[row])
         own = block.residual()[row]
@@ -116,16 +116,16 @@ def test_shares_follow_from_the_parts(any_model):
         np.testing.assert_allclose(shares_of_block(block, weight_HRC)[row], np.array(nearer) / sum(nearer), **CLOSE)
 
 
-def test_a_block_in_which_nothing_brings_nearer_still_gives_shares(any_model):
-    for block, weight_HRC, _ in inside(*any_model, number=0):
+def test_a_block_in_which_nothing_brings_nearer_still_gives_shares(uneven_model):
+    for block, weight_HRC, _ in inside(*uneven_model, number=0):
         opposite = type(block)(block.site, block.vector_HCD, block.residual_RD, -1e-6 * block.output_RD,
                                block.summed_RD)
         shares = shares_of_block(opposite, weight_HRC)
         np.testing.assert_allclose(shares.sum(-1), 1, **CLOSE)
 
 
-def test_few_rows_at_a_time_change_nothing(any_model, monkeypatch):
-    blocks = list(inside(*any_model, number=0))
+def test_few_rows_at_a_time_change_nothing(uneven_model, monkeypatch):
+    blocks = list(inside(*uneven_model, number=0))
     whole = [shares_of_block(block, weight_HRC) for block, weight_HRC, _ in blocks]
     monkeypatch.setattr("seq2see.lens.mixing.NUMBERS_AT_ONCE", 1)
     for shares, (block, weight_HRC, _) in zip(whole, blocks, strict=True):
@@ -219,8 +219,8 @@ def test_leaving_a_word_out_is_translating_the_text_without_it(seen):
     assert traces[1].left_out.shape == (len(TARGETS[1]), 3)
 
 
-def test_a_text_of_one_word_can_lose_it(any_model):
-    model, tokenizer = any_model
+def test_a_text_of_one_word_can_lose_it(uneven_model):
+    model, tokenizer = uneven_model
     [trace] = trace_hypotheses(model, tokenizer, ["cat"], [[7, 2]], views=["left_out"])
     assert trace.left_out.shape == (2, 1) and np.isfinite(trace.left_out).all()
     assert encode_source(tokenizer, "") == [2]
@@ -250,8 +250,8 @@ def test_a_view_that_is_not_there_is_named(seen, trace):
         trace.origins("norm")
 
 
-def test_no_hook_is_left_behind(any_model):
-    model, tokenizer = any_model
+def test_no_hook_is_left_behind(uneven_model):
+    model, tokenizer = uneven_model
     [made] = trace_hypotheses(model, tokenizer, SOURCES[:1], TARGETS[:1])  # transformers leaves hooks of its own
     before = [len(module._forward_hooks) for module in model.modules()]
     add_views(model, tokenizer, [made], views=VIEWS)
