@@ -36,11 +36,7 @@ def fit_alignment(
     grown map by map while the error falls by `GAIN`; each with every rule and threshold.  `traces` are gone through
     once, so they may be made one by one.  ValueError without sentences; UserError for links to words not there.
     """
-    sentences = GoldSentences(traces, gold)
-    best = min(sentences.try_all(grow=True), key=lambda tried: tried.aer).choice
-    error = sentences.agreement(best)
-    return replace(best, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low, high=error.high,
-                   guided=guided)
+    return GoldSentences(traces, gold).fit(fitted_on=fitted_on, guided=guided)
 
 
 class GoldSentences:
@@ -59,6 +55,13 @@ class GoldSentences:
                                 for (view, rows), names in self.names.items()})
         if not self.shares:
             raise ValueError("expected at least one sentence with links")
+
+    def fit(self, *, fitted_on: str, guided: bool = False) -> AlignmentChoice:
+        """The best of all that is tried, with its error here: see `fit_alignment`."""
+        best = min(self.try_all(grow=True), key=lambda tried: tried.aer).choice
+        error = self.agreement(best)
+        return replace(best, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low,
+                       high=error.high, guided=guided)
 
     def try_all(self, *, grow: bool = False) -> list[Tried]:
         """Every map of every view and row meaning, each with its best rule and threshold; with `grow`, sets of maps."""

@@ -1,0 +1,269 @@
+"""Which words belong together: what attention says, and what a statistical aligner says of the same pairs.
+
+    python benchmarks/alignment.py --storybook runs/storybook --aligned runs/storybook-aligned \\
+        --multi30k runs/multi30k-en-de --data ../shared/data/multi30k
+    python benchmarks/alignment.py --quick        a hundred sentences of a model that has hardly learnt anything
+
+Of storybook the links are gold, by its frozen guideline.  Everything is chosen on the validation part and reported on
+the test part, the held-out combinations: every map alone with its best rule, the best of each view, the fitted choice,
+and the last layer's mean, which is what most tools draw.  `--storybook` takes several runs, of several seeds.
+`--aligned` is a model that was trained towards links: reported apart, since it shows what it was taught.
+
+eflomal learns from the same pairs, without gold links; its two directions are made one in the usual ways, and the best
+on the validation part counts.  It sees the test pairs too, as is the custom.  Install it anywhere, see _statistical.py.
+Of Multi30k nobody knows the links: there the intersection of eflomal's directions stands for them.  That is silver: an
+error against it is a distance to eflomal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from _statistical import both_directions, find_eflomal, symmetrised
+
+from seq2see import Translator
+from seq2see.align import Aligner, gold_links
+from seq2see.lens import VIEWS, Trace
+from seq2see.lens.aer import Agreement, agreement
+from seq2see.lens.alignment import AlignmentChoice
+from seq2see.lens.fitting import GoldSentences
+from seq2see.tokenizer.links import Link, Links
+from seq2see.tokenizer.words import split_words
+from seq2see.training.storybook import generate
+
+POINTS = 10.0  # by which the fitted choice is to beat the last layer's mean
+
+TRAIN = """
+import sys
+from pathlib import Path
+from seq2see.training.config import load_config
+from seq2see.training.run import train_model
+
+config = load_config("storybook", sys.argv[1:])
+trained = train_model(config, Path(config.training["output_dir"]))
+for part in (trained.model, trained.tokenizer):
+    part.save_pretrained(config.training["output_dir"])
+"""
+
+TextPair = tuple[str, str]
+
+
+@dataclass
+class Part:
+    """Sentence pairs with the links they are measured by, and what eflomal found for them."""
+
+    pairs: list[TextPair]
+    gold: list[Links]
+    languages: tuple[str, str]
+    statistical: dict[str, list[frozenset[Link]]] = field(default_factory=dict)
+
+    def twice(self, number: int) -> tuple[set[int], set[int]]:
+        """The words of a pair, on either side, that occur more than once in their sentence."""
+        sides = []
+        for text, language in zip(self.pairs[number], self.languages, strict=True):
+            words = [word.text.casefold() for word in split_words(text, language=language)]
+            often = Counter(words)
+            sides.append({k for k, word in enumerate(words) if often[word] > 1})
+        return sides[0], sides[1]
+
+    def measure(self, found: Sequence[Iterable[Link]], *, repeated: bool = False) -> Agreement:
+        """Against the gold; with `repeated`, of links that touch a word which occurs twice, and no others."""
+        if not repeated:
+            return agreement(found, self.gold)
+        kept, gold = [], []
+        for number, (links, truth) in enumerate(zip(found, self.gold, strict=True)):
+            sources, targets = self.twice(number)
+            if sources or targets:
+                kept.append([link for link in links if link[0] in sources or link[1] in targets])
+                gold.append(Links(frozenset(one for one in truth.sure if one[0] in sources or one[1] in targets)))
+        return agreement(kept, gold)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--storybook", nargs="*", default=[], metavar="RUN", help="ordinary models of storybook")
+    parser.add_argument("--aligned", nargs="*", default=[], metavar="RUN", help="models of storybook-aligned")
+    parser.add_argument("--multi30k", nargs="*", default=[], metavar="RUN", help="models of Multi30k en-de")
+    parser.add_argument("--data", default="../shared/data/multi30k", help="Multi30k's folder (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="few sentences of a poor model, to see that it works")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    program = find_eflomal()
+    if program is None:
+        print("eflomal-align is not here: its rows are left out (pip install eflomal, or EFLOMAL=its program)")
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        if arguments.quick and not arguments.storybook:
+            arguments.storybook = [train_a_little(Path(scratch) / "run")]
+        if not (arguments.storybook or arguments.aligned or arguments.multi30k):
+            raise SystemExit("nothing to measure: seq2see train storybook, then --storybook runs/storybook; or --quick")
+        if arguments.storybook or arguments.aligned:
+            dev, test = storybook_parts(program, quick=arguments.quick)
+            if program:
+                print_statistical(dev, test)
+            for kind, runs in (("ordinary", arguments.storybook), ("taught links", arguments.aligned)):
+                for run in runs:
+                    rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, taught=kind != "ordinary")
+    if arguments.multi30k:
+        if program is None:
+            raise SystemExit("the links of Multi30k are eflomal's: install it (see benchmarks/_statistical.py)")
+        dev, test = multi30k_parts(program, Path(arguments.data), quick=arguments.quick)
+        for run in arguments.multi30k:
+            rows += measure_run(f"Multi30k, silver links: {run}", run, dev, test, taught=False)
+    machine = {"python": platform.python_version(), "torch": torch.__version__, "cores": os.cpu_count()}
+    print(json.dumps({"benchmark": "alignment", "machine": machine, "rows": rows}))
+
+
+def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
+    book = generate(train_size=1) if quick else generate()
+    limit = 100 if quick else None
+    parts = [Part([(one.source, one.target) for one in stories[:limit]], gold_links(stories[:limit]), ("en", "fr"))
+             for stories in (book.val, book.test)]
+    if program:
+        known = [] if quick else [(one.source, one.target) for one in book.train]
+        add_statistical(program, known, parts)
+    return parts[0], parts[1]
+
+
+def multi30k_parts(program: str, folder: Path, *, quick: bool) -> tuple[Part, Part]:
+    def read(part: str) -> list[TextPair]:
+        sides = []
+        for language in ("en", "de"):
+            with gzip.open(folder / f"{part}.{language}.gz", "rt", encoding="utf-8") as file:
+                sides.append([line.strip() for line in file])
+        return list(zip(*sides, strict=True))
+
+    limit = 100 if quick else None
+    parts = [Part(read(name)[:limit], [], ("en", "de")) for name in ("val", "test_2016_flickr")]
+    add_statistical(program, read("train"), parts)
+    for part in parts:
+        part.gold = [Links(links) for links in part.statistical["intersection"]]
+    return parts[0], parts[1]
+
+
+def add_statistical(program: str, known: list[TextPair], parts: list[Part]) -> None:
+    pairs = known + [pair for part in parts for pair in part.pairs]
+    sources, targets = (list(side) for side in zip(*pairs, strict=True))
+    forward, reverse = both_directions(program, sources, targets, languages=parts[0].languages)
+    at = len(known)
+    for part in parts:
+        found = [symmetrised(*both) for both in zip(forward[at:], reverse[at:], strict=True)][: len(part.pairs)]
+        part.statistical = {name: [one[name] for one in found] for name in found[0]}
+        at += len(part.pairs)
+
+
+def print_statistical(dev: Part, test: Part) -> None:
+    print(f"storybook, eflomal on the {len(test.pairs)} test pairs")
+    for way, found in test.statistical.items():
+        print(f"  {way:22} {test.measure(found)}")
+    best = best_way(dev)
+    print(f"  words that occur twice, {best}: {test.measure(test.statistical[best], repeated=True)}")
+
+
+def best_way(dev: Part) -> str:
+    """The symmetrisation that is best on the validation part."""
+    return min(dev.statistical, key=lambda way: dev.measure(dev.statistical[way]).aer)
+
+
+def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) -> list[dict[str, Any]]:
+    aligner = Aligner(Translator.from_pretrained(run))
+    tried_on = GoldSentences(traces_of(aligner, dev), dev.gold)
+    fitted = tried_on.fit(fitted_on="the validation part", guided=taught)
+    chosen = {"fitted choice": fitted, "last layer's mean": aligner.naive()}
+    links: dict[str, list[frozenset[Link]]] = {name: [] for name in chosen}
+
+    def noted(traces: Iterator[Trace]) -> Iterator[Trace]:
+        for trace in traces:
+            for name, choice in chosen.items():
+                links[name].append(choice.links(trace))
+            yield trace
+
+    tested = GoldSentences(noted(traces_of(aligner, test)), test.gold)
+    print(f"\n{title}")
+    print("  AER in % of every map on the test part, each with the rule and threshold of the validation part")
+    print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_all()])
+    print(f"  fitted: {fitted.describe()}")
+    compared: dict[str, list[frozenset[Link]]] = dict(links)
+    if test.statistical and not title.startswith("Multi30k"):
+        compared["eflomal"] = test.statistical[best_way(dev)]
+    measured = {name: test.measure(found) for name, found in compared.items()}
+    twice = {name: test.measure(found, repeated=True) for name, found in compared.items()}
+    for name in compared:
+        print(f"  {name:18} {measured[name]}")
+        print(f"  {'  occurring twice':18} {twice[name]}")
+    bleu = bleu_of(Path(run))
+    if bleu is not None:
+        print(f"  BLEU on its test part {bleu}")
+    return compared_rows(title, measured, twice, taught=taught, bleu=bleu, choice=fitted)
+
+
+def compared_rows(
+    title: str, measured: dict[str, Agreement], twice: dict[str, Agreement], *, taught: bool, bleu: float | None,
+    choice: AlignmentChoice,
+) -> list[dict[str, Any]]:
+    """Points of AER won: over the last layer's mean; a model that was taught links is compared with eflomal too."""
+    sides = [("last layer's mean", "all words", measured, None if taught else POINTS)]
+    if "eflomal" in measured:
+        wanted = 0.0 if taught else None
+        sides += [("eflomal", "all words", measured, wanted), ("eflomal", "words that occur twice", twice, wanted)]
+    return [
+        {"name": f"{title}, {words}, fitted against {peer}", "ours": round(100 * found["fitted choice"].aer, 2),
+         "peer": round(100 * found[peer].aer, 2), "unit": "% AER",
+         "won": round(100 * (found[peer].aer - found["fitted choice"].aer), 2), "wanted": wanted, "bleu": bleu,
+         "choice": choice.describe()}
+        for peer, words, found, wanted in sides
+    ]  # fmt: skip
+
+
+def print_maps(found: list[tuple[AlignmentChoice, Agreement]]) -> None:
+    """A line for each view, row meaning and layer; the figures of its heads side by side."""
+    lines: dict[tuple[str, str, str], list[str]] = {}
+    for choice, measured in found:
+        [name] = choice.maps
+        layer = f"layer {name[0]}" if name else ""
+        lines.setdefault((choice.view, choice.rows, layer), []).append(f"{100 * measured.aer:5.1f}")
+    for (view, rows, layer), figures in lines.items():
+        print(f"    {view:14} {rows:9} {layer:8} {' '.join(figures)}")
+
+
+def traces_of(aligner: Aligner, part: Part) -> Iterator[Trace]:
+    for trace in aligner.traces(part.pairs, views=VIEWS):
+        assert trace is not None
+        yield trace
+
+
+def bleu_of(run: Path) -> float | None:
+    """What the run's own evaluation has found."""
+    path = run / "metrics.json"
+    if not path.is_file():
+        return None
+    evaluation = json.loads(path.read_text(encoding="utf-8"))["evaluation"]
+    return float(evaluation["test"]["bleu"]) if "test" in evaluation else None
+
+
+def train_a_little(folder: Path) -> str:
+    """A small model after a few steps, of the command itself."""
+    settings = ["training.max_steps=30", "model.d_model=32", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
+                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no", "evaluation.pairs=1",
+                "training.save_strategy=no", "training.cpu_processes=1", f"training.output_dir={folder}"]
+    done = subprocess.run([sys.executable, "-c", TRAIN, *settings], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return str(folder)
+
+
+if __name__ == "__main__":
+    main()
