@@ -187,6 +187,12 @@ def test_spread_of_known_maps(seq2see):
     np.testing.assert_allclose(found.across, [[0, across]], rtol=1e-5)
     assert found.across_even == pytest.approx(across)
     np.testing.assert_allclose(found.own + found.across + found.special, 1, rtol=1e-5)
+    R = len(trace.target)
+    ratio = trace.maps("cross").shape[:2]
+    even_cross = spread([replace(trace, cross={"raw": np.full((*ratio, R, S), 1 / S, dtype=np.float32)})], "cross")
+    steps = [abs(places - r * (S - 1) / (R - 1)).mean() for r in range(R)]
+    assert R != S
+    np.testing.assert_allclose(even_cross.distance, np.full(ratio, np.mean(steps)), rtol=1e-5)
     for kind in KINDS:
         real = spread([trace], kind)
         np.testing.assert_allclose(real.own + real.across + real.special, 1, rtol=1e-5)
