@@ -123,12 +123,17 @@ def _matrix(model: PreTrainedModel, side: Side) -> torch.Tensor:
 def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
     if not word.strip():
         raise UserError("expected a word, got nothing", exit_code=2)
-    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-    ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special]
+    special = _special_ids(tokenizer)
+    ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special or i == tokenizer.unk_token_id]
     names = [str(tokenizer.convert_ids_to_tokens(i)) for i in ids]
     if not ids or tokenizer.unk_token_id in ids or any(_is_byte(name) for name in names):
         raise UserError(f"the vocabulary does not know the word {word!r}: choose one that training has shown")
     return ids
+
+
+def _special_ids(tokenizer: PreTrainedTokenizerBase) -> set[int]:
+    added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+    return added | set(tokenizer.all_special_ids)
 
 
 def _is_byte(name: str) -> bool:
@@ -203,9 +208,7 @@ def _ranked(
     if by == "cosine":
         near_V = near_V / (matrix_VD.norm(dim=-1) * vector.norm()).clamp(min=1e-12)
     names = tokenizer.convert_ids_to_tokens(list(range(min(len(tokenizer), len(matrix_VD)))))
-    hidden = set(tokenizer.all_special_ids) | left_out | {
-        i for i, token in tokenizer.added_tokens_decoder.items() if token.special
-    }
+    hidden = _special_ids(tokenizer) | left_out
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
     return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked) for rank, i in enumerate(order, start=1)]
