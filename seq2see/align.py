@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import yaml
+from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Trace, trace_texts
@@ -75,7 +76,8 @@ def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
     kept = [number for number, (source, target) in enumerate(pairs) if source.strip() and target.strip()]
     if not kept:
         raise UserError(f"{args.src} and {args.tgt} hold no sentence pair to fit on")
-    traces = aligner.traces([pairs[number] for number in kept], views=VIEWS)
+    traces = tqdm(aligner.traces([pairs[number] for number in kept], views=VIEWS), total=len(kept), disable=None,
+                  desc="Tracing", leave=False, dynamic_ncols=True)
     choice = fit_alignment((trace for trace in traces if trace), [gold[number] for number in kept], fitted_on=name,
                            guided=guided)
     choice.save(folder / FILE)

@@ -43,11 +43,16 @@ Signatures: {signatures}
 ## Training
 {pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.  `run.yaml` holds the whole
 configuration, `metrics.json` all figures.
-
+{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
 The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
 will be translated badly.
+"""
+
+GUIDED = """
+One cross-attention head was trained towards word links (guided alignment, see `run.yaml`).  What it shows is what it
+was taught: it tells nothing of where models look that were not.
 """
 
 
@@ -80,4 +85,5 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
         steps=training["steps"],
         epochs=training["epochs"],
         seconds=training["seconds"],
+        guided=GUIDED if config.training.get("guided_alignment") else "",
     )

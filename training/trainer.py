@@ -305,7 +305,7 @@ class BareForward(TrainerCallback):
         self.trainer = trainer
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        vars(self.trainer.model).pop("forward", None)
+        self.trainer.model.__dict__.pop("forward", None)
         if isinstance(self.trainer.model_wrapped, DistributedDataParallel):
             self.trainer.model_wrapped.broadcast_buffers = False
 
