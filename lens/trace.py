@@ -51,7 +51,7 @@ class Trace:
 
     The first `given` pieces were handed to generation (a language tag), not chosen, and do not count in `log_prob`.
     `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
-    found on the way.  The maps always come from the float32 weights.
+    found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
     """
 
     source_text: str
