@@ -88,9 +88,10 @@ class AlignmentChoice:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             found = cls(**{**content, "maps": tuple(tuple(map(int, name)) for name in content["maps"])})
-            assert found.rule in RULES and found.rows in get_args(Rows) and found.maps
-            assert isinstance(found.view, str) and isinstance(found.threshold, int | float)
-        except (ValueError, TypeError, KeyError, AssertionError) as error:
+            known = found.rule in RULES and found.rows in get_args(Rows) and isinstance(found.view, str)
+            if not (known and found.maps and isinstance(found.threshold, int | float)):
+                raise ValueError("a field holds what it cannot")
+        except (ValueError, TypeError, KeyError) as error:
             wanted = ", ".join(field.name for field in fields(cls))
             advice = "fit it anew, by seq2see align RUN --fit"
             raise UserError(f"{path} is no alignment choice (expected {wanted}): {advice}") from error
