@@ -122,6 +122,7 @@ def build_parser() -> Parser:
         "Lines come out in the order in which they went in, as soon as they are ready. An empty line stays empty.",
     )
     add_model(translate)
+    add_engine(translate)
     add_languages(translate)
     add_beams(translate)
 
@@ -136,8 +137,9 @@ def build_parser() -> Parser:
     add_model(score)
     add_languages(score)
 
-    look = verb("look", "seq2see.serve.commands:look", "translate one text and show where the model attended")
+    look = verb("look", "seq2see.serve.look:look", "translate one text and show where the model attended")
     add_model(look)
+    add_engine(look)
     look.add_argument("text", metavar="TEXT", help="what to translate")
     add_languages(look)
     add_beams(look)
@@ -179,8 +181,20 @@ def build_parser() -> Parser:
         "--sentences", type=whole_number(50), metavar="N", help="at most N to choose on and N to report on (all)"
     )
 
+    export = verb(
+        "export",
+        "seq2see.serve.export:export",
+        "write a model in another format",
+        "What `translate` and `serve` use is exported by itself; this is for use elsewhere. Prints the folder.",
+    )
+    add_model(export)
+    export.add_argument("--format", choices=("ctranslate2",), default="ctranslate2", help="(%(default)s)")
+    export.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
+    export.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
+
     serve = verb("serve", "seq2see.serve.commands:serve", "serve a model on a page")
     add_model(serve)
+    add_engine(serve)
     add_address(serve, port=8000, port_help="port to listen on (%(default)s)")
 
     verb("env", "seq2see.env:env", "print the versions and the machine, for a bug report")
@@ -210,6 +224,13 @@ def add_languages(command: Parser) -> None:
 
 def add_beams(command: Parser) -> None:
     command.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beams of the search (the model's own)")
+
+
+def add_engine(command: Parser) -> None:
+    command.add_argument(
+        "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
+        help="what translates: CTranslate2 in int8 where it is installed and holds the model, or torch (%(default)s)",
+    )  # fmt: skip
 
 
 def add_address(command: Parser, *, port: int | None, port_help: str) -> None:

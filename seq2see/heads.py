@@ -87,7 +87,7 @@ def _share(flags: np.ndarray) -> float | None:
 
 def heads(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.sentences` (at most so many a half; None: all), `args.json` (a file, or None)."""
-    translator = Translator.from_pretrained(args.run)
+    translator = Translator.from_pretrained(args.run, engine="torch")
     if translator.language_pairs and ("en", "fr") not in translator.language_pairs:
         raise UserError(f"heads are measured on storybook, English to French, which {args.run} does not translate")
     out = Path(args.json) if args.json else None

@@ -1,22 +1,22 @@
-"""The verbs `translate`, `score`, `look` and `serve`: what the command line parsed comes in as `args`.
+"""The verbs `translate`, `score` and `serve`: what the command line parsed comes in as `args`.
 
 Results go to stdout, everything else to stderr.
 """
 
+from __future__ import annotations
+
 import argparse
 import queue
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from seq2see.errors import UserError
-from seq2see.lens import Trace, to_html, to_terminal
-from seq2see.lens.show import printable
-from seq2see.serve.scoring import Score
 from seq2see.serve.translator import Translator
+
+if TYPE_CHECKING:
+    from seq2see.serve.scoring import Score
 
 LINES_AT_ONCE = 256  # lines that are sorted by length together
 LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read before they are needed
@@ -26,12 +26,12 @@ Line = tuple[int, str]  # its number, from 1, and its text without the line's en
 
 
 def translate(args: argparse.Namespace) -> None:
-    """`args.run`, `args.source`, `args.target`, `args.num_beams`; stdin to stdout, a line out for each line in.
+    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`; a line to stdout for each from stdin.
 
     What has arrived is translated at once, so that a slow writer at the other end of a pipe sees its lines come back,
     and a file goes through in large batches.
     """
-    translator = Translator.from_pretrained(args.run)
+    translator = Translator.from_pretrained(args.run, engine=args.engine)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is told before anything is read
     for lines in _windows(sys.stdin.buffer):
@@ -43,7 +43,7 @@ def translate(args: argparse.Namespace) -> None:
 def score(args: argparse.Namespace) -> None:
     """`args.run`, `args.source`, `args.target`; lines `source TAB translation` from stdin, and to stdout for each
     `log-probability TAB log-probability per token TAB tokens`."""
-    translator = Translator.from_pretrained(args.run)
+    translator = Translator.from_pretrained(args.run, engine="torch")
     settings = {"source": args.source, "target": args.target}
     translator([], **settings)  # a wrong language is told before anything is read
 
@@ -99,7 +99,7 @@ def _windows(stream: BinaryIO) -> Iterator[list[Line]]:
             item = ready.get()
 
 
-def _read(stream: BinaryIO, ready: "queue.Queue[Line | Exception | None]") -> None:
+def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None:
     try:
         for number, raw in enumerate(stream, start=1):
             try:
@@ -113,40 +113,8 @@ def _read(stream: BinaryIO, ready: "queue.Queue[Line | Exception | None]") -> No
         ready.put(error)
 
 
-def look(args: argparse.Namespace) -> None:
-    """`args.run`, `args.text`, `args.source`, `args.target`, `args.num_beams`, `args.alternative`, `args.kind`,
-    `args.layer`, `args.head`, `args.out`: one sentence to the terminal, to a page (.html) or to data (.json)."""
-    out = Path(args.out) if args.out else None
-    if out is not None and out.suffix not in (".html", ".json"):
-        raise UserError(f"--out {out}: expected a name that ends in .html (a page) or .json (numbers)", exit_code=2)
-    translator = Translator.from_pretrained(args.run)
-    result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
-                        alternatives=args.alternative + 1)
-    if not result.hypotheses:
-        raise UserError("there is nothing to look at in a blank text")
-    [trace] = translator.look(result, alternative=args.alternative)
-    if out is None:
-        print(f"{printable(trace.target_text)}\n\n{_drawn(trace, args)}")
-    elif out.suffix == ".json":
-        trace.save(out)
-    else:
-        out.write_text(to_html(trace, unseen=result.unknown_words), encoding="utf-8")
-    if result.unknown_words:
-        words = printable(", ".join(word.text for word in result.unknown_words))
-        print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)
-    if not result.hypotheses[args.alternative].finished:
-        print("the translation stopped at the model's limit of length; its end is missing", file=sys.stderr)
-    if out is not None:
-        print(f"wrote {out}", file=sys.stderr)
-
-
-def _drawn(trace: Trace, args: argparse.Namespace) -> str:
-    width = shutil.get_terminal_size().columns
-    return to_terminal(trace, kind=args.kind, layer=args.layer, head=args.head, colour=sys.stdout.isatty(), width=width)
-
-
 def serve(args: argparse.Namespace) -> None:
-    """`args.run`, `args.host`, `args.port`: the page, until Ctrl-C or SIGTERM."""
+    """`args.run`, `args.engine`, `args.host`, `args.port`: the page, until Ctrl-C or SIGTERM."""
     from seq2see.serve.page import launch
 
-    launch(Translator.from_pretrained(args.run), host=args.host, port=args.port, open_browser=False)
+    launch(Translator.from_pretrained(args.run, engine=args.engine), host=args.host, port=args.port, open_browser=False)

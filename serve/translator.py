@@ -3,28 +3,42 @@
     translator = Translator.from_pretrained("runs/storybook")
     result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
     trace, = translator.look(result)
+
+Translating by CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller looks inside,
+scores or draws.
 """
 
-import json
+from __future__ import annotations
+
 import unicodedata
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from threading import Lock
-from typing import overload
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
-
+from seq2see.cores import usable_cores
 from seq2see.errors import UserError
-from seq2see.lens.forcing import encode_source, encode_target
-from seq2see.lens.reading import trace_hypotheses, trace_texts
-from seq2see.lens.trace import Trace
-from seq2see.modeling.loading import load_checkpoint, resolve_folder
-from seq2see.serve.engine import Hypothesis, TorchEngine
-from seq2see.serve.scoring import Score, score_targets
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, refuse_surrogates
-from seq2see.tokenizer.words import Word, split_words
+from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
+from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
+from seq2see.serve.engine import Engine, Found, Hypothesis
+from seq2see.serve.export import KINDS, NotForCTranslate2, exported
+from seq2see.serve.plan import Limits, Plan
+from seq2see.tokenizer.words import Word, refuse_surrogates, split_words
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from seq2see.lens.trace import Trace
+    from seq2see.serve.scoring import Score
+    from seq2see.serve.torch_engine import TorchEngine
+
+EngineName = Literal["auto", "ctranslate2", "torch"]
+Precision = Literal["int8", "float32"]
 
 
 @dataclass(frozen=True)
@@ -47,73 +61,188 @@ class Translation:
 
 
 class Translator:
-    """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads."""
+    """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str = "",
-                 seen_words: Mapping[str, frozenset[str]] | None = None):
-        pieces, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
-        if pieces > rows:
-            raise UserError(
-                f"{name}: {pieces} pieces in the tokenizer, {rows} in the model: they do not belong together"
-            )
-        self.model = model
-        self.tokenizer = tokenizer
+    `Translator(model, tokenizer)` takes a torch model as it is; `from_pretrained` chooses the fastest engine.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        name: str = "",
+        seen_words: Mapping[str, frozenset[str]] | None = None,
+    ):
+        from seq2see.serve.loading import check_sizes
+
+        check_sizes(model, tokenizer, name=name)
+        self._begin(name, seen_words)
+        self._loaded = model, tokenizer
+        self.codec: Codec = TokenizerCodec(tokenizer)
+        self.engine: Engine = self.torch_engine
+
+    def _begin(self, name: str, seen_words: Mapping[str, frozenset[str]] | None) -> None:
         self.name = name
-        self.engine = TorchEngine(model, tokenizer)
         self._seen_words = seen_words
+        self._checkpoint: Checkpoint | None = None
+        self._trusted = False
+        self._loading = RLock()  # one thread loads, the others wait for it
         self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
+        self._loaded: tuple[PreTrainedModel, PreTrainedTokenizerBase] | None = None
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, *, trust_remote_code: bool = False) -> "Translator":
-        """Load a run of ours, or a folder or Hub id of any transformers encoder-decoder; UserError where it cannot."""
-        folder = resolve_folder(name, trust_remote_code=trust_remote_code)
-        model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
-        try:
-            if model.config.model_type == "seq2see":
-                tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
-            else:
-                tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
-        except Exception as error:  # whatever a damaged tokenizer.json makes transformers raise
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise UserError(f"the tokenizer in {folder} cannot be read: {reason}") from error
-        return cls(model, tokenizer, name=str(name), seen_words=_read_seen_words(folder / "seen_words.json"))
+    def from_pretrained(
+        cls,
+        name: str | Path,
+        *,
+        engine: EngineName = "auto",
+        precision: Precision = "int8",
+        threads: int | None = None,
+        trust_remote_code: bool = False,
+    ) -> Translator:
+        """Load a run of ours, or a folder or Hub id of any transformers encoder-decoder; UserError where it cannot.
+
+        Args:
+            engine: `auto` is CTranslate2 where it is installed and can hold the model, else torch.
+            precision: of CTranslate2's weights; torch computes in float32.
+            threads: that translate in CTranslate2; None: one for each core.
+            trust_remote_code: run the model code that the folder ships, in torch.  Never read from a file.
+        """
+        checkpoint = read_checkpoint(name, trust_remote_code=trust_remote_code)
+        translator = cls.__new__(cls)
+        translator._begin(checkpoint.name, checkpoint.seen_words)
+        translator._checkpoint, translator._trusted = checkpoint, trust_remote_code
+        wanted = engine
+        if engine == "auto":
+            fast = checkpoint.model_type in KINDS and not trust_remote_code and find_spec("ctranslate2") is not None
+            engine = "ctranslate2" if fast else "torch"
+        if engine == "ctranslate2":
+            try:
+                translator._use_ctranslate2(checkpoint, precision, threads or usable_cores())
+                return translator
+            except NotForCTranslate2 as error:
+                if wanted == "ctranslate2":
+                    raise
+                warnings.warn(f"{error}; torch translates", stacklevel=2)
+        translator.codec = TokenizerCodec(translator.tokenizer)
+        translator.engine = translator.torch_engine
+        return translator
+
+    def _use_ctranslate2(self, checkpoint: Checkpoint, precision: Precision, threads: int) -> None:
+        from seq2see.serve.ctranslate2_engine import CTranslate2Engine
+
+        folder = exported(checkpoint.folder, quantization=precision)
+        ours = checkpoint.model_type == "seq2see"
+        self.codec = PieceCodec(checkpoint.folder) if ours else TokenizerCodec(self.tokenizer)
+        self.engine = CTranslate2Engine(folder, tokens=self.codec.tokens(), precision=precision, threads=threads)
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The torch model, in float32; loaded when it is first asked for."""
+        return self._load()[0]
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The transformers tokenizer; loaded with the model."""
+        return self._load()[1]
+
+    @cached_property
+    def torch_engine(self) -> TorchEngine:
+        from seq2see.serve.torch_engine import TorchEngine
+
+        return TorchEngine(self.model, end=self.limits.end, lock=self._lock)
+
+    def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        with self._loading:
+            if self._loaded is None:
+                from seq2see.serve.loading import load
+
+                assert self._checkpoint is not None
+                self._loaded = load(self._checkpoint, trust_remote_code=self._trusted)
+            return self._loaded
+
+    @property
+    def limits(self) -> Limits:
+        """How the checkpoint wants to be translated with: of the loaded model, or of its files."""
+        if self._loaded is not None:
+            model = self._loaded[0]
+            positions = getattr(model.config, "max_position_embeddings", None)
+            return Limits(model.generation_config.to_dict(), positions)
+        assert self._checkpoint is not None
+        return self._checkpoint.limits
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:
         """The (source, target) pairs the checkpoint serves, the default first; empty where it does not say."""
-        if isinstance(self.tokenizer, Seq2SeeTokenizer):
-            return [(source, target) for source, target in self.model.config.language_pairs or []]
-        names = self.tokenizer.init_kwargs  # as Marian checkpoints have it
-        pair = names.get("source_lang"), names.get("target_lang")
-        return [pair] if all(isinstance(language, str) for language in pair) else []
+        if self._checkpoint is not None:
+            return self._checkpoint.language_pairs
+        return [(source, target) for source, target in getattr(self.model.config, "language_pairs", None) or []]
 
     @overload  # a str is a Sequence[str] too, and matches here first
-    def __call__(self, text: str, *, source: str | None = ...,  # type: ignore[overload-overlap]
-                 target: str | None = ..., alternatives: int = ...,
-                 num_beams: int | None = ..., max_new_tokens: int | None = ...) -> Translation: ...
+    def __call__(self, text: str, **settings: Any) -> Translation: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ...,
-                 alternatives: int = ..., num_beams: int | None = ...,
-                 max_new_tokens: int | None = ...) -> list[Translation]: ...
-    def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
-                 alternatives: int = 1, num_beams: int | None = None,
-                 max_new_tokens: int | None = None) -> Translation | list[Translation]:
+    def __call__(self, text: Sequence[str], **settings: Any) -> list[Translation]: ...
+    def __call__(
+        self,
+        text: str | Sequence[str],
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        prefix: str = "",
+        alternatives: int = 1,
+        num_beams: int | None = None,
+        max_new_tokens: int | None = None,
+        length_penalty: float | None = None,
+        repetition_penalty: float | None = None,
+        no_repeat_ngram_size: int | None = None,
+        temperature: float | None = None,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        seed: int = 0,
+    ) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches; blank texts come back as they are.
 
-        `source` and `target` default to the checkpoint's first pair that fits.  `alternatives` hypotheses are found by
-        at least as many beams.  UserError: a language it does not have, a number out of bounds, a text too long.
+        Args:
+            source, target: languages; the checkpoint's first pair that fits.
+            prefix: what every translation is to begin with.
+            alternatives: hypotheses wanted of each text, found by at least as many beams.
+            num_beams: 1 is greedy search; None: as the checkpoint says, as for what follows.
+            max_new_tokens: most pieces of a translation.
+            length_penalty: above 1 favours longer translations.
+            repetition_penalty: above 1 makes pieces already written less probable.
+            no_repeat_ngram_size: no run of so many pieces comes twice; 0: any may.
+            temperature, top_k, top_p: any of them draws translations instead of searching the best.
+            seed: draws are the same for the same seed, text and settings, whatever else is translated with it.
+
+        UserError: a language it does not have, a number out of bounds, a text too long.
         """
         source, target = self._pair(source, target)
         texts = [text] if isinstance(text, str) else list(text)
-        plan = self.engine.plan(first=self._tag(target), alternatives=alternatives, num_beams=num_beams,
-                                max_new_tokens=max_new_tokens)
+        plan = self.limits.plan(
+            first=self._tag(target),
+            prefix=self.codec.begin(self._prepare(prefix), language=target) if prefix else (),
+            alternatives=alternatives,
+            num_beams=num_beams,
+            max_new_tokens=max_new_tokens,
+            length_penalty=length_penalty,
+            repetition_penalty=repetition_penalty,
+            no_repeat_ngram_size=no_repeat_ngram_size,
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            seed=seed,
+        )
+        engine = self.engine if plan.temperature is None else self.torch_engine
         prepared = [self._prepare(one) for one in texts]
-        ids = [self._encode(one) for one in prepared if one.strip()]
-        with self._lock:
-            found = iter(self.engine.translate(ids, plan))
+        full = [one for one in prepared if one.strip()]
+        ids = self.codec.encode(full)
+        for one, pieces in zip(full, ids, strict=True):
+            self._check_length(one, pieces)
+        found = iter(engine.translate(ids, plan))
         results = [
-            self._translation(one, source, target, next(found)) if one.strip()
-            else self._translation(as_given, source, target, ())
+            self._translation(one, source, target, next(found), engine, plan) if one.strip()
+            else self._translation(as_given, source, target, (), engine, plan)
             for one, as_given in zip(prepared, texts, strict=True)
         ]
         return results[0] if isinstance(text, str) else results
@@ -125,29 +254,32 @@ class Translator:
         `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
         there.
         """
+        from seq2see.lens.reading import trace_hypotheses
+
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"this result has {len(one.hypotheses)} hypotheses"
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
         traces: list[Trace] = []
-        for (source, target), group in groupby(results, lambda one: (one.source_language, one.target_language)):
+        model, tokenizer = self._load()
+        made_by = groupby(results, lambda one: (one.source_language, one.target_language, one.engine, one.precision))
+        for (source, target, engine, precision), group in made_by:
             members = list(group)
             chosen = [one.hypotheses[alternative] for one in members]
-            plan = self.engine.plan(first=self._tag(target))
             with self._lock:
                 traces += trace_hypotheses(
-                    self.model,
-                    self.tokenizer,
+                    model,
+                    tokenizer,
                     [one.source_text for one in members],
                     [hypothesis.token_ids for hypothesis in chosen],
                     source_language=source,
                     target_language=target,
-                    given=0 if plan.forced_bos_token_id is None else 1,
+                    given=len(self.limits.plan(first=self._tag(target)).prefix),
                     scores=[hypothesis.score for hypothesis in chosen],
-                    engine_log_probs=[self.engine.log_prob(hypothesis) for hypothesis in chosen],
-                    engine=self.engine.name,
-                    precision=self.engine.precision,
+                    engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
+                    engine=engine,
+                    precision=precision,
                     model_name=self.name,
                     views=views,
                 )
@@ -156,12 +288,15 @@ class Translator:
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",)) -> Trace:
         """The trace of a given translation, whoever wrote it; otherwise as `look`."""
+        from seq2see.lens.reading import trace_texts
+
         source, target = self._pair(source, target)
         text, translation = self._prepare(text), self._prepare(translation)
         if not text.strip() or not translation.strip():
             raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
+        model, tokenizer = self._load()
         with self._lock:
-            [trace] = trace_texts(self.model, self.tokenizer, [text], [translation], source_language=source,
+            [trace] = trace_texts(model, tokenizer, [text], [translation], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
         return trace
 
@@ -171,17 +306,22 @@ class Translator:
 
         `source` and `target` as in a call.  UserError: a language it does not have, a text that is blank or too long.
         """
+        from seq2see.lens.forcing import encode_target
+        from seq2see.serve.scoring import score_targets
+
         source, target = self._pair(source, target)
-        first = self.engine.plan(first=self._tag(target)).forced_bos_token_id
+        model, tokenizer = self._load()
+        first = next(iter(self.limits.plan(first=self._tag(target)).prefix), None)
         source_ids, target_ids = [], []
         for text, translation in zip(map(self._prepare, sources), map(self._prepare, translations), strict=True):
             if not text.strip() or not translation.strip():
                 raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
-            source_ids.append(self._encode(text))
-            target_ids.append(encode_target(self.tokenizer, translation, language=target, first=first))
+            source_ids += self.codec.encode([text])
+            self._check_length(text, source_ids[-1])
+            target_ids.append(encode_target(tokenizer, translation, language=target, first=first))
             self._check_length(translation, target_ids[-1])
         with self._lock:
-            return score_targets(self.model, source_ids, target_ids, given=0 if first is None else 1)
+            return score_targets(model, source_ids, target_ids, given=0 if first is None else 1)
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         pairs = self.language_pairs
@@ -196,9 +336,11 @@ class Translator:
 
     def _tag(self, target: str) -> int | None:
         """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
-        if target and isinstance(self.tokenizer, Seq2SeeTokenizer):
-            return self.tokenizer.tag_id(target)
-        return None
+        if not target or not self.codec.tags:
+            return None
+        if target not in self.codec.tags:
+            raise UserError(f"no target language {target!r} here: this tokenizer has {', '.join(self.codec.tags)}")
+        return self.codec.tags[target]
 
     def _prepare(self, text: str) -> str:
         if not isinstance(text, str):
@@ -206,18 +348,22 @@ class Translator:
         refuse_surrogates(text)
         return unicodedata.normalize("NFC", text)
 
-    def _encode(self, text: str) -> list[int]:
-        ids = encode_source(self.tokenizer, text)
-        self._check_length(text, ids)
-        return ids
-
     def _check_length(self, text: str, ids: Sequence[int]) -> None:
-        longest = self.engine.longest()
+        longest = self.limits.positions
         if longest is not None and len(ids) > longest:
             size = f"it has {len(ids)} pieces, the model takes {longest}"
             raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
 
-    def _translation(self, text: str, source: str, target: str, hypotheses: tuple[Hypothesis, ...]) -> Translation:
+    def _translation(
+        self, text: str, source: str, target: str, found: Sequence[Found], engine: Engine, plan: Plan
+    ) -> Translation:
+        hypotheses = tuple(
+            Hypothesis(
+                self.codec.decode(one.token_ids), one.token_ids, one.score,
+                one.log_prob(length_penalty=plan.length_penalty), one.finished,
+            )
+            for one in found
+        )  # fmt: skip
         return Translation(
             text=hypotheses[0].text if hypotheses else text,
             source_text=text,
@@ -225,8 +371,8 @@ class Translator:
             target_language=target,
             hypotheses=hypotheses,
             unknown_words=self._unknown_words(text, source),
-            engine=self.engine.name,
-            precision=self.engine.precision,
+            engine=engine.name,
+            precision=engine.precision,
         )
 
     def _unknown_words(self, text: str, language: str) -> tuple[Word, ...] | None:
@@ -240,13 +386,3 @@ class Translator:
 def _is_mark(word: str) -> bool:
     """A number or punctuation: nothing that has to be learnt to be translated."""
     return all(unicodedata.category(c)[0] in "NPZ" for c in word)
-
-
-def _read_seen_words(path: Path) -> dict[str, frozenset[str]] | None:
-    if not path.is_file():
-        return None
-    try:
-        lists = json.loads(path.read_text(encoding="utf-8"))
-        return {language: frozenset(words) for language, words in lists.items()}
-    except (ValueError, AttributeError, TypeError) as error:
-        raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error

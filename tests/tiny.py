@@ -51,6 +51,31 @@ def foreign_tokenizer() -> PreTrainedTokenizerFast:
                                    unk_token="<unk>")
 
 
+def published_marian(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A Marian laid out as the published ones are: `</s>` first, last a `<pad>` of zeros, which starts the decoder."""
+    plan = json.loads(foreign_tokenizer().backend_tokenizer.to_str())
+    pieces = [piece for piece in plan["model"]["vocab"] if piece not in ("<pad>", "<s>", "</s>", "<unk>")]
+    order = ["</s>", "<unk>", *pieces, "<pad>"]
+    plan["model"]["vocab"] = {piece: id for id, piece in enumerate(order)}
+    plan["added_tokens"] = [token | {"id": order.index(token["content"])} for token in plan["added_tokens"]
+                            if token["content"] != "<s>"]
+    plan["post_processor"] = None
+    core = Tokenizer.from_str(json.dumps(plan))
+    core.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 0)])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+    pad = len(order) - 1
+    torch.manual_seed(seed)
+    model = MarianMTModel(MarianConfig(
+        vocab_size=len(order), d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=64,
+        pad_token_id=pad, eos_token_id=0, decoder_start_token_id=pad, forced_eos_token_id=None,
+    ))  # fmt: skip
+    spread_out(model)
+    model.get_input_embeddings().weight.data[pad] = 0
+    model.generation_config.update(bad_words_ids=[[pad]], max_length=24, num_beams=2, early_stopping=True)
+    return model, tokenizer
+
+
 def foreign_model(kind: str, *, vocab_size: int = 460, seed: int = 0) -> PreTrainedModel:
     """A Marian, BART or T5 of two heads and two layers (three in the decoder, but for T5, which cannot cache that)."""
     torch.manual_seed(seed)

@@ -1,15 +1,34 @@
-"""Subword training, language tags, and the way from pieces to words to characters."""
+"""Subword training, language tags, and the way from pieces to words to characters.
+
+Names are imported when they are asked for: words need nothing but a regular expression, the tokenizer transformers.
+"""
 
 if not __name__.startswith("seq2see."):
     raise ImportError("import seq2see.tokenizer, not tokenizer: under the bare name every class would exist twice")
 
-from transformers import AutoTokenizer
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from seq2see.modeling import Seq2SeeConfig
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import Piece, Word, piece_spans, split_words
+if TYPE_CHECKING:
+    from seq2see.tokenizer.subwords import train_tokenizer as train_tokenizer
+    from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer as Seq2SeeTokenizer
+    from seq2see.tokenizer.words import Piece as Piece
+    from seq2see.tokenizer.words import Word as Word
+    from seq2see.tokenizer.words import piece_spans as piece_spans
+    from seq2see.tokenizer.words import split_words as split_words
 
-AutoTokenizer.register(Seq2SeeConfig, tokenizer_class=Seq2SeeTokenizer)
+_HOME_OF = {
+    "Piece": "words",
+    "Seq2SeeTokenizer": "tokenization_seq2see",
+    "Word": "words",
+    "piece_spans": "words",
+    "split_words": "words",
+    "train_tokenizer": "subwords",
+}
+__all__ = [*_HOME_OF]
 
-__all__ = ["Piece", "Seq2SeeTokenizer", "Word", "piece_spans", "split_words", "train_tokenizer"]
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'seq2see.tokenizer' has no attribute {name!r}")
+    return getattr(import_module(f"seq2see.tokenizer.{_HOME_OF[name]}"), name)

@@ -21,10 +21,11 @@ from typing import Any
 
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
-from transformers import TokenizersBackend
+from transformers import AutoTokenizer, TokenizersBackend
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.words import Piece, piece_spans
+from seq2see.modeling import Seq2SeeConfig
+from seq2see.tokenizer.words import Piece, piece_spans, refuse_surrogates
 
 PAD, START, END, UNKNOWN = SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 FIRST_TAG = len(SPECIAL_TOKENS)
@@ -157,10 +158,4 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return super()._save_pretrained(save_directory, file_names, *args, **kwargs)
 
 
-def refuse_surrogates(text: str) -> None:
-    """Raise UserError for a lone surrogate: it is half of a character, not text."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        broken = f"U+{ord(text[error.start]):04X} at character {error.start}"
-        raise UserError(f"the text holds a lone surrogate ({broken}): decode it as UTF-8 or remove it") from None
+AutoTokenizer.register(Seq2SeeConfig, tokenizer_class=Seq2SeeTokenizer)

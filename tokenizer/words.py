@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from seq2see.errors import UserError
+
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
@@ -180,3 +182,12 @@ def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) ->
         spans.append((found[0], found[-1] + 1) if found else (at, at))
         done, at = now, spans[-1][1]
     return spans
+
+
+def refuse_surrogates(text: str) -> None:
+    """Raise UserError for a lone surrogate: it is half of a character, not text."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        broken = f"U+{ord(text[error.start]):04X} at character {error.start}"
+        raise UserError(f"the text holds a lone surrogate ({broken}): decode it as UTF-8 or remove it") from None

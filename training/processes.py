@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import torch
 from accelerate.state import AcceleratorState
 
+from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import RunConfig
@@ -24,11 +25,6 @@ SHARE = 512  # pieces of a batch that make another process worth its while
 MOST = 8
 FOLLOW = "from seq2see.training.processes import follow; follow()"
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
-
-
-def usable_cores() -> int:
-    """The cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def choose_count(config: RunConfig) -> int:

@@ -30,4 +30,4 @@ def folder(tmp_path_factory):
 def translator(folder):
     from seq2see import Translator
 
-    return Translator.from_pretrained(folder)
+    return Translator.from_pretrained(folder, engine="torch")

@@ -21,7 +21,8 @@ def run(monkeypatch, capsysbinary, folder):
 
     def call(verb, *arguments, stdin=b""):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = main([verb, str(folder), *arguments])
+        engine = [] if verb == "score" else ["--engine", "torch"]
+        code = main([verb, str(folder), *engine, *arguments])
         out, err = capsysbinary.readouterr()
         return code, out.decode(), err.decode()
 
@@ -48,7 +49,7 @@ def test_a_byte_order_mark_is_no_text(run):
 
 
 def test_a_translation_with_line_ends_stays_on_one_line(run, monkeypatch):
-    monkeypatch.setattr("seq2see.serve.engine.decode_target", lambda tokenizer, ids: "a\nb\r\n\u2028c\x0b")
+    monkeypatch.setattr("seq2see.serve.codec.TokenizerCodec.decode", lambda codec, ids: "a\nb\r\n\u2028c\x0b")
     assert run("translate", stdin=b"The cat.\n")[1] == "a b  c\n"
 
 

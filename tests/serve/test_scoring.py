@@ -20,7 +20,7 @@ TRANSLATIONS = ["Le chat n'a pas traversé la rue.", "La boîte.", "Un", SENTENC
 
 def forward_score(translator, source: str, ids: list[int], *, given: int) -> tuple[float, int]:
     """The definition, one pair alone and no padding."""
-    source_ids = torch.tensor([translator._encode(source)])
+    source_ids = torch.tensor([translator.codec.encode([source])[0]])
     inputs = torch.tensor([[translator.model.config.decoder_start_token_id, *ids[:-1]]])
     with torch.no_grad():
         logits = translator.model(input_ids=source_ids, decoder_input_ids=inputs).logits[0]
@@ -32,7 +32,7 @@ def forward_score(translator, source: str, ids: list[int], *, given: int) -> tup
 def test_scores_are_those_of_a_plain_forward_pass(any_folder, limit, monkeypatch):
     """For every kind of model, in the order given, in one batch and in several."""
     monkeypatch.setattr(scoring, "BATCH_LOGITS", limit * 10)
-    translator = Translator.from_pretrained(any_folder)
+    translator = Translator.from_pretrained(any_folder, engine="torch")
     first = translator.model.generation_config.forced_bos_token_id
     scores = translator.score(SOURCES, TRANSLATIONS)
     target = translator.language_pairs[0][1] if translator.language_pairs else ""
@@ -51,7 +51,7 @@ def test_the_score_of_a_translation_is_that_of_its_trace(translator):
     result = translator(SENTENCES[0], target="de", num_beams=1)
     (trace,) = translator.look(result)
     ids = result.hypotheses[0].token_ids
-    (score,) = scoring.score_targets(translator.model, [translator._encode(SENTENCES[0])], [ids], given=1)
+    (score,) = scoring.score_targets(translator.model, [translator.codec.encode([SENTENCES[0]])[0]], [ids], given=1)
     assert score.log_prob == pytest.approx(trace.log_prob, rel=1e-5)
     assert score.tokens == len(ids) - 1
 

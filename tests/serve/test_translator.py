@@ -21,18 +21,18 @@ def plain(results):
 
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_batch_equals_one_by_one_in_the_order_given(any_folder, num_beams, monkeypatch):
-    translator = Translator.from_pretrained(any_folder)
+    translator = Translator.from_pretrained(any_folder, engine="torch")
     translator.model.generation_config.no_repeat_ngram_size = 2  # or a random net writes one piece, whatever it reads
     alone = [translator(text, num_beams=num_beams) for text in TEXTS]
     assert plain(translator(TEXTS, num_beams=num_beams)) == plain(alone)
-    monkeypatch.setattr("seq2see.serve.engine.BATCH_TOKENS", 60)
+    monkeypatch.setattr("seq2see.serve.torch_engine.BATCH_TOKENS", 60)
     assert plain(translator(TEXTS, num_beams=num_beams)) == plain(alone)
     assert len({r.text for r in alone if r.hypotheses}) > 2, "all translations are the same: order would go unseen"
 
 
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
-    translator = Translator.from_pretrained(any_folder)
+    translator = Translator.from_pretrained(any_folder, engine="torch")
     results = translator(SENTENCES[:3], num_beams=num_beams, alternatives=min(num_beams, 2))
     for alternative in range(min(num_beams, 2)):
         for result, trace in zip(results, translator.look(results, alternative=alternative), strict=True):
@@ -46,7 +46,7 @@ def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
 
 
 def test_the_length_penalty_counts_in_the_score(folder):
-    translator = Translator.from_pretrained(folder)
+    translator = Translator.from_pretrained(folder, engine="torch")
     translator.model.generation_config.length_penalty = 0.5
     for num_beams in (1, 3):
         result = translator("The cat.", num_beams=num_beams)
@@ -121,7 +121,7 @@ def test_a_marian_checkpoint_names_its_pair(tmp_path):
     tokenizer = foreign_tokenizer()
     tokenizer.init_kwargs.update(source_lang="en", target_lang="fr")
     folder = tiny.save(tmp_path, tiny.foreign_model("marian"), tokenizer)
-    translator = Translator.from_pretrained(folder)
+    translator = Translator.from_pretrained(folder, engine="torch")
     assert translator.language_pairs == [("en", "fr")]
     with pytest.raises(UserError, match="it has en to fr"):
         translator("x", target="de")
@@ -135,7 +135,7 @@ def test_tags_and_ends_typed_by_a_user_are_text(translator):
 
 
 def test_a_text_too_long_is_refused_not_cut(any_folder):
-    translator = Translator.from_pretrained(any_folder)
+    translator = Translator.from_pretrained(any_folder, engine="torch")
     text = "box " * 100
     if translator.model.config.model_type == "t5":
         assert translator(text, max_new_tokens=2).hypotheses
@@ -146,7 +146,7 @@ def test_a_text_too_long_is_refused_not_cut(any_folder):
 
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_hypothesis_ends_with_its_end_and_without_padding(folder, num_beams):
-    translator = Translator.from_pretrained(folder)
+    translator = Translator.from_pretrained(folder, engine="torch")
     few = {2, translator.tokenizer.tag_id("fr"), 300, 301}  # pieces left to choose from: an end comes soon, not at once
     others = [piece for piece in range(len(translator.tokenizer)) if piece not in few]
     translator.model.generation_config.update(suppress_tokens=others)
@@ -191,7 +191,7 @@ def test_words_never_seen_are_named_numbers_and_punctuation_are_not(translator):
 
 
 def test_a_checkpoint_that_samples_is_searched_all_the_same(any_folder):
-    translator = Translator.from_pretrained(any_folder)
+    translator = Translator.from_pretrained(any_folder, engine="torch")
     before = plain(translator(SENTENCES[:2]))
     translator.model.generation_config.update(do_sample=True, temperature=5.0)
     assert plain(translator(SENTENCES[:2])) == plain(translator(SENTENCES[:2])) == before

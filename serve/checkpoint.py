@@ -1,0 +1,85 @@
+"""What a checkpoint's JSON files say of how to translate with it, read without torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+from seq2see.serve.plan import Limits
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder of a trained model.
+
+    `seen_words` are, for each language, the casefolded words of its training text; None where it does not say.
+    """
+
+    name: str
+    folder: Path
+    config: Mapping[str, Any]
+    generation: Mapping[str, Any]
+    tokenizer: Mapping[str, Any]
+    seen_words: Mapping[str, frozenset[str]] | None
+
+    @property
+    def model_type(self) -> str:
+        return str(self.config.get("model_type"))
+
+    @property
+    def language_pairs(self) -> list[tuple[str, str]]:
+        """The (source, target) pairs it serves, the default first; empty where it does not say."""
+        if self.model_type == "seq2see":
+            return [(source, target) for source, target in self.config.get("language_pairs") or []]
+        pair = self.tokenizer.get("source_lang"), self.tokenizer.get("target_lang")  # as Marian checkpoints have it
+        return [pair] if isinstance(pair[0], str) and isinstance(pair[1], str) else []
+
+    @property
+    def limits(self) -> Limits:
+        """generation_config.json over config.json, which says the same in checkpoints of before."""
+        return Limits({**self.config, **self.generation}, self.config.get("max_position_embeddings"))
+
+
+def read_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Checkpoint:
+    """The checkpoint of a folder or Hub id; UserError where there is none, or a file is not what it should be."""
+    folder = Path(name)
+    if not folder.is_dir():
+        from seq2see.modeling.loading import resolve_folder
+
+        folder = resolve_folder(name, trust_remote_code=trust_remote_code)
+    if not (folder / "config.json").is_file():
+        raise UserError(f"{folder} has no config.json: it is empty, half written, or not a checkpoint")
+    return Checkpoint(
+        name=str(name),
+        folder=folder,
+        config=_read(folder / "config.json"),
+        generation=_read(folder / "generation_config.json"),
+        tokenizer=_read(folder / "tokenizer_config.json"),
+        seen_words=_read_seen_words(folder / "seen_words.json"),
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise UserError(f"{path} is not valid JSON: {str(error).splitlines()[0]}") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{path} holds a {type(found).__name__}, expected an object")
+    return found
+
+
+def _read_seen_words(path: Path) -> dict[str, frozenset[str]] | None:
+    if not path.is_file():
+        return None
+    try:
+        lists = json.loads(path.read_text(encoding="utf-8"))
+        return {language: frozenset(words) for language, words in lists.items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error

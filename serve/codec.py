@@ -1,0 +1,103 @@
+"""Text to ids and back, as a translator needs it: two ways, which give the same ids.
+
+`PieceCodec` reads the tokenizer.json of a Seq2See checkpoint with the `tokenizers` library alone, in milliseconds and
+without torch.  `TokenizerCodec` wraps a transformers tokenizer of any model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from seq2see.errors import UserError
+from seq2see.tokenizer.words import refuse_surrogates
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+FIRST_TAG, TAG_SLOTS = 4, 32  # where a Seq2See vocabulary has its language tags
+END = 2
+
+
+class Codec(Protocol):
+    """What both are."""
+
+    tags: dict[str, int]  # of target languages; empty where a model has none
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
+
+    def begin(self, text: str, *, language: str) -> list[int]:
+        """The ids that a translation begins with if it is to begin with this text; tag and `</s>` left out."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of target ids, without tags and special tokens."""
+
+    def tokens(self) -> list[str]:
+        """The vocabulary, by id."""
+
+
+class PieceCodec:
+    """Of a Seq2See checkpoint; UserError where its tokenizer.json cannot be read."""
+
+    def __init__(self, folder: Path):
+        from tokenizers import Tokenizer
+
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # whatever the library finds wrong with it, it raises a bare Exception
+            raise UserError(f"the tokenizer in {folder} cannot be read: {str(error).splitlines()[0]}") from error
+        self._tokenizer.encode_special_tokens = True
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        names = map(self._tokenizer.id_to_token, range(FIRST_TAG, FIRST_TAG + TAG_SLOTS))
+        self.tags = {name[2:-1]: id for id, name in enumerate(names, FIRST_TAG) if name and name.startswith("<2")}
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[*pieces, END] for pieces in self._pieces(texts)]
+
+    def begin(self, text: str, *, language: str) -> list[int]:
+        return self._pieces([text])[0]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+    def tokens(self) -> list[str]:
+        return [str(self._tokenizer.id_to_token(id)) for id in range(self._tokenizer.get_vocab_size())]
+
+    def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        for text in texts:
+            refuse_surrogates(text)
+        return [one.ids for one in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)] if texts else []
+
+
+class TokenizerCodec:
+    """Of any transformers tokenizer."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+        from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+
+        self.tokenizer: Any = tokenizer
+        ours = isinstance(tokenizer, Seq2SeeTokenizer)
+        self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages} if ours else {}
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        from seq2see.lens.forcing import encode_source
+
+        return [encode_source(self.tokenizer, text) for text in texts]
+
+    def begin(self, text: str, *, language: str) -> list[int]:
+        from seq2see.lens.forcing import encode_target
+
+        ids = encode_target(self.tokenizer, text, language=language, first=None)
+        ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
+        return ids[1:] if self.tags else ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        from seq2see.lens.forcing import decode_target
+
+        return decode_target(self.tokenizer, ids)
+
+    def tokens(self) -> list[str]:
+        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]

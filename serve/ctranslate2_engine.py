@@ -1,0 +1,68 @@
+"""The fast engine: CTranslate2, on a CPU, for the models that it can hold (Seq2See and Marian).
+
+It has one seed for all that it draws, and cannot draw the same again in another batch, so it searches and never draws.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import ctranslate2
+
+from seq2see.errors import UserError
+from seq2see.serve.engine import Found
+from seq2see.serve.plan import Plan
+
+BATCH_TOKENS = 1024  # source pieces of one batch, padding counted
+
+
+class CTranslate2Engine:
+    """Translates with an exported model (`export.py`).
+
+    Args:
+        folder: what `export` wrote.
+        tokens: the vocabulary, by id.
+        precision: of the weights, as the export has them: int8, float32.
+        threads: sentences are shared out among so many; each is worked on by one.
+    """
+
+    name = "ctranslate2"
+
+    def __init__(self, folder: Path, *, tokens: Sequence[str], precision: str, threads: int):
+        self.precision = precision
+        self.tokens = tokens
+        self.ids = {token: id for id, token in enumerate(tokens)}
+        try:
+            self.translator = ctranslate2.Translator(
+                str(folder), device="cpu", compute_type=precision, inter_threads=threads, intra_threads=1
+            )
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(f"CTranslate2 cannot load {folder} ({reason}): remove that folder") from error
+
+    def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
+        """As `Engine` says; ValueError for a plan that draws."""
+        if plan.temperature is not None:
+            raise ValueError("expected a plan that searches: CTranslate2 cannot draw reproducibly")
+        if not sources:
+            return []
+        name = self.tokens.__getitem__
+        results = self.translator.translate_batch(
+            [list(map(name, source)) for source in sources],
+            target_prefix=[list(map(name, plan.prefix))] * len(sources) if plan.prefix else None,
+            beam_size=plan.num_beams,
+            num_hypotheses=plan.alternatives,
+            patience=1,
+            length_penalty=plan.length_penalty,
+            repetition_penalty=plan.repetition_penalty,
+            no_repeat_ngram_size=plan.no_repeat_ngram_size,
+            max_decoding_length=plan.max_length,
+            max_input_length=0,  # nothing is cut silently: the translator refuses or splits what is too long
+            max_batch_size=BATCH_TOKENS,
+            batch_type="tokens",
+            return_scores=True,
+            return_end_token=True,
+        )
+        return [tuple(map(self._found, one.hypotheses, one.scores)) for one in results]
+
+    def _found(self, tokens: Sequence[str], score: float) -> Found:
+        return Found(tuple(map(self.ids.__getitem__, tokens)), score, tokens[-1] == self.tokens[2])

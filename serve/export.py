@@ -1,0 +1,156 @@
+"""A checkpoint in CTranslate2's format: `seq2see export RUN --format ctranslate2 [--quantization int8]`.
+
+`exported` does it by itself where a model is served for the first time, beside the checkpoint or, where that folder
+cannot be written to, in the user's cache; under a name that has the hash of the weights, so that weights that have
+changed are exported anew; and all at once, so that nobody meets half of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+
+KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
+QUANTIZATIONS = ("float32", "int8")
+FORMAT = "1"  # of what lies in the folder; counted up when it changes
+
+
+class NotForCTranslate2(UserError):
+    """The model is of a kind or a shape that CTranslate2 has no place for."""
+
+
+def export(args: argparse.Namespace) -> None:
+    """The command: `args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint)."""
+    from seq2see.modeling.loading import resolve_folder
+
+    run = resolve_folder(args.run)
+    if args.out is None:
+        folder = exported(run, quantization=args.quantization)
+    else:
+        folder = Path(args.out)
+        if folder.exists() and any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
+        write(run, folder, quantization=args.quantization)
+    print(folder)
+
+
+def exported(run: Path, *, quantization: str) -> Path:
+    """The folder of the export of a checkpoint, made if it is not there."""
+    name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
+    places = [run, cache_folder()]
+    for place in places:
+        if (place / name / "model.bin").is_file():
+            return place / name
+    errors: list[OSError] = []
+    for place in places:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            write(run, place / name, quantization=quantization)
+            return place / name
+        except OSError as error:
+            errors.append(error)
+    raise UserError(f"the export of {run} can be written neither there nor to {places[1]} ({errors[-1].strerror})")
+
+
+def weights_hash(run: Path) -> str:
+    """SHA-256 of what the export is made of: the weights, the configuration and the vocabulary."""
+    digest = hashlib.sha256(FORMAT.encode())
+    for path in sorted([*run.glob("*.safetensors"), *run.glob("*.json"), *run.glob("*.spm")]):
+        if path.name in ("metrics.json", "seen_words.json", "generation_config.json"):
+            continue
+        digest.update(path.name.encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def cache_folder() -> Path:
+    """Where exports lie whose checkpoints cannot be written beside."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "seq2see" / "exports"
+
+
+def write(run: Path, folder: Path, *, quantization: str) -> None:
+    """Convert the checkpoint into `folder`, which appears once it is whole; UserError for a model of another kind."""
+    converter = make_converter(run)
+    scratch = Path(tempfile.mkdtemp(prefix=".ctranslate2-", dir=folder.parent))
+    try:
+        try:
+            converter.convert(str(scratch / "model"), quantization=quantization)
+        except (ValueError, RuntimeError, KeyError, AttributeError, NotImplementedError) as error:
+            raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
+        try:
+            (scratch / "model").rename(folder)
+        except OSError:
+            if not (folder / "model.bin").is_file():  # else another process was first
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def make_converter(run: Path) -> Any:
+    """CTranslate2's converter for the checkpoint, loaded and checked by our own loader."""
+    try:
+        from ctranslate2.converters.transformers import BartLoader, TransformersConverter, register_loader
+        from ctranslate2.specs import common_spec, transformer_spec
+    except ImportError as error:
+        raise UserError("this needs CTranslate2: pip install 'seq2see[fast]'") from error
+    from seq2see.serve.checkpoint import read_checkpoint
+    from seq2see.serve.loading import load
+
+    kinds = common_spec.Activation
+    activations = {"relu": kinds.RELU, "gelu": kinds.GELU, "gelu_new": kinds.GELUTanh, "silu": kinds.SWISH}
+
+    @register_loader("Seq2SeeConfig")
+    class Seq2SeeLoader(BartLoader):
+        """Lays a Seq2See model out as CTranslate2 has it: BART's layers, pre-norm, and a table of positions."""
+
+        architecture_name = "AutoModelForSeq2SeqLM"
+
+        def get_model_spec(self, model: Any) -> Any:
+            config = model.config
+            activation = activations[config.activation_function]
+            spec = transformer_spec.TransformerSpec(
+                transformer_spec.TransformerEncoderSpec(
+                    config.encoder_layers, config.encoder_attention_heads, activation=activation
+                ),
+                transformer_spec.TransformerDecoderSpec(
+                    config.decoder_layers, config.decoder_attention_heads, activation=activation
+                ),
+            )
+            self.set_encoder(spec.encoder, model.model.encoder)
+            self.set_decoder(spec.decoder, model.model.decoder)
+            self.set_linear(spec.decoder.projection, model.lm_head)
+            return spec
+
+        def set_common_layers(self, spec: Any, module: Any) -> None:
+            spec.scale_embeddings = module.embedder.scale
+            spec.position_encodings.encodings = module.embedder.positions.table_PD
+            embeddings = spec.embeddings[0] if isinstance(spec.embeddings, list) else spec.embeddings
+            self.set_embeddings(embeddings, module.embed_tokens)
+            self.set_layer_norm(spec.layer_norm, module.layer_norm)
+
+    checkpoint = read_checkpoint(run)
+    if checkpoint.model_type not in KINDS:
+        kinds = " and ".join(KINDS)
+        raise NotForCTranslate2(f"{run} is a {checkpoint.model_type} model; only {kinds} models are exported")
+    model, tokenizer = load(checkpoint, trust_remote_code=False)
+
+    class Converter(TransformersConverter):
+        def load_model(self, *args: Any, **kwargs: Any) -> Any:
+            return model
+
+        def load_tokenizer(self, *args: Any, **kwargs: Any) -> Any:
+            return tokenizer
+
+    if sys.stderr.isatty():
+        print(f"exporting {run} for CTranslate2, once", file=sys.stderr, flush=True)
+    return Converter(str(run))

@@ -1,0 +1,171 @@
+"""The torch engine: transformers' own `generate`, for any encoder-decoder and every setting of a plan.
+
+Sentences are sorted by length and cut into batches of bounded size, so that little is padding.
+
+Drawing is a search for the best piece, too, once each piece's logit has a random number of the Gumbel distribution
+added to it (Gumbel 1954; Maddison et al. 2014).  So a row draws from a generator of its own, whatever else is in the
+batch, and the search is the same greedy one.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from threading import Lock
+
+import torch
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedModel,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from seq2see.serve.engine import Found
+from seq2see.serve.plan import Plan
+
+# B rows, V vocabulary
+
+BATCH_TOKENS = 4096  # source pieces in one batch, padding and beams counted
+BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step, for the scores
+
+
+class TorchEngine:
+    """Translates with the torch model as it was loaded; `lock` is held meanwhile, for looking changes the model."""
+
+    name = "torch"
+
+    def __init__(self, model: PreTrainedModel, *, end: frozenset[int], lock: Lock):
+        self.model = model
+        self.end = end
+        self.lock = lock
+        self.precision = str(model.dtype).removeprefix("torch.")
+
+    def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
+        """As `Engine` says.  Alternatives of a draw are drawn each for itself, in no order."""
+        copies = plan.alternatives if plan.temperature is not None else 1
+        rows = [(source, copy) for source in sources for copy in range(copies)]
+        found: dict[int, tuple[Found, ...]] = {}
+        with self.lock:
+            for batch in self._batches([source for source, _ in rows], plan.num_beams):
+                found.update(zip(batch, self._generate([rows[i] for i in batch], plan), strict=True))
+        alone = [found[i] for i in range(len(rows))]
+        return [tuple(one for many in alone[i : i + copies] for one in many) for i in range(0, len(rows), copies)]
+
+    def _batches(self, sources: Sequence[Sequence[int]], num_beams: int) -> Iterator[list[int]]:
+        by_length = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+        most_rows = max(1, BATCH_LOGITS // self.model.config.vocab_size // num_beams)
+        batch: list[int] = []
+        for i in by_length:  # growing, so the newest is the longest
+            full = (len(batch) + 1) * len(sources[i]) * num_beams > BATCH_TOKENS or len(batch) == most_rows
+            if batch and full:
+                yield batch
+                batch = []
+            batch.append(i)
+        if batch:
+            yield batch
+
+    @torch.no_grad()
+    def _generate(self, rows: Sequence[tuple[Sequence[int], int]], plan: Plan) -> Iterator[tuple[Found, ...]]:
+        """The hypotheses of some rows, each a source and which of its draws this is."""
+        sources = [source for source, _ in rows]
+        input_ids_BS = torch.zeros(len(sources), max(map(len, sources)), dtype=torch.long)
+        mask_BS = torch.zeros_like(input_ids_BS)
+        for b, source in enumerate(sources):
+            input_ids_BS[b, : len(source)] = torch.tensor(source)
+            mask_BS[b, : len(source)] = 1
+        chosen = Chosen(Draw(rows, plan) if plan.temperature is not None else None)
+        output = self.model.generate(
+            input_ids_BS.to(self.model.device),
+            attention_mask=mask_BS.to(self.model.device),
+            generation_config=self._settings(plan),
+            logits_processor=LogitsProcessorList([Begin(plan.prefix), *([chosen] if plan.num_beams == 1 else [])]),
+        )
+        cut = [self._cut(row) for row in output.sequences[:, 1:].tolist()]
+        if plan.num_beams == 1:
+            scores = chosen.scores([len(ids) for ids, _ in cut], length_penalty=plan.length_penalty)
+        else:
+            scores = output.sequences_scores.tolist()
+        found = [Found(tuple(ids), score, done) for (ids, done), score in zip(cut, scores, strict=True)]
+        count = len(found) // len(rows)
+        return (tuple(found[i : i + count]) for i in range(0, len(found), count))
+
+    def _settings(self, plan: Plan) -> GenerationConfig:
+        settings = GenerationConfig.from_dict(self.model.generation_config.to_dict())
+        settings.update(
+            num_beams=plan.num_beams,
+            num_return_sequences=1 if plan.num_beams == 1 else plan.alternatives,
+            max_length=plan.max_length + 1,  # transformers counts the start
+            max_new_tokens=None,
+            length_penalty=plan.length_penalty,
+            repetition_penalty=plan.repetition_penalty,
+            no_repeat_ngram_size=plan.no_repeat_ngram_size,
+            forced_bos_token_id=None,  # the plan's prefix has it
+            do_sample=False,
+            return_dict_in_generate=True,
+            output_scores=plan.num_beams > 1,
+        )
+        return settings
+
+    def _cut(self, ids: list[int]) -> tuple[list[int], bool]:
+        """A generated row up to and with its `</s>`, and whether it has one."""
+        at = next((i for i, token in enumerate(ids) if token in self.end), None)
+        return (ids, False) if at is None else (ids[: at + 1], True)
+
+
+class Begin(LogitsProcessor):
+    """Leaves no choice while the prefix is being written."""
+
+    def __init__(self, prefix: Sequence[int]):
+        self.prefix = prefix
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        step = input_ids.shape[1] - 1
+        if step >= len(self.prefix):
+            return scores
+        forced = torch.full_like(scores, float("-inf"))
+        forced[:, self.prefix[step]] = 0
+        return forced
+
+
+class Draw:
+    """Adds to each row's logits, at its temperature and among its best, the noise that makes the best one a draw."""
+
+    def __init__(self, rows: Sequence[tuple[Sequence[int], int]], plan: Plan):
+        self.generators = [torch.Generator().manual_seed(seed_of(source, copy, plan.seed)) for source, copy in rows]
+        self.warpers = LogitsProcessorList([TemperatureLogitsWarper(float(plan.temperature or 1))])
+        if plan.top_k:
+            self.warpers.append(TopKLogitsWarper(plan.top_k))
+        if plan.top_p < 1:
+            self.warpers.append(TopPLogitsWarper(plan.top_p))
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        uniform_BV = torch.stack([torch.rand(scores.shape[1], generator=one) for one in self.generators])
+        gumbel_BV = -(-uniform_BV.clamp_min(1e-20).log()).log()
+        return self.warpers(input_ids, scores) + gumbel_BV.to(scores.device)  # type: ignore[return-value]
+
+
+def seed_of(source: Sequence[int], copy: int, seed: int) -> int:
+    """The seed of one row's generator: of what it translates, which draw it is, and the caller's seed."""
+    digest = hashlib.blake2b(repr((seed, copy, list(source))).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+class Chosen(LogitsProcessor):
+    """Remembers the log-probability of what greedy search takes at each step: [B] numbers a step, where `output_scores`
+    would keep [B,V].  Probabilities are the model's, before the noise of a draw."""
+
+    def __init__(self, draw: Draw | None):
+        self.draw = draw
+        self.steps: list[torch.Tensor] = []
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        ranked = self.draw(input_ids, scores) if self.draw else scores
+        taken_B1 = ranked.argmax(-1, keepdim=True)
+        self.steps.append(scores.float().log_softmax(-1).gather(-1, taken_B1)[:, 0])
+        return ranked
+
+    def scores(self, lengths: Sequence[int], *, length_penalty: float) -> list[float]:
+        steps_TB = torch.stack(self.steps)
+        return [float(steps_TB[:length, b].sum()) / length**length_penalty for b, length in enumerate(lengths)]

@@ -1,0 +1,175 @@
+"""The fast engine gives what torch gives, needs no torch, and its export is there once, whole and of these weights."""
+
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import tiny
+from safetensors.torch import load_file, save_file
+from tiny import SENTENCES
+
+from seq2see import Translator
+from seq2see.cli import main
+from seq2see.errors import UserError
+from seq2see.serve import export
+from seq2see.serve.checkpoint import read_checkpoint
+from seq2see.serve.codec import PieceCodec, TokenizerCodec
+
+pytest.importorskip("ctranslate2")
+TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"]
+
+
+@pytest.fixture(params=[tiny.seq2see, tiny.published_marian])
+def run(request, tmp_path):
+    return tiny.save(tmp_path / "run", *request.param())
+
+
+def hypotheses(results):
+    return [[one.token_ids for one in result.hypotheses] for result in results]
+
+
+@pytest.mark.parametrize("settings", [
+    {"num_beams": 1}, {"num_beams": 4, "alternatives": 2}, {"num_beams": 3, "length_penalty": 0.3},
+    {"num_beams": 1, "repetition_penalty": 1.7}, {"max_new_tokens": 3},
+])  # fmt: skip
+def test_in_float32_it_finds_what_torch_finds(run, settings):
+    fast = Translator.from_pretrained(run, engine="ctranslate2", precision="float32", threads=1)(TEXTS, **settings)
+    slow = Translator.from_pretrained(run, engine="torch")(TEXTS, **settings)
+    assert hypotheses(fast) == hypotheses(slow)
+    assert [result.text for result in fast] == [result.text for result in slow]
+    for ours, theirs in zip(fast, slow, strict=True):
+        assert (ours.engine, ours.precision) == ("ctranslate2", "float32")
+        for a, b in zip(ours.hypotheses, theirs.hypotheses, strict=True):
+            assert (a.score, a.log_prob) == pytest.approx((b.score, b.log_prob), rel=2e-3)  # its gelu is another one
+            assert a.finished == b.finished
+
+
+def test_a_trace_tells_who_translated_and_how_far_off_it_was(run):
+    translator = Translator.from_pretrained(run, engine="ctranslate2")
+    result = translator(SENTENCES[0])
+    [trace] = translator.look(result)
+    assert (trace.engine, trace.precision) == ("ctranslate2", "int8")
+    assert trace.target_ids == result.hypotheses[0].token_ids
+    assert 0 < abs(trace.difference) < 0.2 * abs(trace.log_prob)
+
+
+def test_no_run_of_pieces_comes_twice_where_none_may(run):
+    for result in Translator.from_pretrained(run)(TEXTS[:-3], no_repeat_ngram_size=2, num_beams=2):
+        ids = result.hypotheses[0].token_ids
+        assert len(set(zip(ids, ids[1:], strict=False))) == len(ids) - 1 > 3
+
+
+@pytest.mark.filterwarnings("ignore:CTranslate2 cannot hold")
+def test_torch_translates_what_it_cannot_hold(any_folder):
+    if read_checkpoint(any_folder).model_type == "seq2see":
+        pytest.skip("CTranslate2 holds this one")
+    assert Translator.from_pretrained(any_folder)("The cat.").engine == "torch"
+    with pytest.raises(UserError, match="are exported|cannot hold"):  # the Marian has more embeddings than pieces
+        Translator.from_pretrained(any_folder, engine="ctranslate2")
+
+
+def test_it_is_chosen_where_it_is_installed(run, monkeypatch):
+    assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
+    monkeypatch.setattr("seq2see.serve.translator.find_spec", lambda name: None)
+    assert Translator.from_pretrained(run)("The cat.").engine == "torch"
+
+
+def test_translating_needs_no_torch_once_the_export_is_there(tmp_path):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    expected = Translator.from_pretrained(run)(SENTENCES[0]).text
+    script = f"""
+import sys
+from seq2see import Translator
+result = Translator.from_pretrained({str(run)!r})({SENTENCES[0]!r})
+assert not {{"torch", "transformers"}} & set(sys.modules)
+sys.stdout.buffer.write(result.text.encode())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=100)
+    assert (done.returncode, done.stdout.decode()) == (0, expected), done.stderr
+
+
+def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
+    folder = export.exported(run, quantization="int8")
+    assert folder.parent == run and folder != export.exported(run, quantization="float32")
+    (run / "metrics.json").write_text("{}")  # no part of the model
+    with monkeypatch.context() as patch:
+        patch.setattr(export, "write", None)
+        assert export.exported(run, quantization="int8") == folder
+    tensors = load_file(run / "model.safetensors")
+    name = next(name for name in tensors if name.endswith("fc1.bias"))
+    tensors[name] += 1
+    save_file(tensors, run / "model.safetensors", {"format": "pt"})
+    assert export.exported(run, quantization="int8") != folder
+
+
+def test_several_that_start_at_once_meet_a_whole_export(tmp_path):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    with ThreadPoolExecutor(4) as pool:
+        folders = list(pool.map(lambda _: export.exported(run, quantization="int8"), range(4)))
+    assert len(set(folders)) == 1 and not list(run.glob(".ctranslate2-*"))
+    assert {item.name for item in folders[0].iterdir()} >= {"model.bin", "config.json"}
+
+
+def test_a_folder_that_cannot_be_written_to_is_served_from_the_cache(tmp_path, monkeypatch):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write = export.write
+
+    def refused(source: Path, folder: Path, **settings: str) -> None:
+        if run in folder.parents:
+            raise PermissionError(13, "Permission denied")
+        write(source, folder, **settings)
+
+    monkeypatch.setattr(export, "write", refused)
+    folder = export.exported(run, quantization="int8")
+    assert tmp_path / "cache" in folder.parents and Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
+
+
+def test_a_damaged_export_is_told(tmp_path):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    folder = export.exported(run, quantization="int8")
+    (folder / "model.bin").write_bytes(b"x")
+    with pytest.raises(UserError, match="remove that folder"):
+        Translator.from_pretrained(run)
+
+
+def test_the_command_exports(tmp_path, capsys):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    out = tmp_path / "out"
+    assert main(["export", str(run), "--quantization", "float32", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n" and (out / "model.bin").is_file()
+    assert main(["export", str(run), "--out", str(out)]) == 2
+    assert "is not empty" in capsys.readouterr().err
+    bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
+    assert main(["export", str(bart)]) == 1
+    assert "only seq2see and marian models" in capsys.readouterr().err
+
+
+def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
+    fast, slow = PieceCodec(folder), TokenizerCodec(translator.tokenizer)
+    texts = [*TEXTS[:-3], " two  spaces ", "<pad><s></s><2fr>", "é e\u0301 \u200b 𝔘 \t\n", "'l’été' “x” <0x41>"]
+    ids = slow.encode(texts)
+    assert fast.encode(texts) == ids and fast.encode([]) == []
+    assert [fast.decode([4, *row]) for row in ids] == [slow.decode([4, *row]) for row in ids] == texts
+    assert fast.tags == slow.tags and fast.tokens() == slow.tokens()
+    assert fast.begin("Le chat", language="fr") == slow.begin("Le chat", language="fr") == ids_of(slow, "Le chat")
+    with pytest.raises(UserError, match="surrogate"):
+        fast.encode(["a\ud800"])
+
+
+def ids_of(codec, text):
+    return codec.encode([text])[0][:-1]
+
+
+def test_the_files_of_a_checkpoint_are_read_without_torch(folder, tmp_path):
+    broken = shutil.copytree(folder, tmp_path / "run")
+    (broken / "generation_config.json").write_text(json.dumps([1]))
+    with pytest.raises(UserError, match="generation_config.json holds a list"):
+        read_checkpoint(broken)
+    (broken / "config.json").unlink()
+    with pytest.raises(UserError, match="has no config.json"):
+        read_checkpoint(broken)
