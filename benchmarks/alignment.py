@@ -179,7 +179,7 @@ def best_way(dev: Part) -> str:
 
 
 def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) -> list[dict[str, Any]]:
-    aligner = Aligner(Translator.from_pretrained(run))
+    aligner = Aligner(Translator.from_pretrained(run, engine="torch"))
     tried_on = GoldSentences(traces_of(aligner, dev), dev.gold)
     fitted = tried_on.fit(fitted_on="the validation part", guided=taught)
     chosen = {"fitted choice": fitted, "last layer's mean": aligner.naive()}

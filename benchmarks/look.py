@@ -34,7 +34,7 @@ def translator_at(run: Path) -> tuple[Any, bool]:
     from seq2see import Translator
 
     if (run / "config.json").is_file():
-        return Translator.from_pretrained(run), True
+        return Translator.from_pretrained(run, engine="torch"), True
     from seq2see.training.config import load_config
     from seq2see.training.pairs import load_corpus
     from seq2see.training.run import make_model

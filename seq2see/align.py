@@ -40,7 +40,7 @@ def align(args: argparse.Namespace) -> None:
         raise UserError("--links are for --fit: without it links are what comes out", exit_code=2)
     if not args.fit and not args.src:
         raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit", exit_code=2)
-    aligner = Aligner(Translator.from_pretrained(args.run), source=args.source, target=args.target)
+    aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)
         return
