@@ -85,7 +85,7 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
     try:
         try:
             converter.convert(str(scratch / "model"), quantization=quantization)
-        except (ValueError, RuntimeError, KeyError, AttributeError, NotImplementedError) as error:
+        except (ValueError, RuntimeError, KeyError, AttributeError) as error:
             raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
         try:
             (scratch / "model").rename(folder)

@@ -19,6 +19,7 @@ VERBS = {
     "evaluate": ["runs/x"],
     "translate": ["runs/x", "--from", "en", "--to", "fr"],
     "score": ["runs/x", "--to", "fr"],
+    "export": ["runs/x", "--quantization", "float32"],
     "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
     "align": ["runs/x", "--src", "in.en", "--tgt", "in.fr"],
     "heads": ["runs/x", "--sentences", "300"],
