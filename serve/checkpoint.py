@@ -35,8 +35,8 @@ class Checkpoint:
         """The (source, target) pairs it serves, the default first; empty where it does not say."""
         if self.model_type == "seq2see":
             return [(source, target) for source, target in self.config.get("language_pairs") or []]
-        pair = self.tokenizer.get("source_lang"), self.tokenizer.get("target_lang")  # as Marian checkpoints have it
-        return [pair] if isinstance(pair[0], str) and isinstance(pair[1], str) else []
+        source, target = self.tokenizer.get("source_lang"), self.tokenizer.get("target_lang")  # as Marian has it
+        return [(source, target)] if isinstance(source, str) and isinstance(target, str) else []
 
     @property
     def limits(self) -> Limits:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from seq2see.errors import UserError
 
@@ -45,6 +45,28 @@ class Plan:
         return dataclasses.replace(self, prefix=tuple(prefix))
 
 
+class Settings(TypedDict, total=False):
+    """What a caller may ask for; what is left out or None is as the checkpoint says.
+
+    `alternatives` hypotheses of each text are found by at least as many beams.  `num_beams` 1 is greedy search.
+    `max_new_tokens` pieces are the most of a translation.  `length_penalty` above 1 favours longer ones,
+    `repetition_penalty` above 1 makes pieces already written less probable, and no run of `no_repeat_ngram_size` pieces
+    comes twice (0: any may).  Any of `temperature`, `top_k` and `top_p` draws translations instead of searching for the
+    best; draws are the same for the same `seed`, text and settings, whatever else is translated with them.
+    """
+
+    alternatives: int | None
+    num_beams: int | None
+    max_new_tokens: int | None
+    length_penalty: float | None
+    repetition_penalty: float | None
+    no_repeat_ngram_size: int | None
+    temperature: float | None
+    top_k: int | None
+    top_p: float | None
+    seed: int | None
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a checkpoint says of how to translate with it: its generation_config.json, and how long a text may be."""
@@ -58,58 +80,37 @@ class Limits:
         ids = self.defaults.get("eos_token_id")
         return frozenset([ids] if isinstance(ids, int) else ids or ())
 
-    def plan(
-        self,
-        *,
-        first: int | None = None,
-        prefix: Sequence[int] = (),
-        num_beams: int | None = None,
-        alternatives: int = 1,
-        max_new_tokens: int | None = None,
-        length_penalty: float | None = None,
-        repetition_penalty: float | None = None,
-        no_repeat_ngram_size: int | None = None,
-        temperature: float | None = None,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        seed: int = 0,
-    ) -> Plan:
+    def plan(self, *, first: int | None = None, prefix: Sequence[int] = (), **asked: Unpack[Settings]) -> Plan:
         """The checkpoint's settings, changed by what the caller asks; UserError for a number out of bounds.
 
         `first` is the id that every hypothesis must begin with (a language tag), instead of the checkpoint's default.
         A checkpoint that samples by default is searched all the same: drawing is the caller's choice.
         """
-        asked = {name: value for name, value in locals().items() if name in _BOUNDS and value is not None}
-        for name, value in asked.items():
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        for name, value in given.items():
             _check(name, value, self.positions or MOST_PIECES)
-        if (top_k is not None or top_p is not None) and temperature is None:
-            temperature = 1.0
-        if temperature is not None and num_beams not in (None, 1):
-            raise UserError(f"num_beams {num_beams}: a draw (temperature, top_k, top_p) has no beams", exit_code=2)
-        defaults = self.defaults
-        if first is None:
-            first = defaults.get("forced_bos_token_id")
-        prefix = (*(() if first is None else (first,)), *prefix)
-        most = min(self.positions or MOST_NEW_TOKENS, (defaults.get("max_length") or MOST_NEW_TOKENS + 1) - 1)
-        beams = num_beams or defaults.get("num_beams") or 1
+        draws = {"temperature", "top_k", "top_p"} & set(given)
+        alternatives, beams = given.get("alternatives", 1), given.get("num_beams")
+        if draws and beams not in (None, 1):
+            raise UserError(f"num_beams {beams}: a draw (temperature, top_k, top_p) has no beams", exit_code=2)
+        said = {name: value for name, value in self.defaults.items() if value is not None}
+        first = said.get("forced_bos_token_id") if first is None else first
+        most = min(self.positions or MOST_NEW_TOKENS, said.get("max_length", MOST_NEW_TOKENS + 1) - 1)
+        both = {**said, **given}
         return Plan(
-            prefix=prefix,
-            num_beams=1 if temperature is not None else max(beams, alternatives),
+            prefix=(*(() if first is None else (first,)), *prefix),
+            num_beams=1 if draws else max(both.get("num_beams", 1), alternatives),
             alternatives=alternatives,
-            max_length=max_new_tokens or most,
-            length_penalty=_first(length_penalty, defaults.get("length_penalty"), 1.0),
-            early_stopping=bool(defaults.get("early_stopping")),
-            repetition_penalty=_first(repetition_penalty, defaults.get("repetition_penalty"), 1.0),
-            no_repeat_ngram_size=_first(no_repeat_ngram_size, defaults.get("no_repeat_ngram_size"), 0),
-            temperature=temperature,
-            top_k=top_k or 0,
-            top_p=1.0 if top_p is None else top_p,
-            seed=seed,
+            max_length=given.get("max_new_tokens", most),
+            length_penalty=both.get("length_penalty", 1.0),
+            early_stopping=bool(said.get("early_stopping")),
+            repetition_penalty=both.get("repetition_penalty", 1.0),
+            no_repeat_ngram_size=both.get("no_repeat_ngram_size", 0),
+            temperature=given.get("temperature", 1.0) if draws else None,
+            top_k=given.get("top_k", 0),
+            top_p=given.get("top_p", 1.0),
+            seed=given.get("seed", 0),
         )
-
-
-def _first(*values: Any) -> Any:
-    return next(value for value in values if value is not None)
 
 
 # The type of each number a caller may give, its least and its greatest value; None: the model's positions.

@@ -143,7 +143,7 @@ class Draw:
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         uniform_BV = torch.stack([torch.rand(scores.shape[1], generator=one) for one in self.generators])
         gumbel_BV = -(-uniform_BV.clamp_min(1e-20).log()).log()
-        return self.warpers(input_ids, scores) + gumbel_BV.to(scores.device)  # type: ignore[return-value]
+        return self.warpers(input_ids, scores) + gumbel_BV.to(scores.device)
 
 
 def seed_of(source: Sequence[int], copy: int, seed: int) -> int:

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
@@ -27,7 +27,7 @@ from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
 from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NotForCTranslate2, exported
-from seq2see.serve.plan import Limits, Plan
+from seq2see.serve.plan import Limits, Plan, Settings
 from seq2see.tokenizer.words import Word, refuse_surrogates, split_words
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from seq2see.lens.trace import Trace
     from seq2see.serve.scoring import Score
     from seq2see.serve.torch_engine import TorchEngine
+
+    Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
@@ -77,19 +79,18 @@ class Translator:
         from seq2see.serve.loading import check_sizes
 
         check_sizes(model, tokenizer, name=name)
-        self._begin(name, seen_words)
-        self._loaded = model, tokenizer
+        self._begin(name, seen_words, (model, tokenizer))
         self.codec: Codec = TokenizerCodec(tokenizer)
         self.engine: Engine = self.torch_engine
 
-    def _begin(self, name: str, seen_words: Mapping[str, frozenset[str]] | None) -> None:
+    def _begin(self, name: str, seen_words: Mapping[str, frozenset[str]] | None, loaded: Loaded | None = None) -> None:
         self.name = name
         self._seen_words = seen_words
         self._checkpoint: Checkpoint | None = None
         self._trusted = False
         self._loading = RLock()  # one thread loads, the others wait for it
         self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
-        self._loaded: tuple[PreTrainedModel, PreTrainedTokenizerBase] | None = None
+        self._loaded = loaded
 
     @classmethod
     def from_pretrained(
@@ -153,7 +154,7 @@ class Translator:
 
         return TorchEngine(self.model, end=self.limits.end, lock=self._lock)
 
-    def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    def _load(self) -> Loaded:
         with self._loading:
             if self._loaded is None:
                 from seq2see.serve.loading import load
@@ -180,9 +181,25 @@ class Translator:
         return [(source, target) for source, target in getattr(self.model.config, "language_pairs", None) or []]
 
     @overload  # a str is a Sequence[str] too, and matches here first
-    def __call__(self, text: str, **settings: Any) -> Translation: ...  # type: ignore[overload-overlap]
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        text: str,
+        *,
+        source: str | None = ...,
+        target: str | None = ...,
+        prefix: str = ...,
+        **settings: Unpack[Settings],
+    ) -> Translation: ...
     @overload
-    def __call__(self, text: Sequence[str], **settings: Any) -> list[Translation]: ...
+    def __call__(
+        self,
+        text: Sequence[str],
+        *,
+        source: str | None = ...,
+        target: str | None = ...,
+        prefix: str = ...,
+        **settings: Unpack[Settings],
+    ) -> list[Translation]: ...
     def __call__(
         self,
         text: str | Sequence[str],
@@ -190,30 +207,15 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         prefix: str = "",
-        alternatives: int = 1,
-        num_beams: int | None = None,
-        max_new_tokens: int | None = None,
-        length_penalty: float | None = None,
-        repetition_penalty: float | None = None,
-        no_repeat_ngram_size: int | None = None,
-        temperature: float | None = None,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        seed: int = 0,
+        **settings: Unpack[Settings],
     ) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches; blank texts come back as they are.
 
         Args:
             source, target: languages; the checkpoint's first pair that fits.
             prefix: what every translation is to begin with.
-            alternatives: hypotheses wanted of each text, found by at least as many beams.
-            num_beams: 1 is greedy search; None: as the checkpoint says, as for what follows.
-            max_new_tokens: most pieces of a translation.
-            length_penalty: above 1 favours longer translations.
-            repetition_penalty: above 1 makes pieces already written less probable.
-            no_repeat_ngram_size: no run of so many pieces comes twice; 0: any may.
-            temperature, top_k, top_p: any of them draws translations instead of searching the best.
-            seed: draws are the same for the same seed, text and settings, whatever else is translated with it.
+            settings: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
+                no_repeat_ngram_size, temperature, top_k, top_p, seed: see `plan.Settings`.
 
         UserError: a language it does not have, a number out of bounds, a text too long.
         """
@@ -222,16 +224,7 @@ class Translator:
         plan = self.limits.plan(
             first=self._tag(target),
             prefix=self.codec.begin(self._prepare(prefix), language=target) if prefix else (),
-            alternatives=alternatives,
-            num_beams=num_beams,
-            max_new_tokens=max_new_tokens,
-            length_penalty=length_penalty,
-            repetition_penalty=repetition_penalty,
-            no_repeat_ngram_size=no_repeat_ngram_size,
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-            seed=seed,
+            **settings,
         )
         engine = self.engine if plan.temperature is None else self.torch_engine
         prepared = [self._prepare(one) for one in texts]

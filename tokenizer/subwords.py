@@ -21,10 +21,10 @@ from seq2see.tokenizer.tokenization_seq2see import (
     START,
     UNKNOWN,
     Seq2SeeTokenizer,
-    refuse_surrogates,
     tag_slots,
     template,
 )
+from seq2see.tokenizer.words import refuse_surrogates
 
 MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run says otherwise
 

@@ -22,11 +22,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
+from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.pairs import ROWS, Pair, StoredPairs
-from seq2see.training.processes import usable_cores
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 
