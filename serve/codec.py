@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from seq2see.errors import UserError
+from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
 from seq2see.tokenizer.words import refuse_surrogates
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-FIRST_TAG, TAG_SLOTS = 4, 32  # where a Seq2See vocabulary has its language tags
-END = 2
 
 
 class Codec(Protocol):
@@ -51,11 +49,12 @@ class PieceCodec:
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        names = map(self._tokenizer.id_to_token, range(FIRST_TAG, FIRST_TAG + TAG_SLOTS))
-        self.tags = {name[2:-1]: id for id, name in enumerate(names, FIRST_TAG) if name and name.startswith("<2")}
+        slots = [str(self._tokenizer.id_to_token(id)) for id in range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)]
+        self.tags = {language: id for id, language in enumerate(tagged_languages(slots), FIRST_TAG)}
+        self._end = self._tokenizer.token_to_id(END)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        return [[*pieces, END] for pieces in self._pieces(texts)]
+        return [[*pieces, self._end] for pieces in self._pieces(texts)]
 
     def begin(self, text: str, *, language: str) -> list[int]:
         return self._pieces([text])[0]

@@ -21,14 +21,16 @@ class CTranslate2Engine:
     Args:
         folder: what `export` wrote.
         tokens: the vocabulary, by id.
+        end: the ids that end a hypothesis.
         precision: of the weights, as the export has them: int8, float32.
         threads: sentences are shared out among so many; each is worked on by one.
     """
 
     name = "ctranslate2"
 
-    def __init__(self, folder: Path, *, tokens: Sequence[str], precision: str, threads: int):
+    def __init__(self, folder: Path, *, tokens: Sequence[str], end: frozenset[int], precision: str, threads: int):
         self.precision = precision
+        self.end = end
         self.tokens = tokens
         self.ids = {token: id for id, token in enumerate(tokens)}
         try:
@@ -65,4 +67,5 @@ class CTranslate2Engine:
         return [tuple(map(self._found, one.hypotheses, one.scores)) for one in results]
 
     def _found(self, tokens: Sequence[str], score: float) -> Found:
-        return Found(tuple(map(self.ids.__getitem__, tokens)), score, tokens[-1] == self.tokens[2])
+        ids = tuple(map(self.ids.__getitem__, tokens))
+        return Found(ids, score, ids[-1] in self.end)

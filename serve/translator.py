@@ -136,7 +136,9 @@ class Translator:
         folder = exported(checkpoint.folder, quantization=precision)
         ours = checkpoint.model_type == "seq2see"
         self.codec = PieceCodec(checkpoint.folder) if ours else TokenizerCodec(self.tokenizer)
-        self.engine = CTranslate2Engine(folder, tokens=self.codec.tokens(), precision=precision, threads=threads)
+        self.engine = CTranslate2Engine(
+            folder, tokens=self.codec.tokens(), end=self.limits.end, precision=precision, threads=threads
+        )
 
     @property
     def model(self) -> PreTrainedModel:

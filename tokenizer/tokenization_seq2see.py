@@ -1,12 +1,5 @@
 """The tokenizer: text to piece ids and back, for any Unicode text, with a tag for each target language.
 
-A vocabulary is laid out as
-
-    0..3     `<pad>`, `<s>`, `</s>`, `<unk>` (no text is ever `<unk>`)
-    4..35    32 slots for language tags: `<2fr>` where French has the slot, `<tag7>` where slot 7 is free
-    36..291  the 256 byte pieces `<0x00>` ... `<0xFF>`, for characters that have no piece of their own
-    292..    the learnt pieces, with their real spaces (" the")
-
 A target begins with the tag of its language, a source has none: `labels = <2fr> Le chat ... </s>`.  `tokenizer(text)`
 reads special tokens written in the text, as Hugging Face tokenizers do; `encode_source` and `encode_target` never do,
 to them `</s>` typed by a user is four characters.  A saved folder names the stock class TokenizersBackend, so plain
@@ -14,7 +7,6 @@ AutoTokenizer loads it where this package is absent; our own code calls `Seq2See
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,23 +17,8 @@ from transformers import AutoTokenizer, TokenizersBackend
 
 from seq2see.errors import UserError
 from seq2see.modeling import Seq2SeeConfig
+from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tag_slots, tagged_languages
 from seq2see.tokenizer.words import Piece, piece_spans, refuse_surrogates
-
-PAD, START, END, UNKNOWN = SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
-FIRST_TAG = len(SPECIAL_TOKENS)
-TAG_SLOTS = 32
-
-
-def tag_slots(languages: Sequence[str]) -> list[str]:
-    """The 32 tag tokens for these target languages, in this order; the slots left over are `<tag0>`-like names."""
-    for language in languages:
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
-            raise UserError(f"language {language!r} is not a language code: use letters and digits, such as 'fr'")
-    if len(set(languages)) != len(languages):
-        raise UserError(f"a target language is named twice: {', '.join(languages)}")
-    if len(languages) > TAG_SLOTS:
-        raise UserError(f"{len(languages)} target languages, but a vocabulary has {TAG_SLOTS} tag slots")
-    return [f"<2{language}>" for language in languages] + [f"<tag{i}>" for i in range(len(languages), TAG_SLOTS)]
 
 
 def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
@@ -81,7 +58,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
     def languages(self) -> list[str]:
         """The target languages that have a tag, in slot order."""
         slots = self.convert_ids_to_tokens(list(range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)))
-        return [slot[2:-1] for slot in slots if slot.startswith("<2")]
+        return tagged_languages(slots)
 
     def tag_id(self, language: str) -> int:
         if language not in self.languages:

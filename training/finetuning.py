@@ -17,8 +17,9 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from seq2see.modeling import Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
+from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import FIRST_TAG, TAG_SLOTS, Seq2SeeTokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.pairs import Corpus, Texts, load_corpus

@@ -27,6 +27,7 @@ from transformers import GenerationConfig, PreTrainedModel, TrainerState
 from seq2see.errors import UserError
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.layout import tag_slots
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.tokenizer.words import split_words
@@ -223,7 +224,8 @@ def make_model(
 def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
     size, languages = config.tokenizer.vocab_size, sorted(config.data.targets)
-    code = [Path(inspect.getfile(item)).read_text("utf-8") for item in (train_tokenizer, Seq2SeeTokenizer, Texts)]
+    made_by = (train_tokenizer, tag_slots, Seq2SeeTokenizer, Texts)
+    code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
     folder = made_once(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(

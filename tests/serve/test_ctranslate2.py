@@ -48,6 +48,16 @@ def test_in_float32_it_finds_what_torch_finds(run, settings):
             assert a.finished == b.finished
 
 
+def test_what_ends_and_what_is_cut_are_told_apart(tmp_path):
+    model, tokenizer = tiny.published_marian()
+    model.final_logits_bias[0, 0] = 4.0  # `</s>`, which this kind has first in its vocabulary
+    run = tiny.save(tmp_path / "run", model, tokenizer)
+    results = Translator.from_pretrained(run)([text[:cut] for text in SENTENCES for cut in (5, 20, 60)], num_beams=1)
+    found = [result.hypotheses[0] for result in results]
+    assert {one.finished for one in found} == {True, False}
+    assert all(one.finished == (one.token_ids[-1] == 0) for one in found)
+
+
 def test_a_trace_tells_who_translated_and_how_far_off_it_was(run):
     translator = Translator.from_pretrained(run, engine="ctranslate2")
     result = translator(SENTENCES[0])
