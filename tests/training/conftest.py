@@ -13,6 +13,7 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.pairs import Pair
+from seq2see.training.storybook import Storybook, generate
 from seq2see.training.trainer import Seq2SeeTrainer
 
 WORDS = {
@@ -86,3 +87,8 @@ def toy_file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("data") / "toy.tsv"
     path.write_text("en\tfr\n" + "".join(f"{pair.source}\t{pair.target}\n" for pair in toy_pairs(200)), "utf-8")
     return path
+
+
+@pytest.fixture(scope="session")
+def book() -> Storybook:
+    return generate(seed=0)

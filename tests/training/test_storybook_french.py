@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from seq2see.tokenizer.words import split_words
-from seq2see.training.storybook import Storybook, StoryPair, generate
+from seq2see.training.storybook import Storybook, StoryPair
 from seq2see.training.storybook.lexicon import ADJECTIVES as LEXICON
 from seq2see.training.storybook.lexicon import NOUNS
 from seq2see.training.storybook.senses import SENSES
@@ -84,11 +84,6 @@ def sounds_like_vowel(word: str) -> bool:
 
 
 FORMS = adjective_forms()
-
-
-@pytest.fixture(scope="module")
-def book() -> Storybook:
-    return generate(seed=0)
 
 
 @pytest.fixture(scope="module")
