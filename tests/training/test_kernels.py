@@ -8,6 +8,7 @@ from torch import nn
 
 from seq2see.modeling.attention import attend
 from seq2see.training.kernels import ByteDropout, fast_kernels, short_attention
+from seq2see.training.loss import smoothed_cross_entropy
 
 SHAPE = (300, 40, 25)
 
@@ -119,3 +120,26 @@ def test_training_with_them_or_without_follows_one_trajectory(make_trainer, monk
     assert fast == pytest.approx(plain, rel=1e-5)
     assert fast[-1] < fast[0]
 
+
+def test_a_norm_gives_autocasts_type_and_is_computed_in_float32(make_trainer):
+    model = make_trainer().model
+    norm = model.model.encoder.layer_norm
+    x = torch.randn(3, 5, model.config.d_model)
+    plain = norm(x)
+    with fast_kernels(model):
+        assert norm(x).equal(plain)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            assert norm(x).dtype == torch.bfloat16 and norm(x).equal(plain.bfloat16())
+
+
+def test_the_loss_takes_logits_as_they_come(make_trainer, monkeypatch):
+    """accelerate's mixed precision would copy them to float32 first."""
+    types = []
+
+    def noted(logits_NV, labels_N, *, smoothing):
+        types.append(logits_NV.dtype)
+        return smoothed_cross_entropy(logits_NV, labels_N, smoothing=smoothing)
+
+    monkeypatch.setattr("seq2see.training.trainer.smoothed_cross_entropy", noted)
+    make_trainer(bf16=True, max_steps=2, eval_strategy="steps", eval_steps=2).train()
+    assert len(types) >= 3 and set(types) == {torch.bfloat16}, "in training and in validation"
