@@ -51,7 +51,10 @@ class PieceCodec:
         self._tokenizer.no_padding()
         slots = [str(self._tokenizer.id_to_token(id)) for id in range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)]
         self.tags = {language: id for id, language in enumerate(tagged_languages(slots), FIRST_TAG)}
-        self._end = self._tokenizer.token_to_id(END)
+        end = self._tokenizer.token_to_id(END)
+        if end is None:
+            raise UserError(f"the tokenizer in {folder} has no {END}: it is not Seq2See's")
+        self._end = end
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [[*pieces, self._end] for pieces in self._pieces(texts)]

@@ -171,6 +171,13 @@ def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
         fast.encode(["a\ud800"])
 
 
+def test_a_tokenizer_without_an_end_is_refused(folder, tmp_path):
+    strange = shutil.copytree(folder, tmp_path / "run") / "tokenizer.json"
+    strange.write_text(strange.read_text().replace("</s>", "</end>"))
+    with pytest.raises(UserError, match="has no </s>"):
+        PieceCodec(strange.parent)
+
+
 def ids_of(codec, text):
     return codec.encode([text])[0][:-1]
 
