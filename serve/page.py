@@ -79,9 +79,12 @@ def build_page(translator: Translator) -> gr.Blocks:
         source, target = pairs[choices.index(choice)] if choices else (None, None)
         try:
             result = translator(text.strip(), source=source, target=target)
-            data = view_data(*translator.look(result), unseen=result.unknown_words)
+            first = result.parts[0]
+            data = view_data(*translator.look(first), unseen=first.unknown_words)
         except UserError as error:
             raise _refusal(str(error)) from None
+        if len(result.parts) > 1:
+            gr.Info(f"The text was translated in {len(result.parts)} parts; the maps are of the first.")
         if not result.hypotheses[0].finished:
             gr.Warning("The translation stopped at the model's limit of length; its end is missing.")
         return result.text, data
