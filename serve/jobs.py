@@ -98,7 +98,7 @@ class Job:
         return tuple(
             Hypothesis(
                 text=self.join([one.text for one in each]),
-                token_ids=(ids := sum((one.token_ids for one in each), ())),
+                token_ids=(ids := tuple(id for one in each for id in one.token_ids)),
                 score=(log_prob := sum(one.log_prob for one in each)) / len(ids) ** self.plan.length_penalty,
                 log_prob=log_prob,
                 finished=all(one.finished for one in each),
