@@ -44,7 +44,7 @@ function attentionMap(root) {
   const rowTitle = () => lone() ? view().row_titles[way()] : data.kinds[state.kind].row_titles[way()][state.rows];
   const columnTitle = () => lone() ? view().column_title : data.kinds[state.kind].column_titles[way()];
   const masked = (r, c) => state.kind === "decoder" && drawn.columns[c].pieces[0] > drawn.rows[r].pieces.at(-1);
-  const named = (layer, head) => data.kinds[state.kind].name + (maps().layered ? `, layer ${layer}` : "")
+  const named = (layer, head) => lone() ? view().name : data.kinds[state.kind].name + (maps().layered ? `, layer ${layer}` : "")
     + (maps().headed ? `, head ${head}` : "") + (state.view === "raw" ? "" : `, view ${state.view}`);
 
   // What a word receives is the sum over its pieces; what it gives is the mean, of log-probabilities the sum.
@@ -68,7 +68,8 @@ function attentionMap(root) {
     drawn = { rows: rowUnits(), columns: columnUnits(), values: map(state.layer, state.head) };
     drawn.least = drawn.values.reduce((a, b) => Math.min(a, b), 0);
     drawn.most = drawn.values.reduce((a, b) => Math.max(a, b), 1e-6);
-    drawn.full = state.scale === "map" ? drawn.most : shares() ? 1 : Math.max(drawn.most, maps().low + maps().span);
+    drawn.full = lone() ? Math.max(drawn.most, -drawn.least) : state.scale === "map" ? drawn.most
+      : shares() ? 1 : Math.max(drawn.most, maps().low + maps().span);
   }
   const weight = (r, c) => drawn.values[r * drawn.columns.length + c];
 
@@ -93,7 +94,8 @@ function attentionMap(root) {
   // --- building the page once
   function choice(legend, options, get, set) {
     const group = make("fieldset", "s2s-group"), row = make("span", "s2s-choice"), name = "s2s" + Math.random();
-    group.append(make("legend", "", legend), row);
+    group.append(...(legend ? [make("legend", "", legend)] : []), row);
+    group.setAttribute("aria-label", legend || "Attention");
     for (const [value, text] of options) {
       const label = make("label", "", text), input = make("input");
       Object.assign(input, { type: "radio", name, value });
@@ -242,7 +244,7 @@ function attentionMap(root) {
     ui.controls.forEach((control) => control.refresh());
     ui.kinds.querySelectorAll("input").forEach((input) => { input.disabled = !view().kinds[input.value]; });
     const visible = [[ui.views, Object.keys(data.views).length > 1], [ui.layers, maps().layered], [ui.heads, maps().headed],
-      [ui.rowChoice, state.kind !== "encoder" && !lone()], [ui.overview, maps().layered]];
+      [ui.rowChoice, state.kind !== "encoder" && !lone()], [ui.overview, maps().layered], [ui.scale, !lone()]];
     visible.forEach(([node, on]) => { node.style.display = on ? "" : "none"; });
     ui.scale.querySelector("label").firstChild.textContent = shares() ? "0 to 1" : "all maps";
     const about = state.view === "raw" ? data.kinds[state.kind].about : view().about;
@@ -255,6 +257,7 @@ function attentionMap(root) {
     ui.note.textContent = `${maps().sums} ${sinks()}${state.dim ? "Special pieces are dimmed here, and counted in every number. " : ""}`
       + (state.view === "raw" ? "It shows where the head looked, not why the model chose its words." : "");
     const { trust } = maps();
+    ui.trust.title = data.terms;
     ui.trust.replaceChildren(make("b", "", "Trust: "), typeof trust === "string" ? trust : trust[state.rows][state.layer][state.head]);
     ui.overview.firstChild.textContent = maps().headed ? "Every layer and head" : "Every layer";
     ui.counted.textContent = (maps().headed ? "Layers downwards, heads across, both counted" : "Layers downwards, counted")
@@ -463,8 +466,8 @@ function attentionMap(root) {
       context.fillStyle = css(colour((least + (full - least) * x / 159) / full));
       context.fillRect(x, 0, 1, 10);
     }
-    const meaning = state.scale === "map" ? "(the largest weight of this map)" : shares() ? "(the whole range)" : "(the largest of all maps)";
-    const largest = state.scale === "one" ? ` · largest here ${four(most)}` : "";
+    const meaning = lone() ? "(the largest)" : state.scale === "map" ? "(the largest weight of this map)" : shares() ? "(the whole range)" : "(the largest of all maps)";
+    const largest = state.scale === "one" && !lone() ? ` · largest here ${four(most)}` : "";
     ui.legend.replaceChildren(least < 0 ? four(least) : "0", canvas,
       `${state.scale === "one" && shares() ? 1 : four(full)} ${meaning}${largest} · a cell: ${view().cell}`);
   }

@@ -15,6 +15,7 @@ from seq2see.lens.trust import UNMEASURED
 from seq2see.lens.views import check_views
 from seq2see.lens.wording import (
     ABOUT,
+    LEFT_OUT,
     NAMES,
     VIEW_TEXTS,
     column_meaning,
@@ -52,6 +53,8 @@ class Picture:
     @property
     def place(self) -> str:
         """Which kind, layer and head, counted from 0."""
+        if self.view == "left_out":
+            return LEFT_OUT
         layer = "" if self.layer is None else f", layer {self.layer} of 0-{self.layers - 1}"
         head = "" if self.head is None else f", head {self.head} of 0-{self.heads - 1}"
         every = ", all heads" if self.head is None and self.layer is not None else ""
@@ -59,6 +62,7 @@ class Picture:
 
     @property
     def title(self) -> str:
+        """The place and the view."""
         return f"{self.place}, view {self.view}"
 
     @property

@@ -59,11 +59,11 @@ def draw(drawn: Picture, trace: Trace) -> Any:
 
     cell = 0.42 if max(drawn.cells.shape) <= 24 else max(0.16, 10 / max(drawn.cells.shape))
     longest = [max(len(_short(name)) for name in names) for names in (drawn.rows, drawn.columns)]
-    left, above = 0.5 + 0.085 * longest[0], 0.28 + 0.062 * longest[1]
+    left, above = 0.62 + 0.088 * longest[0], 0.28 + 0.062 * longest[1]
     across, down = cell * len(drawn.columns), cell * len(drawn.rows)
     lean = 0.062 * len(_short(drawn.columns[-1])) if drawn.columns else 0
     width = max(left + across + max(lean, 0.3) + 1.15, 6.4)
-    letters = int((width - 0.5) * 13.2)  # of the small print, in a line
+    letters = int((width - 0.5) * 14.6)  # of the small print, in a line
     head = _lines(drawn.about[0].upper() + drawn.about[1:] + ".", letters)
     texts = [*_lines(f"source: {printable(trace.source_text)}", letters),
              *_lines(f"translation: {printable(trace.target_text)}", letters)]
@@ -83,7 +83,9 @@ def draw(drawn: Picture, trace: Trace) -> Any:
     axes = figure.add_axes((x, y, across / width, down / height))
     image = _map(axes, drawn, cell)
     _name(axes, drawn, cell)
-    bar = figure.add_axes(((left + across + max(lean, 0.3)) / width, y, 0.14 / width, min(down, 3.2) / height))
+    tall = min(down, 3.2)
+    bar = figure.add_axes(((left + across + max(lean, 0.3)) / width, y + (down - tall) / height, 0.14 / width,
+                           tall / height))  # fmt: skip
     scale = figure.colorbar(image, cax=bar)
     scale.outline.set_edgecolor(LINE)
     bar.tick_params(labelsize=8, color=LINE)
@@ -93,23 +95,13 @@ def draw(drawn: Picture, trace: Trace) -> Any:
 
 def _map(axes: Any, drawn: Picture, cell: float) -> Any:
     """The cells: shares on a scale from 0 to 1, other numbers from the least, or 0, to the largest."""
-    from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
-    from matplotlib.colors import Normalize as Evenly
+    from matplotlib.colors import ListedColormap, Normalize
 
     values = np.ma.masked_invalid(drawn.cells)
-    low, high = min(float(values.min(initial=0)), 0.0), max(float(values.max(initial=0)), 1e-6)
+    low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
     shares = drawn.view not in ("norm", "left_out")
-    if low < 0:
-        low = min(low, -0.02 * high)
-        norm = TwoSlopeNorm(0, low, high)
-        colours = LinearSegmentedColormap.from_list(
-            "signed", [*zip((0, 0.17, 0.33), OCHRES[:0:-1], strict=True),
-                       *zip(np.linspace(0.5, 1, len(BLUES)), BLUES, strict=True)],
-        )  # fmt: skip
-    else:
-        colours = LinearSegmentedColormap.from_list("blues", BLUES)
-        norm = Evenly(0, max(1.0, high) if shares else high)
-    colours.set_bad("white")
+    norm = Normalize(low, max(1.0, high) if shares else high)
+    colours = ListedColormap(ramp(norm.vmin, norm.vmax)).with_extremes(bad="white")
     edges = [np.arange(n + 1) - 0.5 for n in values.shape[::-1]]
     image = axes.pcolormesh(*edges, values, cmap=colours, norm=norm, edgecolors="white",
                             linewidth=1.2 if cell >= 0.3 else 0.3)
@@ -124,11 +116,20 @@ def _map(axes: Any, drawn: Picture, cell: float) -> Any:
     return image
 
 
+def ramp(low: float, high: float) -> list[tuple[float, ...]]:
+    """Colours from `low` to `high`, as light as they are near to 0 on the same scale for both signs."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    blues, ochres = (LinearSegmentedColormap.from_list("", list(colours)) for colours in (BLUES, OCHRES))
+    largest = max(high, -low)
+    return [(ochres if value < 0 else blues)(abs(value) / largest) for value in np.linspace(low, high, 512)]
+
+
 def _name(axes: Any, drawn: Picture, cell: float) -> None:
     size = 9.5 if cell >= 0.36 else 7.5 if cell >= 0.22 else 5.5
     axes.set_yticks(range(len(drawn.rows)), [_short(name) for name in drawn.rows], fontsize=size)
     axes.set_xticks(range(len(drawn.columns)), [_short(name) for name in drawn.columns], fontsize=size, rotation=45,
-                    ha="left", va="bottom", rotation_mode="anchor")
+                    ha="left", va="baseline", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.tick_params(length=0, pad=2)
     for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):

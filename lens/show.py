@@ -18,9 +18,11 @@ from seq2see.lens.by_words import units
 from seq2see.lens.picture import picture, said_of_trust
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.trace import KINDS, WITH_HEADS, Kind, Rows, Trace
+from seq2see.lens.trust import TERMS
 from seq2see.lens.views import VIEWS
 from seq2see.lens.wording import (
     ABOUT,
+    LEFT_OUT,
     LEFT_OUT_COLUMNS,
     NAMES,
     VIEW_TEXTS,
@@ -69,6 +71,7 @@ def view_data(
     sides = {"source": trace.source, "target": trace.target, "inputs": trace.inputs}
     return {
         "facts": facts(trace),
+        "terms": TERMS,
         "source_text": trace.source_text,
         "target_text": trace.target_text,
         "unseen": [word.text for word in unseen or ()],
@@ -115,7 +118,8 @@ def _kind_data(kind: Kind) -> dict[str, Any]:
 
 def _view_data(trace: Trace, view: str) -> dict[str, Any]:
     said = VIEW_TEXTS[view]
-    data: dict[str, Any] = {"about": said.about, "cell": said.cell, "reading": said.reading}
+    name = LEFT_OUT if view == "left_out" else view
+    data: dict[str, Any] = {"name": name, "about": said.about, "cell": said.cell, "reading": said.reading}
     if view == "left_out":
         assert trace.left_out is not None
         titles = {way: row_meaning("cross", view, rows="predicts", words=way == "words") for way in ("pieces", "words")}

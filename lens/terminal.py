@@ -35,7 +35,7 @@ def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer:
         f"{drawn.place}: {drawn.about}" if view == "raw" else f"{drawn.title}: {drawn.about}",
         f"{drawn.row_meaning}; {drawn.column_meaning}; a cell: {UNITS[unit]}{sign}",
         f"{drawn.sums} {drawn.sinks}".strip(),
-        drawn.trust,
+        f"trust: {drawn.trust}",
     ]
     per_block = max(1, (width - margin) // room)
     for first in range(0, len(columns), per_block):

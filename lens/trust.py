@@ -38,6 +38,12 @@ UNMEASURABLE = (
     " of this kind"
 )
 
+TERMS = (
+    "AER: the error of linking each target word to the source word that its row has most on (0 %: none)."
+    " tau: Kendall's, between a row and the fall in log-probability when each source word is left out (1: the same order). In brackets"
+    " 95 % intervals."
+)
+
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
 
 
@@ -60,8 +66,12 @@ class MapTrust:
     tau: Figure | None
 
     def __str__(self) -> str:
-        aer = "" if self.aer is None else "AER {:.1f} % [{:.1f}, {:.1f}]".format(*(100 * part for part in self.aer))
-        tau = "" if self.tau is None else "tau {:.2f} [{:.2f}, {:.2f}]".format(*self.tau)
+        return self.describe()
+
+    def describe(self, *, after_aer: str = "") -> str:
+        """The figures with their intervals."""
+        aer = "AER {:.1f} % [{:.1f}, {:.1f}]".format(*(100 * part for part in self.aer)) + after_aer if self.aer else ""
+        tau = "tau {:.2f} [{:.2f}, {:.2f}]".format(*self.tau) if self.tau else ""
         return ", ".join(filter(None, (aer, tau.replace("-0.00", "0.00"))))
 
     @property
@@ -104,9 +114,9 @@ class Trust:
             return UNMEASURED
         best = next((one for one in self.best if one.view == view), found)
         other = "" if (best.rows, best.map) == (rows, found.map) else f" Best of view {view}: {best.name}: {best}."
-        warning = ", so this is no word alignment" if found.aer and found.aer.value > POOR else ""
-        return (f"{found}{warning}. A random map: {self._chance(found)}. By words, on {self.sentences} sentences of"
-                f" {self.measured_on}.{other}")  # fmt: skip
+        poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
+        return (f"{found.describe(after_aer=poor)}; a random map: {self._chance(found)}. By words, on"
+                f" {self.sentences} sentences of {self.measured_on}.{other}")
 
     def _chance(self, found: MapTrust) -> str:
         """The same figures of a random map, in short."""

@@ -35,6 +35,7 @@ COLUMNS_BY_WORDS: dict[Kind, str] = {
     "encoder": "column: the source word looked at, the sum over its pieces",
     "decoder": "column: the word already written, the sum over its pieces",
 }
+LEFT_OUT = "Source words left out"
 LEFT_OUT_COLUMNS = "column: the source word left out"
 LEFT_OUT_WORDS = "row: a word of the translation, the sum over its pieces"
 
