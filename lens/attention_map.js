@@ -14,7 +14,6 @@ function attentionMap(root) {
   };
   const FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
   const KINDS = ["cross", "encoder", "decoder"];
-  const SHARES = ["raw", "rollout", "mixing", "contributions"];  // their cells are shares, of 1 at most
   const state = { view: "raw", kind: "cross", layer: 0, head: 0, scale: "one", rows: "predicts", words: false, dim: false,
     row: 0, column: 0, by: "cell", touched: false };
   let data = null, weights = {}, ui = null, box = null, drawn = {};
@@ -32,7 +31,7 @@ function attentionMap(root) {
   // --- what is shown: the current view, kind, layer and head
   const view = () => data.views[state.view];
   const maps = () => view().kinds[state.kind];
-  const shares = () => SHARES.includes(state.view);
+  const shares = () => view().of_shares;  // of 1 at most
   const lone = () => state.view === "left_out";  // one map, whose columns are words
   const way = () => state.words ? "words" : "pieces";
   const rowSide = () => state.kind === "encoder" ? "source" : state.rows === "reads" && !lone() ? "inputs" : "target";
@@ -49,9 +48,9 @@ function attentionMap(root) {
 
   // What a word receives is the sum over its pieces; what it gives is the mean, of log-probabilities the sum.
   function map(layer, head) {
-    const [, heads, rows, columns] = maps().shape, { low, span } = maps();
+    const [, heads, rows, columns] = maps().shape;
     const from = (layer * heads + head) * rows * columns, packed = weights[state.view][state.kind];
-    const piece = (r, c) => low + span * packed[from + r * columns + c] / 65535;
+    const piece = (r, c) => packed[from + r * columns + c];
     if (!state.words) return Float64Array.from({ length: rows * columns }, (_, i) => piece(Math.floor(i / columns), i % columns));
     const values = [];
     for (const row of rowUnits()) {
@@ -69,14 +68,15 @@ function attentionMap(root) {
     drawn.least = drawn.values.reduce((a, b) => Math.min(a, b), 0);
     drawn.most = drawn.values.reduce((a, b) => Math.max(a, b), 1e-6);
     drawn.full = lone() ? Math.max(drawn.most, -drawn.least) : state.scale === "map" ? drawn.most
-      : shares() ? 1 : Math.max(drawn.most, maps().low + maps().span);
+      : shares() ? 1 : Math.max(drawn.most, maps().largest);
   }
   const weight = (r, c) => drawn.values[r * drawn.columns.length + c];
 
-  function decode(text) {
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const words = new DataView(bytes.buffer);
-    return Uint16Array.from({ length: bytes.length / 2 }, (_, i) => words.getUint16(2 * i, true));
+  // Shares come as 16-bit fractions of 1, what can be more as 32-bit numbers.
+  function decode(text, ofShares) {
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0)), packed = new DataView(bytes.buffer);
+    return ofShares ? Float32Array.from({ length: bytes.length / 2 }, (_, i) => packed.getUint16(2 * i, true) / 65535)
+      : Float32Array.from({ length: bytes.length / 4 }, (_, i) => packed.getFloat32(4 * i, true));
   }
 
   // --- colour
@@ -109,6 +109,7 @@ function attentionMap(root) {
   function selector(legend, texts, get, set) {
     const group = make("label", "s2s-group"), list = make("select");
     group.append(make("span", "", legend), list);
+    list.setAttribute("aria-label", legend);
     list.addEventListener("change", () => { set(list.selectedIndex); update(); });
     group.refresh = () => {
       list.replaceChildren(...texts().map((text) => make("option", "", text)));
@@ -258,7 +259,7 @@ function attentionMap(root) {
       + (state.view === "raw" ? "It shows where the head looked, not why the model chose its words." : "");
     const { trust } = maps();
     ui.trust.title = data.terms;
-    ui.trust.replaceChildren(make("b", "", "Trust: "), typeof trust === "string" ? trust : trust[state.rows][state.layer][state.head]);
+    ui.trust.replaceChildren(make("b", "", "Trust: "), typeof trust === "string" ? trust : trust[lone() ? "predicts" : state.rows][state.layer][state.head]);
     ui.overview.firstChild.textContent = maps().headed ? "Every layer and head" : "Every layer";
     ui.counted.textContent = (maps().headed ? "Layers downwards, heads across, both counted" : "Layers downwards, counted")
       + " from 0. Choose one to enlarge it. A piece that begins with · continues a word.";
@@ -271,8 +272,8 @@ function attentionMap(root) {
     drawTable();
   }
   function sinks() {
-    if (!maps().shares) return "";
-    const [end, tags, punctuation] = maps().shares[state.layer][state.head];
+    if (!maps().sinks) return "";
+    const [end, tags, punctuation] = maps().sinks[state.layer][state.head];
     return `Of ${state.view === "raw" ? "this head's attention" : "this map"}, ${percent(end)} is on the closing </s>, `
       + `${percent(tags)} on tags and the start, and ${percent(punctuation)} on punctuation. `;
   }
@@ -520,8 +521,8 @@ function attentionMap(root) {
       ui = null;
       return root.replaceChildren();
     }
-    weights = Object.fromEntries(Object.entries(data.views).map(([name, { kinds }]) => [name,
-      Object.fromEntries(Object.entries(kinds).map(([kind, { weights }]) => [kind, decode(weights)]))]));
+    weights = Object.fromEntries(Object.entries(data.views).map(([name, { kinds, of_shares }]) => [name,
+      Object.fromEntries(Object.entries(kinds).map(([kind, { weights }]) => [kind, decode(weights, of_shares)]))]));
     Object.assign(state, { row: 0, column: 0, by: "cell", touched: false });
     if (!ui) {
       Object.assign(state, data.start);

@@ -14,7 +14,7 @@ from seq2see.errors import UserError
 from seq2see.lens.picture import Picture, picture
 from seq2see.lens.show import facts
 from seq2see.lens.trace import Kind, Rows, Trace
-from seq2see.lens.wording import printable
+from seq2see.lens.wording import OF_SHARES, printable
 
 SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
@@ -99,7 +99,7 @@ def _map(axes: Any, drawn: Picture, cell: float) -> Any:
 
     values = np.ma.masked_invalid(drawn.cells)
     low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
-    shares = drawn.view not in ("norm", "left_out")
+    shares = drawn.view in OF_SHARES
     norm = Normalize(low, max(1.0, high) if shares else high)
     colours = ListedColormap(ramp(norm.vmin, norm.vmax)).with_extremes(bad="white")
     edges = [np.arange(n + 1) - 0.5 for n in values.shape[::-1]]

@@ -25,6 +25,7 @@ from seq2see.lens.wording import (
     LEFT_OUT,
     LEFT_OUT_COLUMNS,
     NAMES,
+    OF_SHARES,
     VIEW_TEXTS,
     column_meaning,
     label,
@@ -35,7 +36,6 @@ from seq2see.tokenizer.words import Piece, Word
 
 CELLS_DRAWN = 8_000_000  # more weights than this (16 MB) and a browser stops being pleasant
 CANDIDATES_DRAWN = 8
-STEPS = 65535  # of the 16 bits that a weight travels in
 
 
 def facts(trace: Trace) -> str:
@@ -57,9 +57,9 @@ def view_data(
 ) -> dict[str, Any]:
     """What `attention_map.js` draws: every view that the trace holds, opened at the one named.
 
-    Weights travel as 16-bit steps from the least to the largest of a view and kind (of shares from 0 to 1, which are
-    off by less than 0.00001), base64.  `unseen` are the source words that the model never met in training: they are
-    marked as such.  UserError for a map to open at that is not there, or more weights than a browser draws.
+    Shares travel as 16-bit fractions of 1 (off by less than 0.00001), what can be more as float32, both base64.
+    `unseen` are the source words that the model never met in training: they are marked as such.
+    UserError for a map to open at that is not there, or more weights than a browser draws.
     """
     cells = sum(trace.maps(kind, view).size for view in trace.cross for kind in KINDS)
     if cells > CELLS_DRAWN:
@@ -119,7 +119,8 @@ def _kind_data(kind: Kind) -> dict[str, Any]:
 def _view_data(trace: Trace, view: str) -> dict[str, Any]:
     said = VIEW_TEXTS[view]
     name = LEFT_OUT if view == "left_out" else view
-    data: dict[str, Any] = {"name": name, "about": said.about, "cell": said.cell, "reading": said.reading}
+    data: dict[str, Any] = {"name": name, "about": said.about, "cell": said.cell, "reading": said.reading,
+                            "of_shares": view in OF_SHARES}
     if view == "left_out":
         assert trace.left_out is not None
         titles = {way: row_meaning("cross", view, rows="predicts", words=way == "words") for way in ("pieces", "words")}
@@ -132,20 +133,17 @@ def _view_data(trace: Trace, view: str) -> dict[str, Any]:
 
 def _maps_data(trace: Trace, view: str, kind: Kind, maps: np.ndarray) -> dict[str, Any]:
     """All maps [L,H,R,C] of a view and kind; a view without layers or heads has one."""
-    shares = view not in ("norm", "left_out")
-    low = 0.0 if shares else min(float(maps.min(initial=0)), 0.0)
-    span = 1.0 if shares else max(float(maps.max(initial=0)), 1e-6) - low
+    packed = (maps * 65535).round().astype("<u2") if view in OF_SHARES else maps.astype("<f4")
     layered, headed = view != "left_out", view in WITH_HEADS
     sunk = sink_shares(trace, kind, view=view).reshape(*maps.shape[:2], -1).round(6).tolist() if layered else None
     return {
         "shape": maps.shape,
         "layered": layered,
         "headed": headed,
-        "weights": base64.b64encode(((maps - low) / span * STEPS).round().astype("<u2").tobytes()).decode("ascii"),
-        "low": low,
-        "span": span,
+        "weights": base64.b64encode(packed.tobytes()).decode("ascii"),
+        "largest": 1.0 if view in OF_SHARES else max(float(maps.max(initial=0)), 1e-6),
         "sums": VIEW_TEXTS[view].sums[kind],
-        "shares": sunk,
+        "sinks": sunk,
         "trust": _trust_data(trace, view, kind, maps.shape[0], maps.shape[1]),
     }
 

@@ -40,8 +40,8 @@ UNMEASURABLE = (
 
 TERMS = (
     "AER: the error of linking each target word to the source word that its row has most on (0 %: none)."
-    " tau: Kendall's, between a row and the fall in log-probability when each source word is left out (1: the same order). In brackets"
-    " 95 % intervals."
+    " tau: Kendall's, between a row and the fall in log-probability when each source word is left out (1: the same"
+    " order). In brackets 95 % intervals."
 )
 
 Key = tuple[str, Rows, MapName]  # view, row meaning, map

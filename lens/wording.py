@@ -39,6 +39,8 @@ LEFT_OUT = "Source words left out"
 LEFT_OUT_COLUMNS = "column: the source word left out"
 LEFT_OUT_WORDS = "row: a word of the translation, the sum over its pieces"
 
+OF_SHARES = ("raw", "rollout", "mixing", "contributions")  # the views whose cells are shares, of 1 at most
+
 SUMS_TO_ONE = "Every row sums to 1."
 TOGETHER = "A row of cross-attention and the same row of the decoder sum to 1 together."
 

@@ -24,9 +24,11 @@ from starlette.routing import Mount  # noqa: E402
 
 from seq2see.errors import UserError  # noqa: E402
 from seq2see.lens.show import asset, view_data  # noqa: E402
+from seq2see.lens.views import VIEWS  # noqa: E402
 from seq2see.serve.translator import Translator  # noqa: E402
 
 LONGEST_TEXT = 2_000  # characters; a page of maps is unreadable long before
+LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
 NAMES = {"cs": "Czech", "de": "German", "en": "English", "fr": "French", "hi": "Hindi"}
 EXAMPLES = [
     "The cat did not cross the street because it was too tired.",
@@ -80,7 +82,8 @@ def build_page(translator: Translator) -> gr.Blocks:
         try:
             result = translator(text.strip(), source=source, target=target)
             first = result.parts[0]
-            data = view_data(*translator.look(first), unseen=first.unknown_words)
+            views = VIEWS if len(first.source_text) <= LONGEST_IN_ALL_VIEWS else ("raw",)
+            data = view_data(*translator.look(first, views=views), unseen=first.unknown_words)
         except UserError as error:
             raise _refusal(str(error)) from None
         if len(result.parts) > 1:

@@ -10,6 +10,7 @@ import pytest
 from seq2see.lens import picture, to_html, trace_hypotheses
 from seq2see.lens.trace import WITH_HEADS
 from seq2see.lens.trust import UNMEASURED
+from seq2see.lens.wording import NAMES
 from seq2see.tokenizer.words import Word
 
 
@@ -55,6 +56,7 @@ def table(tab):
     """The numbers of the map on the screen, NaN where it is masked."""
     if not tab.locator("table").count():
         tab.locator("summary").click()
+        tab.locator("table").wait_for()
     rows = [row.locator("td").all_inner_texts() for row in tab.locator("table tr").all()[1:]]
     return np.array([[math.nan if cell == "masked" else float(cell) for cell in row] for row in rows])
 
@@ -97,7 +99,7 @@ def test_the_keyboard_reads_every_cell(page, trace):
 
 
 def test_the_decoder_map_says_what_is_masked(page, trace):
-    page.get_by_label("Decoder").check()
+    page.get_by_role("radio", name="Decoder").check()
     page.locator(".s2s-scroll canvas").focus()
     page.keyboard.press("ArrowDown")
     assert page.locator("[aria-live]").inner_text().startswith("1.0000: step 0, which reads “<s>” and predicts “<2fr>”")
@@ -106,7 +108,7 @@ def test_the_decoder_map_says_what_is_masked(page, trace):
 
 
 def test_the_table_holds_the_map(page, trace):
-    page.get_by_label("Encoder").check()
+    page.get_by_role("radio", name="Encoder").check()
     page.locator("summary").click()
     rows = page.locator("table tr")
     for i, expected in enumerate(trace.maps("encoder")[1, 0]):
@@ -117,12 +119,12 @@ def test_the_table_holds_the_map(page, trace):
 def test_the_scale_says_its_numbers(page, trace):
     largest = f"{trace.maps('cross')[2, 0].max():.4f}"
     assert f"largest here {largest}" in page.locator(".s2s-scale").inner_text()
-    page.get_by_label("this map").check()
+    page.get_by_role("radio", name="this map").check()
     assert f"{largest} (the largest weight of this map)" in page.locator(".s2s-scale").inner_text()
 
 
 def test_a_row_can_be_named_by_what_it_reads(page, trace):
-    page.get_by_label("reads").check()
+    page.get_by_role("radio", name="reads").check()
     assert "row: the step that reads this piece" in page.locator(".s2s-axis").inner_text()
     page.locator("summary").click()
     assert page.locator("table th[scope=row]").all_inner_texts()[:2] == ["<s>", "<2fr>"]
@@ -156,13 +158,13 @@ def test_probabilities_stand_with_their_pieces(page, trace):
 ])
 def test_every_view_is_shown_as_it_is_by_pieces_and_by_words(full_page, full_trace, kind, view, words):
     tab = full_page
-    tab.get_by_label("View").select_option(view)
-    tab.get_by_label(kind, exact=False).first.check()
-    tab.get_by_label("words" if words else "pieces").check()
+    tab.get_by_label("View", exact=True).select_option(view)
+    tab.get_by_role("radio", name=NAMES[kind]).check()
+    tab.get_by_role("radio", name="words" if words else "pieces").check()
     wanted = picture(full_trace, view=view, kind=kind, words=words)
     if view != "left_out":
         tab.get_by_label("Layer", exact=True).select_option(str(wanted.layer))
-    np.testing.assert_allclose(table(tab), wanted.cells, atol=1.2e-4)
+    np.testing.assert_allclose(table(tab), wanted.cells, atol=6e-5)
     assert tab.locator("table th[scope=row]").all_inner_texts() == list(wanted.rows)
     assert tab.locator("table th[scope=col]").all_inner_texts() == list(wanted.columns)
     assert tab.locator(".s2s-axis").inner_text() == f"{wanted.row_meaning}; {wanted.column_meaning}"
@@ -172,12 +174,13 @@ def test_every_view_is_shown_as_it_is_by_pieces_and_by_words(full_page, full_tra
 
 
 def test_what_a_view_has_not_cannot_be_chosen(full_page):
-    full_page.get_by_label("Encoder").check()
-    full_page.get_by_label("View").select_option("left_out")
-    assert full_page.get_by_label("Cross-attention").is_checked()
-    assert full_page.get_by_label("Encoder").is_disabled() and full_page.get_by_label("Decoder").is_disabled()
-    full_page.get_by_label("View").select_option("rollout")
-    assert full_page.get_by_label("Encoder").is_enabled()
+    full_page.get_by_role("radio", name="Encoder").check()
+    full_page.get_by_label("View", exact=True).select_option("left_out")
+    assert full_page.get_by_role("radio", name="Cross-attention").is_checked()
+    for kind in ("Encoder", "Decoder"):
+        assert full_page.get_by_role("radio", name=kind).is_disabled()
+    full_page.get_by_label("View", exact=True).select_option("rollout")
+    assert full_page.get_by_role("radio", name="Encoder").is_enabled()
     assert full_page.locator(".s2s-thumbs button").count() == 3, "a layer each"
 
 
@@ -192,11 +195,11 @@ def test_a_word_lights_what_it_looked_at_and_what_looked_at_it(full_page, full_t
     assert all(lit(full_page, "target")) and not any(lit(full_page, "source"))
     shown = full_page.locator(".s2s-read").inner_text()
     assert shown.startswith("Most in the column of “cat”") and f"{weights[:, 1].max():.4f}" in shown
-    full_page.get_by_label("reads").check()
+    full_page.get_by_role("radio", name="reads").check()
     chips(full_page, "target").nth(3).hover()  # the step that reads it comes one later
     assert f"{weights[4].max():.4f}" in full_page.locator(".s2s-read").inner_text()
-    full_page.get_by_label("Decoder").check()
-    full_page.get_by_label("predicts").check()
+    full_page.get_by_role("radio", name="Decoder").check()
+    full_page.get_by_role("radio", name="predicts").check()
     chips(full_page, "target").nth(2).hover()
     assert lit(full_page, "target") == [True, True] + [False] * (len(full_trace.target) - 2), "what was written before"
 
@@ -228,11 +231,11 @@ def test_trust_stands_with_every_map(full_page, page, trust):
     shown = full_page.locator(".s2s-trust")
     assert shown.inner_text() == f"Trust: {trust.line('raw', 'cross', 'predicts', (2, 0))}"
     full_page.get_by_role("button", name="Layer 1, head 0").click()
-    full_page.get_by_label("reads").check()
+    full_page.get_by_role("radio", name="reads").check()
     assert shown.inner_text() == f"Trust: {trust.line('raw', 'cross', 'reads', (1, 0))}"
-    full_page.get_by_label("Encoder").check()
+    full_page.get_by_role("radio", name="Encoder").check()
     assert "cross-attention alone" in shown.inner_text()
-    full_page.get_by_label("View").select_option("left_out")
+    full_page.get_by_label("View", exact=True).select_option("left_out")
     assert trust.line("left_out", "cross", "predicts", ()) in shown.inner_text()
     assert UNMEASURED in page.locator(".s2s-trust").inner_text()
 
@@ -241,7 +244,7 @@ def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
     chosen = {"view": "norm", "kind": "decoder", "layer": 0, "head": 1, "words": True, "rows": "reads"}
     with opened(browser, tmp_path / "look.html", full_trace, **chosen) as tab:
         assert tab.locator(".s2s-about").inner_text().startswith("Decoder, layer 0, head 1, view norm")
-        np.testing.assert_allclose(table(tab), picture(full_trace, **chosen).cells, atol=1.2e-4)
+        np.testing.assert_allclose(table(tab), picture(full_trace, **chosen).cells, atol=6e-5)
         assert tab.locator("table th[scope=row]").first.inner_text() == "<s>"
 
 

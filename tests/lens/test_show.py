@@ -72,21 +72,24 @@ def test_the_terminal_says_how_much_goes_to_sinks(trace):
     assert told in to_terminal(trace)
 
 
-def unpacked(data):
+def unpacked(views, view, kind):
     """[L,H,rows,columns] as the browser reads it."""
-    flat = np.frombuffer(base64.b64decode(data["weights"]), dtype="<u2") / 65535
-    return (data["low"] + data["span"] * flat).reshape(data["shape"])
+    data = views[view]["kinds"][kind]
+    packed = base64.b64decode(data["weights"])
+    flat = np.frombuffer(packed, "<u2") / 65535 if views[view]["of_shares"] else np.frombuffer(packed, "<f4")
+    return flat.reshape(data["shape"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("view", ["raw", "norm", "rollout", "mixing", "contributions"])
 def test_the_browser_is_given_the_weights_to_four_decimals(full_trace, kind, view):
-    data, maps = view_data(full_trace)["views"][view]["kinds"][kind], full_trace.maps(kind, view)
+    views, maps = view_data(full_trace)["views"], full_trace.maps(kind, view)
+    data = views[view]["kinds"][kind]
     heads = maps if data["headed"] else maps[:, None]
-    np.testing.assert_allclose(unpacked(data), heads, rtol=0, atol=1e-5 * max(1, maps.max()))
-    np.testing.assert_allclose(np.reshape(data["shares"], (*heads.shape[:2], 3)).squeeze(),
+    np.testing.assert_allclose(unpacked(views, view, kind), heads, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.reshape(data["sinks"], (*heads.shape[:2], 3)).squeeze(),
                                sink_shares(full_trace, kind, view=view).squeeze(), atol=1e-5)
-    assert (data["low"], data["span"]) == (0, pytest.approx(maps.max() if view == "norm" else 1))
+    assert data["largest"] == pytest.approx(maps.max() if view == "norm" else 1)
     assert data["headed"] == (maps.ndim == 4)
 
 
@@ -96,8 +99,8 @@ def test_the_browser_is_given_what_falls_and_what_rises_without_a_word(full_trac
     assert list(views["left_out"]["kinds"]) == ["cross"]
     data = views["left_out"]["kinds"]["cross"]
     assert full_trace.left_out.min() < 0 < full_trace.left_out.max()
-    np.testing.assert_allclose(unpacked(data)[0, 0], full_trace.left_out, atol=1e-5 * data["span"])
-    assert data["shares"] is None and not data["layered"]
+    np.testing.assert_array_equal(unpacked(views, "left_out", "cross")[0, 0], full_trace.left_out)
+    assert data["sinks"] is None and not data["layered"]
 
 
 def test_the_page_says_how_far_each_map_can_be_trusted(full_trace, trust):
