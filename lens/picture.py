@@ -100,9 +100,10 @@ def picture(
     with_heads = view in WITH_HEADS
     if head is not None and not with_heads:
         raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
+    at: tuple[int, ...] = (layer,)
     if with_heads:
         head = _check("head", 0 if head is None else head, maps.shape[1])
-    at = (layer, head) if with_heads else (layer,)
+        at = (layer, head)
     row_units, column_units = row_and_column_units(trace, kind, rows=rows, words=words)
     cells = mean_rows(sum_columns(maps[at], column_units), row_units)
     if kind == "decoder":

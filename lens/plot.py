@@ -100,8 +100,9 @@ def _map(axes: Any, drawn: Picture, cell: float) -> Any:
     values = np.ma.masked_invalid(drawn.cells)
     low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
     shares = drawn.view in OF_SHARES
-    norm = Normalize(low, max(1.0, high) if shares else high)
-    colours = ListedColormap(ramp(norm.vmin, norm.vmax)).with_extremes(bad="white")
+    high = max(1.0, high) if shares else high
+    norm = Normalize(low, high)
+    colours = ListedColormap(ramp(low, high)).with_extremes(bad="white")
     edges = [np.arange(n + 1) - 0.5 for n in values.shape[::-1]]
     image = axes.pcolormesh(*edges, values, cmap=colours, norm=norm, edgecolors="white",
                             linewidth=1.2 if cell >= 0.3 else 0.3)

@@ -18,13 +18,11 @@ ROWS: dict[Kind, str] = {
     "decoder": "row: the step that predicts this piece",
 }
 ROWS_READ = "row: the step that reads this piece"
-ROWS_BY_WORDS: dict[Kind, dict[Rows, str]] = {
-    kind: {
-        "predicts": "row: the mean of the steps that predict this word",
-        "reads": "row: the mean of the steps that read this word",
-    }
-    for kind in NAMES
-} | {"encoder": dict.fromkeys(("predicts", "reads"), "row: the mean of the source pieces of this word")}
+STEPS_BY_WORDS: dict[Rows, str] = {
+    "predicts": "row: the mean of the steps that predict this word",
+    "reads": "row: the mean of the steps that read this word",
+}
+SOURCE_BY_WORDS = "row: the mean of the source pieces of this word"
 COLUMNS: dict[Kind, str] = {
     "cross": "column: the source piece looked at",
     "encoder": "column: the source piece looked at",
@@ -110,7 +108,7 @@ def labels(pieces: Sequence[Piece]) -> list[str]:
 def row_meaning(kind: Kind, view: str, *, rows: Rows, words: bool) -> str:
     """What a row stands for, as an axis says it."""
     if words:
-        return LEFT_OUT_WORDS if view == "left_out" else ROWS_BY_WORDS[kind][rows]
+        return LEFT_OUT_WORDS if view == "left_out" else SOURCE_BY_WORDS if kind == "encoder" else STEPS_BY_WORDS[rows]
     return ROWS_READ if rows == "reads" and kind != "encoder" else ROWS[kind]
 
 

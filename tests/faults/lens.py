@@ -111,8 +111,8 @@ FAULTS = [
     Fault(
         "a map of another head is drawn than the one named",
         "lens/picture.py",
-        "at = (layer, head) if with_heads else (layer,)",
-        "at = (layer, 0) if with_heads else (layer,)",
+        "        at = (layer, head)",
+        "        at = (layer, 0)",
         tests="tests/lens/test_picture.py",
     ),
     Fault(
