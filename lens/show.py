@@ -188,7 +188,7 @@ attentionMap(document.getElementById("map")).show(JSON.parse(document.getElement
 
 def to_iframe(trace: Trace) -> str:
     """The page in a frame of its own, as notebooks want it: neither side's style or script touches the other's."""
-    height = 560 + 16 * max(len(trace.source), len(trace.target))
+    height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)
     return (f'<iframe title="Attention maps" sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" '
             f'srcdoc="{page}"></iframe>')
