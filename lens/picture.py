@@ -152,6 +152,8 @@ def _left_out(trace: Trace, kind: Kind, layer: int | None, head: int | None, wor
         raise UserError("view left_out has neither layers nor heads: leave them out", exit_code=2)
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
+    if not trace.source_words:
+        raise UserError("the source has no words that could be left out")
     row_units, _ = row_and_column_units(trace, "cross", rows="predicts", words=words)
     cells = np.add.reduceat(trace.left_out, [unit.pieces[0] for unit in row_units], axis=0)
     return Picture(

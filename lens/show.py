@@ -67,6 +67,7 @@ def view_data(
         raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
                         " one view")  # fmt: skip
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    held = set(trace.views) - ({"left_out"} if not trace.source_words else set())
     last = trace.maps(kind).shape[0] - 1 if layer is None else layer
     sides = {"source": trace.source, "target": trace.target, "inputs": trace.inputs}
     return {
@@ -91,7 +92,7 @@ def view_data(
             for step, chosen in zip(trace.top, trace.target_ids, strict=True)
         ],
         "kinds": {kind: _kind_data(kind) for kind in NAMES},
-        "views": {view: _view_data(trace, view) for view in VIEWS if view in trace.views},
+        "views": {view: _view_data(trace, view) for view in VIEWS if view in held},
         "start": {"view": view, "kind": start.kind, "layer": last, "head": start.head or 0, "words": words,
                   "rows": rows},
     }  # fmt: skip

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, picture, save_plot, word_map
+from seq2see.lens import VIEWS, picture, save_plot, trace_hypotheses, word_map
 from seq2see.lens.alignment import falls_by_words
 from seq2see.lens.by_words import units
 from seq2see.lens.plot import draw, ramp
+from seq2see.lens.show import view_data
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trace import KINDS, WITH_HEADS
@@ -102,6 +103,15 @@ def test_larger_numbers_keep_their_places_in_a_terminal(full_trace):
         assert line.startswith(name[:13])
         found = [0 if cell == "." else int(cell) for cell in line[len(name) :].split()] if len(name) < 13 else None
         assert found in (None, [round(float(value) * unit) for value in row])
+
+
+def test_a_text_without_words_has_none_to_leave_out(seq2see):
+    model, tokenizer = seq2see
+    target = tokenizer.encode_target("a", language="fr")
+    [made] = trace_hypotheses(model, tokenizer, [" "], [target], target_language="fr", views=VIEWS)
+    with pytest.raises(UserError, match="no words that could be left out"):
+        picture(made, view="left_out")
+    assert "left_out" not in view_data(made)["views"] and "rollout" in view_data(made)["views"]
 
 
 # --- as a file
