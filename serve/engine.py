@@ -43,6 +43,7 @@ class Engine(Protocol):
 
     name: str
     precision: str
+    threads: int  # how many calls it works on at a time
 
     def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
         """The `plan.alternatives` best hypotheses of each source (`</s>` included), best first."""
