@@ -188,7 +188,10 @@ def build_parser() -> Parser:
         "What `translate` and `serve` use is exported by itself; this is for use elsewhere. Prints the folder.",
     )
     add_model(export)
-    export.add_argument("--format", choices=("ctranslate2",), default="ctranslate2", help="(%(default)s)")
+    export.add_argument(
+        "--format", choices=("ctranslate2", "endpoint"), default="ctranslate2",
+        help="ctranslate2, or endpoint: beside the model, a handler.py for Hugging Face Inference Endpoints (%(default)s)",
+    )
     export.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
     export.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
 

@@ -63,7 +63,7 @@ class Inputs(BaseModel):
 
     inputs: str | list[str] = Field(description="a text, or a list of them")
     parameters: Parameters | None = None
-    options: dict[str, Any] | None = Field(default=None, description="unused: the model is always loaded, nothing cached")
+    options: dict[str, Any] | None = Field(default=None, description="unused: the model is always there")
 
 
 class Output(BaseModel):
@@ -158,7 +158,8 @@ def _language(code: str | None, known: list[str]) -> str | None:
         return code
     found = find_language(code, known)
     if found is None:
-        raise Refusal(400, "unknown_language", f"{code[:20]} is not supported; there is {', '.join(dict.fromkeys(known))}")
+        languages = ", ".join(dict.fromkeys(known))
+        raise Refusal(400, "unknown_language", f"{code[:20]} is not supported; there is {languages}")
     return found
 
 

@@ -1,8 +1,8 @@
 """LibreTranslate's HTTP interface, at the root: what its clients send and expect, on our models.
 
-Every request comes in any of four encodings: JSON, a form, a multipart form, or parameters in the address.  What differs
-from LibreTranslate: each text of a batch has its language detected for itself, HTML has alternatives, and files are not
-taken (a whole text file fits into `q`).
+Every request comes in any of four encodings: JSON, a form, a multipart form, or parameters in the address.  What
+differs from LibreTranslate: each text of a batch has its language detected for itself, HTML has alternatives, and files
+are not taken (a whole text file fits into `q`).
 """
 
 import sys
@@ -13,8 +13,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from seq2see.serve.dialects.wire import REFUSALS, Body, Error, bad_request, documents, find_language
 from seq2see.serve.dialects.names import NAMES
+from seq2see.serve.dialects.wire import REFUSALS, Body, Error, bad_request, documents, find_language
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Caller, Service
@@ -81,7 +81,8 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["LibreTranslate"])
 
     @routes.post("/translate", summary="Translate", description=FOUR_WAYS, response_model=Translated,
-                 response_model_exclude_none=True, responses=REFUSALS, openapi_extra=documents(TranslateBody, also=FORMS))
+                 response_model_exclude_none=True, responses=REFUSALS,
+                 openapi_extra=documents(TranslateBody, also=FORMS))
     async def translate(request: Request) -> dict[str, Any]:
         body = await _read(request, TranslateBody)
         caller = _caller(service, request, body)
@@ -181,7 +182,7 @@ async def _read(request: Request, kind: type[Body]) -> Body:
 
 
 async def _fields(request: Request, media: str) -> dict[str, str]:
-    """The parameters of the address, and over them nothing: a form's fields count where the address has not the name."""
+    """The parameters of the address, and those of a form that the address has not."""
     pairs = _parse(request.scope["query_string"])
     if media == FORMS[0]:
         pairs += _parse(await request.body())

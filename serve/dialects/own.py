@@ -1,25 +1,26 @@
-"""Our own interface: `/v1/translate`, `/v1/look` and `/v1/models`, with everything that the others have no place for."""
+"""Our own interface: `/v1/translate`, `/v1/look` and `/v1/models`, with what the others have no place for."""
 
 import asyncio
 import base64
 import gzip
 import json
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Response
 from fastapi import Request as HttpRequest
 from pydantic import BaseModel, ConfigDict, Field
 
-from seq2see.lens.files import plain
-from seq2see.lens.trace import KINDS, Trace
 from seq2see.serve.dialects.wire import REFUSALS, documents, read_json
 from seq2see.serve.plan import Settings
 from seq2see.serve.service import Request, Service
 from seq2see.serve.translator import Translation
 
-View = Literal["raw", "norm", "rollout", "contributions", "left_out"]
+if TYPE_CHECKING:
+    from seq2see.lens.trace import Trace  # at run time it would import torch, which only a look needs
+
 Kind = Literal["encoder", "decoder", "cross"]
+View = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
 GZIP_LEVEL = 6
 
 
@@ -181,8 +182,10 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def trace_record(trace: Trace, *, maps: tuple[Kind, ...] = ()) -> dict[str, Any]:
+def trace_record(trace: "Trace", *, maps: tuple[Kind, ...] = ()) -> dict[str, Any]:
     """A trace as JSON has it, with the maps of the kinds asked for, in float16."""
+    from seq2see.lens.files import plain
+
     record = plain(trace)
     record |= {name: getattr(trace, name).tolist() for name in ("log_probs", "entropies", "log_normalisers")}
     by_kind = {kind: {view: _map(trace.maps(kind, view)) for view in _views(trace, kind)} for kind in maps}
@@ -191,7 +194,7 @@ def trace_record(trace: Trace, *, maps: tuple[Kind, ...] = ()) -> dict[str, Any]
     return record | {"log_prob": trace.log_prob, "maps": by_kind}
 
 
-def _views(trace: Trace, kind: Kind) -> list[str]:
+def _views(trace: "Trace", kind: Kind) -> list[str]:
     return list({"encoder": trace.encoder, "decoder": trace.decoder, "cross": trace.cross}[kind])
 
 
@@ -200,7 +203,7 @@ def _map(array: np.ndarray) -> dict[str, Any]:
     return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
-def _look_reply(traces: list[Trace], *, maps: tuple[Kind, ...], zipped: bool) -> bytes:
+def _look_reply(traces: "list[Trace]", *, maps: tuple[Kind, ...], zipped: bool) -> bytes:
     text = json.dumps({"traces": [trace_record(one, maps=maps) for one in traces]}, ensure_ascii=False)
     content = text.encode("utf-8")
     return gzip.compress(content, GZIP_LEVEL, mtime=0) if zipped else content
