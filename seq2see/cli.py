@@ -190,7 +190,7 @@ def build_parser() -> Parser:
     add_model(export)
     export.add_argument(
         "--format", choices=("ctranslate2", "endpoint"), default="ctranslate2",
-        help="ctranslate2, or endpoint: beside the model, a handler.py for Hugging Face Inference Endpoints (%(default)s)",
+        help="endpoint: a handler.py for Hugging Face Inference Endpoints, beside the model (%(default)s)",
     )
     export.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
     export.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
