@@ -21,7 +21,11 @@ from seq2see import __version__
 from seq2see.errors import UserError
 
 # Which extra brings a package that the base install does without.
-EXTRA_OF = {"gradio": "serve", "fastapi": "serve", "uvicorn": "serve", "ctranslate2": "fast", "peft": "lora"}
+EXTRA_OF = {
+    **dict.fromkeys(("gradio", "fastapi", "uvicorn", "prometheus_client", "py3langid"), "serve"),
+    "ctranslate2": "fast",
+    "peft": "lora",
+}
 
 EXAMPLES = """\
 examples:
@@ -195,10 +199,19 @@ def build_parser() -> Parser:
     export.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
     export.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
 
-    serve = verb("serve", "seq2see.serve.commands:serve", "serve a model on a page")
-    add_model(serve)
+    serve = verb(
+        "serve",
+        "seq2see.serve.commands:serve",
+        "serve models to clients and on a page",
+        "The page is at /ui, /readyz tells when the models are loaded. The languages asked for choose the model.\n"
+        "Every setting, with its default, is in the packaged serve.yaml; API keys come from a file (keys_file) or from\n"
+        "SEQ2SEE_API_KEYS.",
+    )
+    serve.add_argument("run", metavar="RUN", nargs="+", help="a run's folder, or a Hub id; or several of them")
     add_engine(serve)
     add_address(serve, port=8000, port_help="port to listen on (%(default)s)")
+    serve.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
+    serve.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
 
     verb("env", "seq2see.env:env", "print the versions and the machine, for a bug report")
     return parser

@@ -1,7 +1,8 @@
-"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are never logged, nor kept as they are."""
+"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are neither logged nor kept as they are."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import os
@@ -60,10 +61,14 @@ class Access:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     def caller(self, request: HTTPConnection) -> Caller:
-        """The caller of a request, by its headers: `Authorization: Bearer KEY`, or `X-API-Key: KEY`."""
+        """The caller of a request, by its headers.
+
+        `Authorization: Bearer KEY`, `X-API-Key: KEY`, or what a browser asks for: `Authorization: Basic`, any name, and
+        the key as the password.
+        """
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        bearer = token.strip() if scheme.lower() == "bearer" else None
-        return self.identify(request, request.headers.get("x-api-key") or bearer)
+        key = {"bearer": str.strip, "basic": _password}.get(scheme.lower(), str)(token)
+        return self.identify(request, request.headers.get("x-api-key") or key)
 
     def identify(self, request: HTTPConnection, key: str | None) -> Caller:
         """The caller who gave this key; Refusal (403) where one is wanted and this is none of them."""
@@ -124,6 +129,13 @@ def read_keys(path: str | None) -> dict[bytes, str]:
     if path is not None and not keys:
         raise UserError(f"{path} holds no key: add a line with a name and a key, or set no keys_file", exit_code=2)
     return keys
+
+
+def _password(token: str) -> str:
+    try:
+        return base64.b64decode(token, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _digest(key: str) -> bytes:

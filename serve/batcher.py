@@ -8,15 +8,14 @@ equal plan, in the order in which they came, up to a number of pieces; the engin
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from queue import SimpleQueue
 
 from seq2see.serve.engine import Found
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.plan import Plan
 from seq2see.serve.refusal import Refusal
+from seq2see.serve.threads import Failure, Threads
 
 Work = tuple[tuple[int, ...], Plan]
 Translate = Callable[[list[tuple[int, ...]], Plan], list[tuple[Found, ...]]]
@@ -41,10 +40,6 @@ class Waiting:
     pieces: int = 0
 
 
-class Failure(Exception):
-    """The engine failed on this very source, alone; the cause is chained."""
-
-
 class Batcher:
     """
     Args:
@@ -66,10 +61,7 @@ class Batcher:
         self.queued = 0  # pieces
         self._waiting: dict[Plan, Waiting] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._batches: SimpleQueue[list[Item] | None] = SimpleQueue()
-        self._threads = [threading.Thread(target=self._work, daemon=True, name="engine") for _ in range(threads)]
-        for thread in self._threads:
-            thread.start()
+        self._threads = Threads(threads, "engine")
 
     async def submit(self, work: Sequence[Work]) -> list[tuple[Found, ...]]:
         """What the engine finds for each source, in order.
@@ -100,8 +92,7 @@ class Batcher:
 
     def close(self) -> None:
         """Let the threads end after what they are doing."""
-        for _ in self._threads:
-            self._batches.put(None)
+        self._threads.close()
 
     def _count(self, pieces: int) -> None:
         self.queued += pieces
@@ -150,7 +141,8 @@ class Batcher:
             self._take(waiting, item)
         self.free -= 1
         self.metrics.batch(sources=len(batch), pieces=pieces)
-        self._batches.put(batch)
+        outcomes = self._threads.do(lambda: self._outcomes(batch))
+        outcomes.add_done_callback(lambda done: self._finish(batch, done.result()))
 
     def _finish(self, batch: Sequence[Item], outcomes: Sequence[Outcome]) -> None:
         self.free += 1
@@ -159,21 +151,10 @@ class Batcher:
                 item.future.set_result(outcome)
         self._start()
 
-    # --- in the threads
-
-    def _work(self) -> None:
-        while (batch := self._batches.get()) is not None:
-            outcomes = self._outcomes(batch)
-            try:
-                batch[0].future.get_loop().call_soon_threadsafe(self._finish, batch, outcomes)
-            except RuntimeError:  # the loop is closed: the server has ended
-                return
-
     def _outcomes(self, batch: Sequence[Item]) -> Sequence[Outcome]:
-        """What the engine found for each; if it fails on the whole, it is asked for one after the other.
+        """In a thread: what the engine found for each; if it fails on the whole, it is asked for one after the other.
 
-        A panic of the tokenizer is a BaseException and no Exception.  A failure is handed over as a value: a future
-        that holds a KeyboardInterrupt would end the event loop.
+        Failures are values here.  A panic of the tokenizer is a BaseException and no Exception.
         """
         try:
             found = self.translate([item.source for item in batch], batch[0].plan)

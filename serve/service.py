@@ -12,7 +12,6 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -21,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from seq2see.errors import UserError
 from seq2see.serve import steps
 from seq2see.serve.access import Access, Caller
-from seq2see.serve.batcher import Batcher, Failure
+from seq2see.serve.batcher import Batcher
 from seq2see.serve.languages import Detection, detect
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.settings import ServerSettings
+from seq2see.serve.threads import Threads
 from seq2see.serve.translator import Translation, Translator
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class Service:
         self.draining = False  # the end has come: what is running may finish
         self.running = 0
         self._batchers: dict[str, Batcher] = {}
-        self._threads = ThreadPoolExecutor(2, "service")
-        self._looking = ThreadPoolExecutor(1, "looking")
+        self._threads = Threads(2, "texts")
+        self._looking = Threads(1, "looking")
         self._looks = 0
         for name, translator in (models or {}).items():
             self.add(name, translator)
@@ -89,7 +89,7 @@ class Service:
         for batcher in self._batchers.values():
             batcher.close()
         for threads in (self._threads, self._looking):
-            threads.shutdown(wait=False, cancel_futures=True)
+            threads.close()
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:
@@ -107,10 +107,13 @@ class Service:
 
     async def look(self, request: Request, *, caller: Caller, alternative: int = 0,
                    views: Sequence[str] = ("raw",)) -> list[Trace]:
-        """The traces of the translations: one for each of their segments.
+        """The traces of the translations: one for each of their segments."""
+        return (await self.translate_and_look(request, caller=caller, alternative=alternative, views=views))[1]
 
-        The first look loads the model into torch, which takes seconds; looks are done one at a time.
-        """
+    async def translate_and_look(
+        self, request: Request, *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",)
+    ) -> tuple[list[Translation], list[Trace]]:
+        """Both.  The first look loads the model into torch, which takes seconds; looks are done one at a time."""
         async with self._serving(request, caller, seconds=self.settings.look_seconds):
             if self._looks >= MOST_LOOKS:
                 raise self._refuse(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
@@ -119,7 +122,8 @@ class Service:
                 results = await self._translate(request)
                 if not all(one.hypotheses for one in results):
                     raise self._refuse(400, "blank_text", "there is nothing to look at in a blank text")
-                return await self._in_thread(self._looking, lambda: self._traces(request, results, alternative, views))
+                traces = await self._looking.do(lambda: self._traces(request, results, alternative, views))
+                return results, traces
             finally:
                 self._looks -= 1
 
@@ -265,17 +269,4 @@ class Service:
 
     async def _run(self, size: int, work: Callable[[], Result]) -> Result:
         """Work on texts of so many characters: at once where it is short."""
-        return work() if size < LONG_TEXT else await self._in_thread(self._threads, work)
-
-    async def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
-        """Run in a thread; a BaseException in it becomes a `Failure`, which does not end the event loop."""
-
-        def guarded() -> Result:
-            try:
-                return work()
-            except Exception:
-                raise
-            except BaseException as error:
-                raise Failure(type(error).__name__) from error
-
-        return await asyncio.get_running_loop().run_in_executor(threads, guarded)
+        return work() if size < LONG_TEXT else await self._threads.do(work)

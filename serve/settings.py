@@ -58,9 +58,13 @@ class ServerSettings:
         return ["127.0.0.1", "localhost", "[::1]"] if host in ("127.0.0.1", "localhost", "::1") else ["*"]
 
 
-LEAST = {"alternatives": 1, "batch_tokens": 1, "beams": 1, "body_bytes": 1, "characters": 1, "deadline_seconds": 0.001,
-         "grace_seconds": 0, "look_seconds": 0.001, "new_tokens": 1, "queue_tokens": 1, "rate": 0, "read_seconds": 0.001, "texts": 1,
-         "wait_ms": 0}  # fmt: skip
+# The least each number may be.
+LEAST = {
+    **dict.fromkeys(("characters", "texts", "beams", "alternatives", "new_tokens", "body_bytes", "queue_tokens"), 1),
+    **dict.fromkeys(("read_seconds", "deadline_seconds", "look_seconds"), 0.001),
+    **dict.fromkeys(("rate", "wait_ms", "grace_seconds"), 0),
+    "batch_tokens": 1,
+}
 
 
 def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> ServerSettings:
