@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
@@ -12,12 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 
 from seq2see import __version__
+from seq2see.serve.dialects import huggingface, libretranslate, own
 from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
-DIALECTS = ("libretranslate", "huggingface", "own")
+CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0.1") -> FastAPI:
@@ -30,9 +28,8 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     _add_health(app, service, settings)
-    for name in DIALECTS:
-        if find_spec("seq2see.serve.dialects") and find_spec(f"seq2see.serve.dialects.{name}"):
-            app.include_router(import_module(f"seq2see.serve.dialects.{name}").router(service))
+    for dialect in (libretranslate, huggingface, own):
+        app.include_router(dialect.router(service))
     app.state.page = PagePlace()
     if settings.page:
         app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), methods=["GET"], include_in_schema=False)
@@ -82,8 +79,8 @@ async def _refused(request: HttpRequest, error: Exception) -> Response:
 
 async def _http_error(request: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    headers = dict(error.headers or {})
-    return JSONResponse({"error": str(error.detail)}, error.status_code, headers)
+    body = {"error": str(error.detail), "code": CODES.get(error.status_code, "bad_request")}
+    return JSONResponse(body, error.status_code, error.headers)
 
 
 async def _invalid(request: HttpRequest, error: Exception) -> Response:

@@ -16,6 +16,7 @@ from starlette.routing import Mount  # noqa: E402
 
 from seq2see.lens.show import asset, view_data  # noqa: E402
 from seq2see.serve.guard import PAGE  # noqa: E402
+from seq2see.serve.page_api import add_api, mcp_installed  # noqa: E402
 from seq2see.serve.service import Caller, Refusal, Request, Service  # noqa: E402
 
 LONGEST_TEXT = 2_000  # characters; a page of maps is unreadable long before
@@ -81,6 +82,7 @@ def build_page(service: Service) -> gr.Blocks:
         return result.text, view_data(*traces, unseen=result.unknown_words)
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False) as page:
+        add_api(service)  # first, so that its names are free
         gr.Markdown("# Seq2See\nThe translation model you can see through: translate a sentence, then see where every "
                     "attention head looked.", elem_id="title")
         with gr.Row():
@@ -114,7 +116,8 @@ def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     parent = FastAPI()
     theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
     gr.mount_gradio_app(parent, page, PAGE, theme=theme, css=CSS, js=SUBMIT_KEY, footer_links=[], run_history=False,
-                        ssr_mode=False, show_error=True, enable_monitoring=False, max_file_size="1mb")
+                        ssr_mode=False, show_error=True, enable_monitoring=False, max_file_size="1mb",
+                        mcp_server=mcp_installed())
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     return parent, mounted
 

@@ -36,15 +36,14 @@ def add_api(service: Service) -> None:
                         request: gr.Request | None = None) -> dict:
         """Translate a text with a small translation model.
 
+        The result has the best translation, the alternatives asked for, the two languages, and unknown_words: words of
+        the text that the model never saw in training, for which its translation is a guess.
+
         Args:
             text: The text to translate.
             source: Language code of the text, such as en; auto finds it out.
             target: Language code to translate into, such as fr; empty takes the model's first.
             alternatives: How many translations to return, best first.
-
-        Returns:
-            translation: the best one. alternatives: the others. unknown_words: words of the text that the model never
-            saw in training, for which its translation is a guess. source and target: the languages.
         """
         body = _read(text=text, source=source, target=target, alternatives=alternatives)
         try:
@@ -63,18 +62,17 @@ def add_api(service: Service) -> None:
                    request: gr.Request | None = None) -> dict:
         """Translate a text and tell where the model looked in it while it wrote each word of the translation.
 
+        The result has the translation, its log-probability, which attention head is shown, and for each word of the
+        translation and its end: the probability the model gave it, and the three words of the text with the largest
+        cross-attention weights. All weights of a word sum to 1. A weight says where a head looked, not why the model
+        chose the word.
+
         Args:
             text: The text to translate, a sentence or two.
             source: Language code of the text, such as en; auto finds it out.
             target: Language code to translate into, such as fr; empty takes the model's first.
             layer: Which decoder layer to look into, counted from 0; -1 is the last.
             head: Which attention head of that layer, counted from 0; -1 is the mean of all its heads.
-
-        Returns:
-            translation: the translation. log_prob: its log-probability. words: for each word of it, and for its end,
-            the probability the model gave it, and the three words of the text with the largest cross-attention weights
-            (all weights of a word sum to 1). shown: which head that was. A weight says where a head looked, not why
-            the model chose the word.
         """
         body = _read(text=text, source=source, target=target)
         try:
@@ -119,6 +117,8 @@ def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any
         maps = by_words.maps[layer]
         rows = maps.mean(0) if head == -1 else maps[head]
         for unit, row in zip(by_words.rows, rows, strict=True):
+            if unit.pieces[-1] < trace.given:  # a language tag: nobody chose it
+                continue
             best = sorted(range(len(row)), key=lambda column, row=row: -row[column])[:MOST_SHOWN]
             words.append({
                 "word": unit.text,
