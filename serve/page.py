@@ -17,7 +17,7 @@ from starlette.routing import Mount  # noqa: E402
 from seq2see.lens.show import asset, view_data  # noqa: E402
 from seq2see.serve.guard import PAGE  # noqa: E402
 from seq2see.serve.page_api import add_api, mcp_installed  # noqa: E402
-from seq2see.serve.service import Caller, Refusal, Request, Service  # noqa: E402
+from seq2see.serve.service import Refusal, Request, Service  # noqa: E402
 
 LONGEST_TEXT = 2_000  # characters; a page of maps is unreadable long before
 NAMES = {"cs": "Czech", "de": "German", "en": "English", "fr": "French", "hi": "Hindi"}
@@ -72,9 +72,8 @@ def build_page(service: Service) -> gr.Blocks:
             raise _refusal(f"This model does not have that pair of languages; it has {', '.join(choices)}.")
         source, target = pairs[choices.index(choice)] if choices else (None, None)
         try:
-            caller = Caller(None, request.client.host if request.client else "unknown")
             asked = Request((text.strip(),), source, target)
-            [result], traces = await service.translate_and_look(asked, caller=caller)
+            [result], traces = await service.translate_and_look(asked, caller=service.access.caller(request))
         except Refusal as error:
             raise _refusal(error.message) from None
         if not result.hypotheses[0].finished:
