@@ -5,14 +5,14 @@ text is a list with one object (`num_return_sequences` of them), that to a list 
 """
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi import Request as HttpRequest
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see import __version__
-from seq2see.serve.dialects.wire import REFUSALS, documents, find_language, read_json
+from seq2see.serve.dialects.wire import REFUSALS, Text, Texts, by_kind, documents, find_language, read_json
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Request, Service
@@ -61,7 +61,7 @@ class Inputs(BaseModel):
             "src_lang": "en", "tgt_lang": "fr", "generate_parameters": {"num_beams": 4}}},
     ]})  # fmt: skip
 
-    inputs: str | list[str] = Field(description="a text, or a list of them")
+    inputs: Annotated[Text | Texts, by_kind] = Field(description="a text, or a list of them")
     parameters: Parameters | None = None
     options: dict[str, Any] | None = Field(default=None, description="unused: the model is always there")
 

@@ -14,7 +14,17 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from seq2see.serve.dialects.names import NAMES
-from seq2see.serve.dialects.wire import REFUSALS, Body, Error, bad_request, documents, find_language
+from seq2see.serve.dialects.wire import (
+    REFUSALS,
+    Body,
+    Error,
+    FullText,
+    Texts,
+    bad_request,
+    by_kind,
+    documents,
+    find_language,
+)
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Caller, Service
@@ -39,8 +49,7 @@ class TranslateBody(Keyed):
         {"q": ["The cat is tired.", "It was raining."], "source": "auto", "target": "fr"},
     ]})  # fmt: skip
 
-    q: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)] = Field(
-        description="the text, or, in JSON, a list of texts")
+    q: Annotated[FullText | Texts, by_kind] = Field(description="the text, or, in JSON, a list of texts")
     source: str = Field(min_length=1, description="language of the text, or `auto`")
     target: str = Field(min_length=1, description="language to translate into")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")

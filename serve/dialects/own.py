@@ -64,7 +64,7 @@ class LookBody(Asked):
     ]})  # fmt: skip
 
     text: str = Field(min_length=1, description="what to translate and look into")
-    alternative: int = Field(default=0, ge=0, description="which hypothesis to look into; 0: the best")
+    alternative: int = Field(default=0, ge=0, description="which of the alternatives to look into; 0: the best")
     maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
     views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
 
@@ -134,6 +134,7 @@ class OneTrace(BaseModel):
 
 
 class LookReply(BaseModel):
+    translation: OneTranslation
     traces: list[OneTrace] = Field(description="one, or, of a long text, one a segment")
 
 
@@ -164,10 +165,10 @@ def router(service: Service) -> APIRouter:
     async def look(request: HttpRequest) -> Response:
         body = await read_json(request, LookBody)
         caller = service.access.caller(request)
-        traces = await service.look(_request(body, (body.text,)), caller=caller, alternative=body.alternative,
-                                    views=tuple(body.views))
+        [result], traces = await service.translate_and_look(
+            _request(body, (body.text,)), caller=caller, alternative=body.alternative, views=tuple(body.views))
         zipped = "gzip" in request.headers.get("accept-encoding", "")
-        content = await asyncio.to_thread(_look_reply, traces, maps=tuple(body.maps), zipped=zipped)
+        content = await asyncio.to_thread(_look_reply, result, traces, maps=tuple(body.maps), zipped=zipped)
         headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if zipped else {})}
         return Response(content, media_type="application/json", headers=headers)
 
@@ -203,9 +204,10 @@ def _map(array: np.ndarray) -> dict[str, Any]:
     return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
 
 
-def _look_reply(traces: "list[Trace]", *, maps: tuple[Kind, ...], zipped: bool) -> bytes:
-    text = json.dumps({"traces": [trace_record(one, maps=maps) for one in traces]}, ensure_ascii=False)
-    content = text.encode("utf-8")
+def _look_reply(result: Translation, traces: "list[Trace]", *, maps: tuple[Kind, ...], zipped: bool) -> bytes:
+    reply = {"translation": _translation(result).model_dump(),
+             "traces": [trace_record(one, maps=maps) for one in traces]}
+    content = json.dumps(reply, ensure_ascii=False).encode("utf-8")
     return gzip.compress(content, GZIP_LEVEL, mtime=0) if zipped else content
 
 

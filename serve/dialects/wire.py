@@ -7,14 +7,20 @@ lone surrogates, NaN or deep nesting: what is not, costs one line and status 400
 """
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from seq2see.serve.refusal import Refusal
 
 Body = TypeVar("Body", bound=BaseModel)
+
+# A text or a list of texts; a Tag is the name by which an error tells which of them was read.
+by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
+Text = Annotated[str, Tag("text")]
+FullText = Annotated[str, Field(min_length=1), Tag("text")]
+Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 
 
 class Error(BaseModel):
