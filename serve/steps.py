@@ -21,8 +21,8 @@ class Job:
     sources: tuple[tuple[int, ...], ...]
 
 
-def prepare(translator: Translator, texts: Sequence[str], *, source: str | None, target: str | None, prefix: str = "",
-            format: str = "text", **settings: Any) -> list[Job]:
+def prepare(translator: Translator, texts: Sequence[str], *, source: str | None = None,
+            target: str | None = None, prefix: str = "", format: str = "text", **settings: Any) -> list[Job]:
     source, target = translator._pair(source, target)
     plan = translator.limits.plan(first=translator._tag(target), **settings)
     jobs = []
@@ -43,3 +43,6 @@ def engine_for(translator: Translator, plan: Plan) -> Engine:
 def finish(translator: Translator, job: Job, found: Sequence[tuple[Found, ...]]) -> Translation:
     best = found[0] if found else ()
     return translator._translation(job.text, job.source, job.target, best, engine_for(translator, job.plan), job.plan)
+
+
+Translator.prepare, Translator.engine_for, Translator.finish = prepare, engine_for, finish  # type: ignore
