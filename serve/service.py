@@ -18,16 +18,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from seq2see.errors import UserError
-from seq2see.serve import steps  # noqa: F401
 from seq2see.serve.access import Access, Caller
 from seq2see.serve.batcher import Batcher
+from seq2see.serve.jobs import Translation
 from seq2see.serve.languages import Detection, detect
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.settings import ServerSettings
 from seq2see.serve.threads import Threads
-from seq2see.serve.translator import Translation, Translator
+from seq2see.serve.translator import Translator
 
 if TYPE_CHECKING:
     from seq2see.lens.trace import Trace

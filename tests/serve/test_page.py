@@ -96,7 +96,7 @@ def test_an_example_fills_the_text(page):
     page.wait_for_function("document.querySelector('#source textarea').value.includes('too wide')")
 
 
-@pytest.mark.parametrize(("text", "told"), [("  ", "Type a sentence"), ("box " * 100, "too long")])
+@pytest.mark.parametrize(("text", "told"), [("  ", "Type a sentence"), ("a" + "\u0301" * 100, "too long")])
 def test_what_cannot_be_translated_is_told_in_one_line(page, text, told):
     page.locator("#source textarea").fill(text)
     page.wait_for_timeout(300)
@@ -137,7 +137,7 @@ def call(server, data):
     ("data", "told"),
     [
         (["x" * 2001, "English → French"], "2,001 characters"),
-        (["box " * 100, "English → French"], "too long"),
+        (["a" + "\u0301" * 100, "English → French"], "too long"),
         (["The cat.", "Klingon"], "does not have that pair"),
         (["The cat.", None], "does not have that pair"),
         (["The cat.", ["English → French"]], "does not have that pair"),
