@@ -133,7 +133,7 @@ def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any
         for unit, row in zip(by_words.rows, rows, strict=True):
             if unit.pieces[-1] < trace.given:  # a language tag: nobody chose it
                 continue
-            best = sorted(range(len(row)), key=lambda column, row=row: -row[column])[:MOST_SHOWN]
+            best = (-row).argsort(kind="stable")[:MOST_SHOWN]
             words.append({
                 "word": unit.text,
                 "probability": round(float(math.exp(sum(trace.log_probs[list(unit.pieces)]))), 4),

@@ -1,4 +1,4 @@
-"""The OpenAPI document: schemathesis calls every operation as it says, and against what it says, with all its checks."""
+"""The OpenAPI document: schemathesis calls every operation as it says, and otherwise, with all its checks."""
 
 import subprocess
 import sys
