@@ -204,8 +204,8 @@ def build_parser() -> Parser:
         "seq2see.serve.commands:serve",
         "serve models to clients and on a page",
         "The page is at /ui, /readyz tells when the models are loaded. The languages asked for choose the model.\n"
-        "Every setting, with its default, is in the packaged serve.yaml; API keys come from a file (keys_file) or from\n"
-        "SEQ2SEE_API_KEYS.",
+        "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
+        "from the variable SEQ2SEE_API_KEYS.",
     )
     serve.add_argument("run", metavar="RUN", nargs="+", help="a run's folder, or a Hub id; or several of them")
     add_engine(serve)

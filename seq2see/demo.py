@@ -16,7 +16,7 @@ def demo(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
     import gradio  # noqa: F401  # first: that it is missing is told before minutes of training, not after
 
-    from seq2see.serve.server import make_server
+    from seq2see.serve.server import launch
     from seq2see.serve.translator import Translator
 
     run = Path(args.run)
@@ -25,7 +25,7 @@ def demo(args: argparse.Namespace) -> None:
         train_storybook(run)
     print_summary(run)
     models = {run.resolve().name: partial(Translator.from_pretrained, str(run))}
-    make_server(models, host=args.host, port=port, open_browser=not args.no_browser).run_until_told()
+    launch(models, host=args.host, port=port, open_browser=not args.no_browser)
 
 
 def is_finished(run: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are neither logged nor kept as they are."""
+"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are neither logged nor kept in clear."""
 
 from __future__ import annotations
 

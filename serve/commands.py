@@ -118,14 +118,14 @@ def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None
 def serve(args: argparse.Namespace) -> None:
     """`args.run`, names or folders of models; `args.engine`, `args.host`, `args.port`; `args.config`, a YAML file, and
     `args.set`, settings as key=value: serves until Ctrl-C or SIGTERM."""
-    from seq2see.serve.server import make_server
+    from seq2see.serve.server import launch
     from seq2see.serve.settings import read_settings
 
     settings = read_settings(args.config, args.set)
     loaders = {
         name: partial(Translator.from_pretrained, run, engine=args.engine) for name, run in _names(args.run).items()
     }
-    make_server(loaders, host=args.host, port=args.port, settings=settings).run_until_told()
+    launch(loaders, host=args.host, port=args.port, settings=settings)
 
 
 def _names(runs: Sequence[str]) -> dict[str, str]:

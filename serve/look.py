@@ -22,13 +22,16 @@ def look(args: argparse.Namespace) -> None:
                         alternatives=args.alternative + 1)
     if not result.hypotheses:
         raise UserError("there is nothing to look at in a blank text")
+    if len(result.parts) > 1:
+        part = printable(result.parts[0].source_text)
+        raise UserError(f"the text is translated in {len(result.parts)} parts: look at one at a time, first {part!r}")
     [trace] = translator.look(result, alternative=args.alternative)
     if out is None:
         print(f"{printable(trace.target_text)}\n\n{_drawn(trace, args)}")
     elif out.suffix == ".json":
         trace.save(out)
     else:
-        out.write_text(to_html(trace, unseen=result.unknown_words), encoding="utf-8")
+        out.write_text(to_html(trace, unseen=result.parts[0].unknown_words), encoding="utf-8")
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
         print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)

@@ -76,9 +76,11 @@ def build_page(service: Service) -> gr.Blocks:
             [result], traces = await service.translate_and_look(asked, caller=service.access.caller(request))
         except Refusal as error:
             raise _refusal(error.message) from None
+        if len(traces) > 1:
+            gr.Info(f"The text was translated in {len(traces)} parts; the maps are of the first.")
         if not result.hypotheses[0].finished:
             gr.Warning("The translation stopped at the model's limit of length; its end is missing.")
-        return result.text, view_data(*traces, unseen=result.unknown_words)
+        return result.text, view_data(traces[0], unseen=result.parts[0].unknown_words)
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False) as page:
         add_api(service)  # first, so that its names are free

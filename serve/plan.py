@@ -29,6 +29,7 @@ class Plan:
     """
 
     prefix: tuple[int, ...] = ()
+    forced: int = 0  # how many ids of the prefix are what the caller wants the translation to begin with
     num_beams: int = 1
     alternatives: int = 1
     max_length: int = MOST_NEW_TOKENS
@@ -41,8 +42,9 @@ class Plan:
     top_p: float = 1.0
     seed: int = 0
 
-    def with_prefix(self, prefix: Sequence[int]) -> Plan:
-        return dataclasses.replace(self, prefix=tuple(prefix))
+    def unforced(self) -> Plan:
+        """The same without what the caller wants translations to begin with."""
+        return dataclasses.replace(self, prefix=self.prefix[: len(self.prefix) - self.forced], forced=0)
 
 
 class Settings(TypedDict, total=False):
@@ -75,6 +77,17 @@ class Limits:
     positions: int | None  # None: no limit (T5)
 
     @property
+    def together(self) -> int:
+        """How many sentences a source may have: as many as in training, where the checkpoint says."""
+        return max(1, int(self.defaults.get("source_sentences") or 1))
+
+    @property
+    def longest(self) -> int | None:
+        """How many pieces a source should have at most; longer ones were not in training, or have no positions."""
+        known = [limit for limit in (self.positions, self.defaults.get("source_pieces")) if limit]
+        return min(known) if known else None
+
+    @property
     def end(self) -> frozenset[int]:
         """The ids that end a hypothesis."""
         ids = self.defaults.get("eos_token_id")
@@ -99,6 +112,7 @@ class Limits:
         both = {**said, **given}
         return Plan(
             prefix=(*(() if first is None else (first,)), *prefix),
+            forced=len(prefix),
             num_beams=1 if draws else max(both.get("num_beams", 1), alternatives),
             alternatives=alternatives,
             max_length=given.get("max_new_tokens", most),

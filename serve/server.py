@@ -12,12 +12,14 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
 from seq2see.errors import UserError
+from seq2see.serve.access import Access, read_keys
 from seq2see.serve.app import make_app
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
@@ -58,12 +60,6 @@ class Server(uvicorn.Server):
     def serve(self, sockets: list[socket.socket] | None = None) -> Any:  # a coroutine, as uvicorn has it
         return super().serve(sockets or [self.socket])
 
-    def run_until_told(self) -> None:
-        """Serve until a signal comes; raises what kept the models from loading."""
-        self.run()
-        if self.failure is not None:
-            raise self.failure
-
     # --- beginning
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -75,7 +71,7 @@ class Server(uvicorn.Server):
         async with contextlib.AsyncExitStack() as stack:
             try:
                 for name, load in self.loaders.items():
-                    self.service.add(name, await self._threads.do(lambda load=load: _tried(load(), name)))
+                    self.service.add(name, await self._threads.do(partial(_tried, load, name)))
                 if self.settings.page:
                     await self._show_page(stack)
             except Exception as error:
@@ -146,14 +142,22 @@ class Server(uvicorn.Server):
         self._silent = silent
 
 
-def make_server(models: Mapping[str, Translator] | Loaders, *, host: str, port: int | None,
-                settings: ServerSettings | None = None, service: Service | None = None,
+def make_server(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
                 open_browser: bool = False) -> Server:
     """A server on a port of its own, bound already: a port in use is a UserError, 0 or None takes a free one."""
     settings = settings or ServerSettings()
-    loaders = {name: (lambda one=one: one) if isinstance(one, Translator) else one for name, one in models.items()}
-    return Server(service or Service(settings=settings), loaders, settings=settings, host=host,
-                  socket_=bind(host, port), open_browser=open_browser)
+    access = Access(read_keys(settings.keys_file), rate=settings.rate)
+    service = Service(settings=settings, access=access)
+    return Server(service, loaders, settings=settings, host=host, socket_=bind(host, port), open_browser=open_browser)
+
+
+def launch(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
+           open_browser: bool = False) -> None:
+    """Serve until Ctrl-C or SIGTERM; raises what the signal means, or what kept a model from loading, at the end."""
+    server = make_server(loaders, host=host, port=port, settings=settings, open_browser=open_browser)
+    server.run()
+    if server.failure is not None:
+        raise server.failure
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -169,8 +173,9 @@ def bind(host: str, port: int | None) -> socket.socket:
     return listener
 
 
-def _tried(translator: Translator, name: str) -> Translator:
+def _tried(load: Callable[[], Translator], name: str) -> Translator:
     """The translator, once it has translated something; UserError where it cannot."""
+    translator = load()
     result = translator(SELF_TEST, max_new_tokens=8)
     if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
         raise UserError(f"{name} does not translate: the model's probabilities are not numbers; was it trained?")

@@ -18,16 +18,16 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from seq2see.errors import UserError
-from seq2see.serve import steps
 from seq2see.serve.access import Access, Caller
 from seq2see.serve.batcher import Batcher
+from seq2see.serve.jobs import Translation
 from seq2see.serve.languages import Detection, detect
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.settings import ServerSettings
 from seq2see.serve.threads import Threads
-from seq2see.serve.translator import Translation, Translator
+from seq2see.serve.translator import Translator
 
 if TYPE_CHECKING:
     from seq2see.lens.trace import Trace
@@ -76,7 +76,7 @@ class Service:
     def add(self, name: str, translator: Translator) -> None:
         """Serve one more model."""
         self._batchers[name] = Batcher(
-            lambda sources, plan: steps.engine_for(translator, plan).translate(sources, plan),
+            lambda sources, plan: translator.engine_for(plan).translate(sources, plan),
             threads=translator.engine.threads,
             batch_tokens=self.settings.batch_tokens,
             queue_tokens=self.settings.queue_tokens,
@@ -153,8 +153,8 @@ class Service:
         translator = self.models[name]
         settings = self._bounded(translator, request.settings)
         size = sum(map(len, texts))
-        jobs = await self._run(size, lambda: steps.prepare(
-            translator, texts, source=source, target=request.target, prefix=request.prefix, format=request.format,
+        jobs = await self._run(size, lambda: translator.prepare(
+            texts, source=source, target=request.target, prefix=request.prefix, format=request.format,
             **settings))
         work = [one for job in jobs for one in job.work]
         outcomes = iter(await self._batchers[name].submit(work) if work else [])
@@ -162,7 +162,7 @@ class Service:
         written = sum(len(one.token_ids) for parts in each for hypotheses in parts for one in hypotheses)
         self.metrics.tokens.labels("target").inc(written)
         return await self._run(size, lambda: [
-            steps.finish(translator, job, parts) for job, parts in zip(jobs, each, strict=True)])
+            translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)])
 
     # --- which model, which language
 

@@ -13,13 +13,12 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
@@ -27,7 +26,10 @@ from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
 from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NotForCTranslate2, exported
+from seq2see.serve.jobs import Job, Translation
+from seq2see.serve.markup import Markup
 from seq2see.serve.plan import Limits, Plan, Settings
+from seq2see.tokenizer.segments import Cut, cut_sentences
 from seq2see.tokenizer.words import Word, refuse_surrogates, split_words
 
 if TYPE_CHECKING:
@@ -41,25 +43,7 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A source text and its hypotheses, best first.
-
-    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A blank text is its own
-    translation and has no hypotheses.  `unknown_words` are the words of the source that the model never saw in
-    training, numbers and punctuation apart; None where the checkpoint does not say what it saw.
-    """
-
-    text: str
-    source_text: str
-    source_language: str
-    target_language: str
-    hypotheses: tuple[Hypothesis, ...]
-    unknown_words: tuple[Word, ...] | None
-    engine: str
-    precision: str
+Format = Literal["text", "html"]
 
 
 class Translator:
@@ -190,6 +174,7 @@ class Translator:
         source: str | None = ...,
         target: str | None = ...,
         prefix: str = ...,
+        format: Format = ...,
         **settings: Unpack[Settings],
     ) -> Translation: ...
     @overload
@@ -200,6 +185,7 @@ class Translator:
         source: str | None = ...,
         target: str | None = ...,
         prefix: str = ...,
+        format: Format = ...,
         **settings: Unpack[Settings],
     ) -> list[Translation]: ...
     def __call__(
@@ -209,6 +195,7 @@ class Translator:
         source: str | None = None,
         target: str | None = None,
         prefix: str = "",
+        format: Format = "text",
         **settings: Unpack[Settings],
     ) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches; blank texts come back as they are.
@@ -216,35 +203,124 @@ class Translator:
         Args:
             source, target: languages; the checkpoint's first pair that fits.
             prefix: what every translation is to begin with.
+            format: `html` keeps markup as it is and translates the text between (`markup.py`).
             settings: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
                 no_repeat_ngram_size, temperature, top_k, top_p, seed: see `plan.Settings`.
 
-        UserError: a language it does not have, a number out of bounds, a text too long.
+        A text of more sentences or pieces than the model was trained on is cut (`segments.py`); its line breaks and
+        spaces stay.  UserError: a language it does not have, a number out of bounds.
         """
-        source, target = self._pair(source, target)
         texts = [text] if isinstance(text, str) else list(text)
+        jobs = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, **settings)
+        work = [one for job in jobs for one in job.work]
+        found: list[tuple[Found, ...]] = [()] * len(work)
+        for plan in dict.fromkeys(plan for _, plan in work):
+            members = [index for index, one in enumerate(work) if one[1] == plan]
+            sources = [work[index][0] for index in members]
+            for index, hypotheses in zip(members, self.engine_for(plan).translate(sources, plan), strict=True):
+                found[index] = hypotheses
+        left = iter(found)
+        results = [self.finish(job, [next(left) for _ in job.sources]) for job in jobs]
+        return results[0] if isinstance(text, str) else results
+
+    def prepare(
+        self,
+        texts: Sequence[str],
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        prefix: str = "",
+        format: Format = "text",
+        **settings: Unpack[Settings],
+    ) -> list[Job]:
+        """The first third of a call: texts made ready.  Then each of a job's `work` goes to `engine_for` its plan."""
+        if format not in get_args(Format):
+            raise UserError(f"format {format!r}: expected text or html", exit_code=2)
+        source, target = self._pair(source, target)
         plan = self.limits.plan(
             first=self._tag(target),
-            prefix=self.codec.begin(self._prepare(prefix), language=target) if prefix else (),
+            prefix=self.codec.begin(_composed(prefix), language=target) if prefix else (),
             **settings,
         )
-        engine = self.engine if plan.temperature is None else self.torch_engine
-        prepared = [self._prepare(one) for one in texts]
-        full = [one for one in prepared if one.strip()]
-        ids = self.codec.encode(full)
-        for one, pieces in zip(full, ids, strict=True):
-            self._check_length(one, pieces)
-        found = iter(engine.translate(ids, plan))
-        results = [
-            self._translation(one, source, target, next(found), engine, plan) if one.strip()
-            else self._translation(as_given, source, target, (), engine, plan)
-            for one, as_given in zip(prepared, texts, strict=True)
-        ]
-        return results[0] if isinstance(text, str) else results
+        jobs: list[tuple[str, Markup | None, list[Cut]]] = []
+        for text in texts:
+            _check_text(text)
+            markup = Markup(text) if format == "html" else None
+            cuts = [cut_sentences(part, language=source, together=self.limits.together)
+                    for part in ([text] if markup is None else markup.texts)]
+            jobs.append((text, markup, [cut.composed() for cut in cuts]))
+        encoded = iter(self.codec.encode([segment for *_, cuts in jobs for cut in cuts for segment in cut.segments]))
+        ready = []
+        for text, markup, cuts in jobs:
+            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments]) for cut in cuts]
+            sources = tuple(tuple(ids) for _, each in fitting for ids in each)
+            ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources))
+        return ready
+
+    def _fit(self, cut: Cut, ids: list[list[int]]) -> tuple[Cut, list[list[int]]]:
+        """Segments that are longer than a source should be, cut further."""
+        longest = self.limits.longest
+        index = 0
+        while longest is not None and index < len(cut.segments):
+            if len(ids[index]) <= longest:
+                index += 1
+                continue
+            try:
+                cut = cut.halved(index)
+            except ValueError:  # one character
+                self._check_length(cut.segments[index], ids[index])
+                index += 1
+            else:
+                ids[index : index + 1] = self.codec.encode(cut.segments[index : index + 2])
+        return cut, ids
+
+    def engine_for(self, plan: Plan) -> Engine:
+        """What translates by this plan."""
+        return self.engine if plan.temperature is None else self.torch_engine
+
+    def finish(self, job: Job, found: Sequence[tuple[Found, ...]]) -> Translation:
+        """The last third of a call, with what the engine found for each of the job's `work`."""
+        penalty = job.plan.length_penalty
+        parts = [
+            tuple(
+                Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
+                           one.log_prob(length_penalty=penalty), one.finished)
+                for one in each
+            )
+            for each in found
+        ]  # fmt: skip
+        segments = tuple(
+            self._translation(job, text, hypotheses, self._unknown_words(text, job.source))
+            for text, hypotheses in zip(job.segments, parts, strict=True)
+        )
+        if job.whole:
+            return segments[0]
+        unknown = self._unknown_words(job.text, job.source)
+        if unknown is not None and job.markup is not None:
+            unknown = tuple(word for one in segments for word in one.unknown_words or ())
+        return self._translation(job, job.text, job.joined(parts), unknown, segments)
+
+    def _translation(
+        self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], unknown: tuple[Word, ...] | None,
+        segments: tuple[Translation, ...] = (),
+    ) -> Translation:  # fmt: skip
+        engine = self.engine_for(job.plan)
+        return Translation(
+            text=hypotheses[0].text if hypotheses else text,
+            source_text=text,
+            source_language=job.source,
+            target_language=job.target,
+            hypotheses=hypotheses,
+            unknown_words=unknown,
+            engine=engine.name,
+            precision=engine.precision,
+            segments=segments,
+        )
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",)) -> list[Trace]:
-        """One trace a translation: every layer and head while this very hypothesis was predicted.
+        """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
+        very hypothesis was predicted.
 
         `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
         there.
@@ -256,6 +332,7 @@ class Translator:
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"this result has {len(one.hypotheses)} hypotheses"
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
+        results = [part for one in results for part in one.parts]
         traces: list[Trace] = []
         model, tokenizer = self._load()
         made_by = groupby(results, lambda one: (one.source_language, one.target_language, one.engine, one.precision))
@@ -286,7 +363,7 @@ class Translator:
         from seq2see.lens.reading import trace_texts
 
         source, target = self._pair(source, target)
-        text, translation = self._prepare(text), self._prepare(translation)
+        text, translation = _composed(text), _composed(translation)
         if not text.strip() or not translation.strip():
             raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
         model, tokenizer = self._load()
@@ -308,7 +385,7 @@ class Translator:
         model, tokenizer = self._load()
         first = next(iter(self.limits.plan(first=self._tag(target)).prefix), None)
         source_ids, target_ids = [], []
-        for text, translation in zip(map(self._prepare, sources), map(self._prepare, translations), strict=True):
+        for text, translation in zip(map(_composed, sources), map(_composed, translations), strict=True):
             if not text.strip() or not translation.strip():
                 raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
             source_ids += self.codec.encode([text])
@@ -337,38 +414,11 @@ class Translator:
             raise UserError(f"no target language {target!r} here: this tokenizer has {', '.join(self.codec.tags)}")
         return self.codec.tags[target]
 
-    def _prepare(self, text: str) -> str:
-        if not isinstance(text, str):
-            raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
-        refuse_surrogates(text)
-        return unicodedata.normalize("NFC", text)
-
     def _check_length(self, text: str, ids: Sequence[int]) -> None:
         longest = self.limits.positions
         if longest is not None and len(ids) > longest:
             size = f"it has {len(ids)} pieces, the model takes {longest}"
             raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
-
-    def _translation(
-        self, text: str, source: str, target: str, found: Sequence[Found], engine: Engine, plan: Plan
-    ) -> Translation:
-        hypotheses = tuple(
-            Hypothesis(
-                self.codec.decode(one.token_ids), one.token_ids, one.score,
-                one.log_prob(length_penalty=plan.length_penalty), one.finished,
-            )
-            for one in found
-        )  # fmt: skip
-        return Translation(
-            text=hypotheses[0].text if hypotheses else text,
-            source_text=text,
-            source_language=source,
-            target_language=target,
-            hypotheses=hypotheses,
-            unknown_words=self._unknown_words(text, source),
-            engine=engine.name,
-            precision=engine.precision,
-        )
 
     def _unknown_words(self, text: str, language: str) -> tuple[Word, ...] | None:
         if self._seen_words is None or language not in self._seen_words:
@@ -376,6 +426,17 @@ class Translator:
         seen = self._seen_words[language]
         words = split_words(text, language=language)
         return tuple(word for word in words if not _is_mark(word.text) and word.text.casefold() not in seen)
+
+
+def _check_text(text: str) -> None:
+    if not isinstance(text, str):
+        raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
+    refuse_surrogates(text)
+
+
+def _composed(text: str) -> str:
+    _check_text(text)
+    return unicodedata.normalize("NFC", text)
 
 
 def _is_mark(word: str) -> bool:

@@ -12,7 +12,6 @@ import json
 import os
 import sys
 import time
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,13 +29,12 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.layout import tag_slots
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, find_record, written_whole
+from seq2see.training.checkpoints import find_checkpoint, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.evaluation import evaluate_run, print_scores
@@ -47,6 +45,7 @@ from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration
 from seq2see.training.reporting import check_reporters
+from seq2see.training.seen import seen_at_once, seen_words
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
@@ -266,9 +265,12 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     with written_whole(output) as folder:
         if trained.adapter:
             model = merge_adapter(trained.adapter, folder / "adapter")
+        start = config.model.init_from
+        for name, number in seen_at_once(corpus.train, tokenizer, start=start).items():
+            setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        write_json(folder / "seen_words.json", seen_words(corpus, config))
+        write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {
@@ -295,19 +297,6 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     say(f"finished in {trained.seconds:.0f} s of training: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
-
-
-def seen_words(corpus: Corpus, config: RunConfig) -> dict[str, list[str]]:
-    """For each language the casefolded words of the training text: what the model can be expected to know."""
-    words: dict[str, set[str]] = defaultdict(set)
-    for pair in corpus.train:
-        for text, language in ((pair.source, pair.source_language), (pair.target, pair.target_language)):
-            words[language].update(word.text.casefold() for word in split_words(text, language=language))
-    start = config.model.init_from
-    if start and (known := find_record(Path(start), "seen_words.json")):
-        for language, items in json.loads(known.read_text("utf-8")).items():
-            words[language].update(items)
-    return {language: sorted(items) for language, items in sorted(words.items())}
 
 
 def write_json(path: Path, content: Any) -> None:

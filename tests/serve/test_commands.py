@@ -32,7 +32,7 @@ def run(monkeypatch, capsysbinary, folder):
 def test_a_line_comes_out_for_each_line_in_in_order(run, translator, monkeypatch):
     monkeypatch.setattr("seq2see.serve.commands.LINES_AT_ONCE", 3)
     lines = [SENTENCES[0], "", "The box.", "  ", "An owl.", SENTENCES[1], "The cat\u2028did."]
-    expected = [translator(line, num_beams=1).text.replace("\n", " ") for line in lines]
+    expected = [" ".join(translator(line, num_beams=1).text.splitlines()) or line for line in lines]
     for end, last in (("\n", "\n"), ("\r\n", "\r\n"), ("\n", "")):
         stdin = (end.join(lines) + last).encode()
         code, out, err = run("translate", "--num-beams", "1", stdin=stdin)
@@ -66,10 +66,16 @@ def test_a_line_that_is_not_utf8_is_named_after_those_before_it(run):
     assert "line 3 of the input, byte 2: not UTF-8" in err and err.count("\n") == 1
 
 
-def test_a_line_too_long_is_named_after_those_before_it(run):
-    code, out, err = run("translate", stdin=b"The cat.\n" + b"box " * 100 + b"\nThe owl.\n")
+def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run):
+    marks = "a" + "\u0301" * 100  # one character, more pieces than the model has positions
+    code, out, err = run("translate", stdin=f"The cat.\n{marks}\nThe owl.\n".encode())
     assert code == 1 and out.count("\n") == 1
     assert "line 2: the text" in err and "too long" in err and err.count("\n") == 1
+
+
+def test_a_line_too_long_is_translated_in_parts(run):
+    code, out, err = run("translate", stdin=b"The cat.\n" + b"box " * 100 + b"\nThe owl.\n")
+    assert (code, err) == (0, "") and out.count("\n") == 3
 
 
 def test_what_has_arrived_is_translated_without_waiting_for_more():
@@ -137,7 +143,7 @@ def test_look_writes_a_page(run, tmp_path):
         (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
         (["The cat.", "--alternative", "99"], 2, "alternatives 100: expected a whole number from 1 to 64"),
         (["   "], 1, "nothing to look at"),
-        (["box " * 100], 1, "too long"),
+        (["box " * 100], 1, "is translated in 4 parts: look at one at a time"),
         (["The cat.", "--to", "hi"], 1, "it has en to fr, en to de"),
     ],
 )

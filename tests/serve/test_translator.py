@@ -134,14 +134,17 @@ def test_tags_and_ends_typed_by_a_user_are_text(translator):
     assert translator("a </s> <2de>", target="fr").hypotheses[0].token_ids[0] == translator.tokenizer.tag_id("fr")
 
 
-def test_a_text_too_long_is_refused_not_cut(any_folder):
+def test_a_text_too_long_is_translated_in_parts_that_fit(any_folder):
     translator = Translator.from_pretrained(any_folder, engine="torch")
-    text = "box " * 100
-    if translator.model.config.model_type == "t5":
-        assert translator(text, max_new_tokens=2).hypotheses
-    else:
-        with pytest.raises(UserError, match=r"'box .*too long: it has \d+ pieces, the model takes 64"):
-            translator(["fine", text])
+    text = "box, " * 40 + "\n bag"
+    result = translator(["fine", text], max_new_tokens=2)[1]
+    lengths = [len(ids) for ids in translator.codec.encode([part.source_text for part in result.parts])]
+    joined = " ".join(part.source_text for part in result.parts)
+    assert len(result.parts) > 1 and joined.split() == text.split()
+    if translator.model.config.model_type != "t5":  # which has no positions
+        assert max(lengths) <= 64
+        with pytest.raises(UserError, match=r"too long: it has \d+ pieces, the model takes 64"):
+            translator("a" + "\u0301" * 100)
 
 
 @pytest.mark.parametrize("num_beams", [1, 3])

@@ -1,0 +1,88 @@
+"""A text on its way: made ready for an engine (`Job`), and what came of it (`Translation`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from seq2see.serve.engine import Hypothesis
+from seq2see.serve.markup import Markup
+from seq2see.serve.plan import Plan
+from seq2see.tokenizer.segments import Cut
+from seq2see.tokenizer.words import Word
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A source text and its hypotheses, best first.
+
+    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A blank text is its own
+    translation and has no hypotheses.  `segments` are the translations of the parts that a text was cut into, and empty
+    where it was translated whole; then the text's first hypothesis is made of their first ones, and so on.
+    `unknown_words` are the words of the source that the model never saw in training, numbers and punctuation apart
+    (of a text with markup: as they lie in its segments); None where the checkpoint does not say what it saw.
+    """
+
+    text: str
+    source_text: str
+    source_language: str
+    target_language: str
+    hypotheses: tuple[Hypothesis, ...]
+    unknown_words: tuple[Word, ...] | None
+    engine: str
+    precision: str
+    segments: tuple[Translation, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Translation, ...]:
+        """What the model translated one by one: the segments, or the text itself."""
+        return self.segments or ((self,) if self.hypotheses else ())
+
+
+@dataclass(frozen=True)
+class Job:
+    """A text made ready: the ids of each segment, and the plan that it is to be translated by.
+
+    Segments of any jobs may share a batch where their plans are equal.
+    """
+
+    text: str
+    source: str
+    target: str
+    plan: Plan
+    markup: Markup | None
+    cuts: tuple[Cut, ...]  # of the text, or of each text of the markup
+    sources: tuple[tuple[int, ...], ...]
+
+    @property
+    def work(self) -> list[tuple[tuple[int, ...], Plan]]:
+        """One for each segment.  The first alone begins with what the caller wants the translation to begin with."""
+        return [(ids, self.plan if index == 0 else self.plan.unforced()) for index, ids in enumerate(self.sources)]
+
+    @property
+    def whole(self) -> bool:
+        """The text is its only segment."""
+        return self.markup is None and self.cuts[0].whole
+
+    @property
+    def segments(self) -> list[str]:
+        return [segment for cut in self.cuts for segment in cut.segments]
+
+    def join(self, texts: Sequence[str]) -> str:
+        """The text with its segments' translations in their places."""
+        left = iter(texts)
+        joined = [cut.join([next(left) for _ in cut.segments]) for cut in self.cuts]
+        return self.markup.join(joined) if self.markup is not None else joined[0]
+
+    def joined(self, parts: Sequence[tuple[Hypothesis, ...]]) -> tuple[Hypothesis, ...]:
+        """Hypotheses of the whole text, from those of its segments."""
+        return tuple(
+            Hypothesis(
+                text=self.join([one.text for one in each]),
+                token_ids=(ids := sum((one.token_ids for one in each), ())),
+                score=(log_prob := sum(one.log_prob for one in each)) / len(ids) ** self.plan.length_penalty,
+                log_prob=log_prob,
+                finished=all(one.finished for one in each),
+            )
+            for each in zip(*parts, strict=True)
+        )

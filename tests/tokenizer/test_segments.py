@@ -1,0 +1,59 @@
+"""What a text is cut into is all of it, in order, and goes back together as it was."""
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences
+
+TEXTS = st.text(st.sampled_from("aB .!?\n\r\t ,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
+
+
+@given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3))
+def test_nothing_is_lost(text, language, together):
+    cut = cut_sentences(text, language=language, together=together)
+    assert cut.join(cut.segments) == text
+    assert all(segment and segment == segment.strip() for segment in cut.segments)
+    assert not any(regex.search(r"[\n\r\u2028]", segment) for segment in cut.segments)
+
+
+@given(TEXTS)
+def test_halving_loses_nothing_and_cuts_no_character(text):
+    cut = cut_sentences(text, language="en", together=9)
+    for index, segment in enumerate(cut.segments):
+        characters = regex.findall(r"\X", segment)
+        if len(characters) == 1:
+            with pytest.raises(ValueError, match="one character"):
+                cut.halved(index)
+        else:
+            halved = cut.halved(index)
+            assert halved.join(halved.segments) == text and len(halved.segments) == len(cut.segments) + 1
+            assert [one for part in halved.segments[index : index + 2] for one in regex.findall(r"\X", part)
+                    if one.strip()] == [one for one in characters if one.strip()]
+
+
+def test_sentences_stay_together_as_asked_but_never_over_a_line_break():
+    text = "The owl lent it. It was kind. He left.\n\nDr. Smith came.  Why?"
+    assert cut_sentences(text, language="en", together=1).segments == (
+        "The owl lent it.", "It was kind.", "He left.", "Dr. Smith came.", "Why?",
+    )  # fmt: skip
+    two = cut_sentences(text, language="en", together=2)
+    assert two.segments == ("The owl lent it. It was kind.", "He left.", "Dr. Smith came.  Why?")
+    assert two.between == ("", " ", "\n\n", "") and not two.whole
+    assert cut_sentences("Why?", language="en").whole
+    assert count_sentences(text, language="en") == 5 and count_sentences(" \n", language="en") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("He ran. She, who was slow, walked on and on.", "He ran."),
+        ("He ran and ran and ran, she walked on.", "He ran and ran and ran,"),
+        ("one two three four", "one two"),
+        ("abcdef", "abc"),
+        ("我是猫。你是狗，他也是。", "我是猫。"),
+    ],
+)
+def test_a_long_sentence_is_cut_at_the_best_place_near_its_middle(text, first):
+    assert Cut((text,), ("", "")).halved(0).segments[0] == first

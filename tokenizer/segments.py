@@ -1,0 +1,93 @@
+"""A text cut into what a model translates at once, and the translations put together as the text was.
+
+A model does best on what it was trained on.  Most are trained on sentences, ours may be on two at a time (a pronoun in
+the second needs the first), so as many sentences stay together as training showed; a line break always parts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unicodedata import normalize
+
+import regex
+from sentencex import segment
+
+_LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
+_PLACES = (  # where a text may be cut in two, the best places first
+    regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
+    regex.compile(r"(?<=[,;:،؛、，；：–—])\s*(?=\s|\p{Lo})"),
+    regex.compile(r"(?=\s)"),
+    regex.compile(r"(?<=\X)(?=\X)"),
+)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The segments of a text, without white space at their ends, and what stood before, between and after them."""
+
+    segments: tuple[str, ...]
+    between: tuple[str, ...]  # one more than segments
+
+    @property
+    def whole(self) -> bool:
+        """The text is its only segment."""
+        return self.between == ("", "")
+
+    def composed(self) -> "Cut":
+        """The same with the segments in Unicode's composed form (NFC)."""
+        return Cut(tuple(normalize("NFC", segment) for segment in self.segments), self.between)
+
+    def join(self, translations: Sequence[str]) -> str:
+        """The text with each segment's translation in its place."""
+        pairs = zip(translations, self.between[1:], strict=True)
+        return self.between[0] + "".join(text + after for text, after in pairs)
+
+    def halved(self, index: int) -> "Cut":
+        """One segment cut in two: near its middle, between sentences if it can be, else clauses, words, characters.
+
+        ValueError for a segment of one character.
+        """
+        text = self.segments[index]
+        place = _near_middle(text)
+        first, second = text[:place].rstrip(), text[place:].lstrip()
+        space = text[len(first) : len(text) - len(second)]
+        return Cut(
+            (*self.segments[:index], first, second, *self.segments[index + 1 :]),
+            (*self.between[: index + 1], space, *self.between[index + 1 :]),
+        )
+
+
+def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
+    """Segments of at most `together` neighbouring sentences of one line."""
+    segments, between = [], [""]
+    for part in _parts(text, language, together):
+        core = part.strip()
+        if core:
+            start = part.index(core)
+            between[-1] += part[:start]
+            between.append(part[start + len(core) :])
+            segments.append(core)
+        else:
+            between[-1] += part
+    return Cut(tuple(segments), tuple(between))
+
+
+def count_sentences(text: str, *, language: str) -> int:
+    return sum(bool(sentence.strip()) for sentence in segment(language, text))
+
+
+def _parts(text: str, language: str, together: int) -> Iterator[str]:
+    for line in _LINE_BREAK.split(text):
+        sentences = [sentence for sentence in segment(language, line) if sentence]
+        for begin in range(0, len(sentences), together):
+            yield "".join(sentences[begin : begin + together])
+
+
+def _near_middle(text: str) -> int:
+    """Where to cut it, never at an end."""
+    for pattern in _PLACES:
+        places = [place for match in pattern.finditer(text) if text[: (place := match.start())].strip()
+                  and text[place:].strip()]
+        if places:
+            return min(places, key=lambda place: abs(2 * place - len(text)))
+    raise ValueError(f"expected more than one character, found {text!r}")
