@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import serving
 
 CONFIG = """
 hooks = "{hooks}"
@@ -17,8 +18,9 @@ expected-statuses = ["2xx", 400, 403, 404, 413, 429]  # 400: see what_is_documen
 
 
 @pytest.fixture(scope="module")
-def url(serve, translator):
-    return serve({"tiny": translator}, rate=0, new_tokens=4, page=False).url
+def url(translator):
+    with serving.running({"tiny": lambda: translator}, new_tokens=4) as server:
+        yield server.url
 
 
 def test_schemathesis_finds_nothing(url, tmp_path):
