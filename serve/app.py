@@ -32,7 +32,11 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
         app.include_router(dialect.router(service))
     app.state.page = PagePlace()
     if settings.page:
-        app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), methods=["GET"], include_in_schema=False)
+        app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), methods=["GET"], tags=["server"],
+                          summary="To the page", status_code=307, response_class=RedirectResponse,
+                          responses={200: {"description": "the page", "content": {"text/html": {}}}})
+        app.add_api_route("/", _wrong_at_root, methods=["DELETE", "OPTIONS", "PATCH", "PUT", "TRACE"],
+                          include_in_schema=False)
         app.mount(PAGE, app.state.page)
     return app
 
@@ -70,6 +74,11 @@ def _add_health(app: FastAPI, service: Service, settings: ServerSettings) -> Non
 
 def _answer(refusal: Refusal) -> JSONResponse:
     return JSONResponse({"error": refusal.message, "code": refusal.code}, refusal.status, refusal.headers)
+
+
+async def _wrong_at_root() -> None:
+    """Else Starlette would name the methods of one of its two routes alone."""
+    raise HTTPException(405, headers={"Allow": "GET, POST"})
 
 
 async def _refused(request: HttpRequest, error: Exception) -> Response:

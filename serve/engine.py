@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
     def log_prob(self, *, length_penalty: float) -> float:
         """The sum itself."""
-        return self.score * len(self.token_ids) ** length_penalty
+        return self.score * max(len(self.token_ids), 1) ** length_penalty  # nothing but `</s>` has no ids
 
 
 @dataclass(frozen=True)

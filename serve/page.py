@@ -15,12 +15,12 @@ from fastapi import FastAPI  # noqa: E402
 from starlette.routing import Mount  # noqa: E402
 
 from seq2see.lens.show import asset, view_data  # noqa: E402
+from seq2see.serve.dialects.names import NAMES  # noqa: E402
 from seq2see.serve.guard import PAGE  # noqa: E402
 from seq2see.serve.page_api import add_api, mcp_installed  # noqa: E402
 from seq2see.serve.service import Refusal, Request, Service  # noqa: E402
 
 LONGEST_TEXT = 2_000  # characters; a page of maps is unreadable long before
-NAMES = {"cs": "Czech", "de": "German", "en": "English", "fr": "French", "hi": "Hindi"}
 EXAMPLES = [
     "The cat did not cross the street because it was too tired.",
     "The cat did not cross the street because it was too wide.",

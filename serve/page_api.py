@@ -7,11 +7,16 @@ argument: what comes in is read as strictly as a body of `/v1/look` is, and goes
 The functions' names and docstrings are the tools' names and descriptions.
 """
 
+import logging
 import math
+import sys
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+import gradio.queueing
+import gradio.routes
 from pydantic import ValidationError
 
 from seq2see.serve.dialects.own import LookBody
@@ -22,7 +27,16 @@ from seq2see.serve.service import Caller, Request, Service
 if TYPE_CHECKING:
     from seq2see.lens.trace import Trace
 
+log = logging.getLogger("seq2see.serve")
 MOST_SHOWN = 3  # source words that `look` names for each word
+
+
+def _log_failure() -> None:
+    log.error("a call of the page failed: %s", type(sys.exc_info()[1]).__name__)
+
+
+# Gradio prints tracebacks of what fails before a handler is called, and its messages quote what the caller sent.
+gradio.routes.traceback = gradio.queueing.traceback = SimpleNamespace(print_exc=_log_failure)
 
 
 def mcp_installed() -> bool:
@@ -119,7 +133,7 @@ def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any
         for unit, row in zip(by_words.rows, rows, strict=True):
             if unit.pieces[-1] < trace.given:  # a language tag: nobody chose it
                 continue
-            best = sorted(range(len(row)), key=lambda column, row=row: -row[column])[:MOST_SHOWN]
+            best = (-row).argsort(kind="stable")[:MOST_SHOWN]
             words.append({
                 "word": unit.text,
                 "probability": round(float(math.exp(sum(trace.log_probs[list(unit.pieces)]))), 4),

@@ -7,38 +7,41 @@ text is a list with one object (`num_return_sequences` of them), that to a list 
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException
 from fastapi import Request as HttpRequest
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see import __version__
-from seq2see.serve.dialects.wire import REFUSALS, Text, Texts, by_kind, documents, find_language, read_json
+from seq2see.serve.dialects.wire import (
+    REFUSALS,
+    From1,
+    Pair,
+    Text,
+    Texts,
+    Tuning,
+    as_whole,
+    by_kind,
+    documents,
+    find_language,
+    read_json,
+)
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Request, Service
 from seq2see.serve.translator import Translation
 
+NOT_GET = ["DELETE", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]
 # What transformers' clean_up_tokenization takes the space from.
 SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
 
 
-class Generation(BaseModel):
+class Generation(Tuning):
     """Settings of `generate`."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-    num_beams: int | None = Field(default=None, ge=1, description="1: greedy search")
-    num_return_sequences: int | None = Field(default=None, ge=1, description="translations of each text")
-    max_new_tokens: int | None = Field(default=None, ge=1, description="pieces of a translation, at most")
-    max_length: int | None = Field(default=None, ge=2, description="the same and the decoder's start")
-    length_penalty: float | None = Field(default=None, ge=-10, le=10, description="above 1 favours longer ones")
-    repetition_penalty: float | None = Field(default=None, ge=0.1, le=10, description="above 1 disfavours pieces used")
-    no_repeat_ngram_size: int | None = Field(default=None, ge=0, le=100, description="no run of so many comes twice")
+    num_return_sequences: From1 | None = Field(default=None, description="translations of each text")
+    max_length: Annotated[int, Field(ge=2), as_whole] | None = Field(
+        default=None, description="max_new_tokens and the decoder's start")
     do_sample: bool | None = Field(default=None, description="draw; without it temperature, top_k and top_p are unused")
-    temperature: float | None = Field(default=None, ge=0.01, le=100, description="of draws")
-    top_k: int | None = Field(default=None, ge=0, le=2**20, description="draw from so many pieces (0: all)")
-    top_p: float | None = Field(default=None, ge=0.001, le=1, description="draw from the fewest with this probability")
-    seed: int | None = Field(default=None, ge=0, lt=2**63, description="of draws")
 
 
 class Parameters(Generation):
@@ -49,7 +52,7 @@ class Parameters(Generation):
     clean_up_tokenization_spaces: bool | None = Field(default=None, description="no space before punctuation")
     truncation: Literal["do_not_truncate", "longest_first", "only_first", "only_second"] | None = Field(
         default=None, description="unused: long texts are split, nothing is ever cut off")
-    generate_parameters: Generation | None = None
+    generate_parameters: Generation | None = Field(default=None, description="settings, as above")
 
 
 class Inputs(BaseModel):
@@ -62,7 +65,7 @@ class Inputs(BaseModel):
     ]})  # fmt: skip
 
     inputs: Annotated[Text | Texts, by_kind] = Field(description="a text, or a list of them")
-    parameters: Parameters | None = None
+    parameters: Parameters | None = Field(default=None, description="languages and settings")
     options: dict[str, Any] | None = Field(default=None, description="unused: the model is always there")
 
 
@@ -75,7 +78,7 @@ class Info(BaseModel):
 
     model_id: str
     model_pipeline_tag: Literal["translation"] = "translation"
-    language_pairs: list[tuple[str, str]]
+    language_pairs: list[Pair]
     engine: str
     precision: str
     max_client_batch_size: int = Field(description="texts in a request, at most")
@@ -111,15 +114,7 @@ def router(service: Service) -> APIRouter:
         "response_model": list[Output] | list[list[Output]], "responses": REFUSALS, "openapi_extra": documents(Inputs)
     }  # fmt: skip
 
-    @routes.post("/", summary="Translate with the model that has the pair of languages", **shape)
-    async def translate(request: HttpRequest) -> list[Any]:
-        return await answer(request, None)
-
-    @routes.post("/models/{name:path}", summary="Translate with a model", **shape)
-    async def translate_with(request: HttpRequest, name: str) -> list[Any]:
-        return await answer(request, name)
-
-    @routes.get("/info", summary="The first model, and the limits")
+    @routes.get("/info", summary="The first model, and the limits", responses=REFUSALS)
     async def info() -> Info:
         return _info(service, _first(service))
 
@@ -131,6 +126,19 @@ def router(service: Service) -> APIRouter:
     async def health_of(name: str) -> dict[str, str]:
         _known(service, name)
         return {"status": "ok"}
+
+    @routes.api_route("/models/{name:path}/info", methods=NOT_GET, include_in_schema=False)
+    @routes.api_route("/models/{name:path}/health", methods=NOT_GET, include_in_schema=False)
+    async def only_to_be_read() -> None:  # else the last route would take them for models of that name
+        raise HTTPException(405, headers={"Allow": "GET"})
+
+    @routes.post("/", summary="Translate with the model that has the pair of languages", **shape)
+    async def translate(request: HttpRequest) -> list[Any]:
+        return await answer(request, None)
+
+    @routes.post("/models/{name:path}", summary="Translate with a model", **shape)
+    async def translate_with(request: HttpRequest, name: str) -> list[Any]:
+        return await answer(request, name)
 
     return routes
 
@@ -177,7 +185,8 @@ def _known(service: Service, name: str) -> str:
 
 def _info(service: Service, name: str) -> Info:
     translator = service.models[name]
-    return Info(model_id=name, language_pairs=translator.language_pairs, engine=translator.engine.name,
+    pairs = [list(pair) for pair in translator.language_pairs]
+    return Info(model_id=name, language_pairs=pairs, engine=translator.engine.name,
                 precision=translator.engine.precision, max_client_batch_size=service.settings.texts,
                 max_input_length=service.settings.characters, version=__version__)
 

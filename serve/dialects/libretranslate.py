@@ -15,9 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from seq2see.serve.dialects.names import NAMES
 from seq2see.serve.dialects.wire import (
+    FORMS,
     REFUSALS,
     Body,
     Error,
+    From0,
     FullText,
     Texts,
     bad_request,
@@ -31,7 +33,6 @@ from seq2see.serve.service import Caller, Service
 from seq2see.serve.service import Request as Job
 from seq2see.serve.translator import Translation
 
-FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 MOST_FIELDS = 100
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of its own that its clients know
 FOUR_WAYS = "As JSON, as a form, as a multipart form, or in the address; a list of texts only as JSON."
@@ -53,7 +54,17 @@ class TranslateBody(Keyed):
     source: str = Field(min_length=1, description="language of the text, or `auto`")
     target: str = Field(min_length=1, description="language to translate into")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
-    alternatives: int = Field(default=0, ge=0, description="how many more translations of each text are wanted")
+    alternatives: From0 = Field(default=0, description="how many more translations of each text are wanted")
+
+
+class TranslateForm(TranslateBody):
+    """The same with one text: a form has no lists."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"q": "The cat is tired.", "source": "en", "target": "fr"},
+    ]})  # fmt: skip
+
+    q: FullText = Field(description="the text")
 
 
 class DetectBody(Keyed):
@@ -91,9 +102,9 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/translate", summary="Translate", description=FOUR_WAYS, response_model=Translated,
                  response_model_exclude_none=True, responses=REFUSALS,
-                 openapi_extra=documents(TranslateBody, also=FORMS))
+                 openapi_extra=documents(TranslateBody, forms=TranslateForm))
     async def translate(request: Request) -> dict[str, Any]:
-        body = await _read(request, TranslateBody)
+        body = await _read(request, TranslateBody, form=TranslateForm)
         caller = _caller(service, request, body)
         texts = (body.q,) if isinstance(body.q, str) else tuple(body.q)
         automatic = body.source.casefold() == "auto"
@@ -118,9 +129,9 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/detect", summary="Detect the language of a text", response_model=list[Detected],
                  description=f"Among the languages served, the likeliest first. {FOUR_WAYS}", responses=REFUSALS,
-                 openapi_extra=documents(DetectBody, also=FORMS))
+                 openapi_extra=documents(DetectBody, forms=DetectBody))
     async def detect(request: Request) -> list[dict[str, Any]]:
-        body = await _read(request, DetectBody)
+        body = await _read(request, DetectBody, form=DetectBody)
         service.access.spend(_caller(service, request, body), 1)
         most = service.settings.characters
         if len(body.q) > most:
@@ -176,13 +187,13 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-async def _read(request: Request, kind: type[Body]) -> Body:
+async def _read(request: Request, kind: type[Body], *, form: type[Body]) -> Body:
     """The body in any of the four encodings."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if media == "application/json" or media.endswith("+json"):
             return kind.model_validate_json(await request.body(), strict=True)
-        return kind.model_validate_strings(await _fields(request, media))
+        return form.model_validate_strings(await _fields(request, media))
     except ValidationError as error:
         missing = error.errors()[0]
         if missing["type"] in ("missing", "string_too_short", "too_short"):

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 from fastapi import Request as HttpRequest
 from pydantic import BaseModel, ConfigDict, Field
 
-from seq2see.serve.dialects.wire import REFUSALS, documents, read_json
+from seq2see.serve.dialects.wire import REFUSALS, From0, From1, Pair, Tuning, documents, read_json
 from seq2see.serve.plan import Settings
 from seq2see.serve.service import Request, Service
 from seq2see.serve.translator import Translation
@@ -24,25 +24,14 @@ View = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
 GZIP_LEVEL = 6
 
 
-class Asked(BaseModel):
-    """How to translate; what is left out is as the checkpoint says."""
-
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+class Asked(Tuning):
+    """How to translate; what is left out is as the checkpoint says.  Any of temperature, top_k and top_p draws."""
 
     source: str | None = Field(default=None, min_length=1, description="language of the text (found out)")
     target: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
     model: str | None = Field(default=None, description="name of the model (the first that has the pair)")
     prefix: str = Field(default="", description="what every translation is to begin with")
-    num_beams: int | None = Field(default=None, ge=1, description="1: greedy search")
-    alternatives: int | None = Field(default=None, ge=1, description="translations of each text, best first")
-    max_new_tokens: int | None = Field(default=None, ge=1, description="pieces of a translation, at most")
-    length_penalty: float | None = Field(default=None, ge=-10, le=10, description="above 1 favours longer ones")
-    repetition_penalty: float | None = Field(default=None, ge=0.1, le=10, description="above 1 disfavours pieces used")
-    no_repeat_ngram_size: int | None = Field(default=None, ge=0, le=100, description="no run of so many comes twice")
-    temperature: float | None = Field(default=None, ge=0.01, le=100, description="draw, instead of searching")
-    top_k: int | None = Field(default=None, ge=0, le=2**20, description="draw from so many pieces (0: all)")
-    top_p: float | None = Field(default=None, ge=0.001, le=1, description="draw from the fewest with this probability")
-    seed: int | None = Field(default=None, ge=0, lt=2**63, description="of draws: the same draws the same")
+    alternatives: From1 | None = Field(default=None, description="translations of each text, best first")
 
     def settings(self) -> Settings:
         given = {name: getattr(self, name) for name in Settings.__annotations__}
@@ -64,7 +53,7 @@ class LookBody(Asked):
     ]})  # fmt: skip
 
     text: str = Field(min_length=1, description="what to translate and look into")
-    alternative: int = Field(default=0, ge=0, description="which of the alternatives to look into; 0: the best")
+    alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
     maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
     views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
 
@@ -140,7 +129,7 @@ class LookReply(BaseModel):
 
 class OneModel(BaseModel):
     name: str
-    language_pairs: list[tuple[str, str]] = Field(description="from and to; none where the checkpoint does not say")
+    language_pairs: list[Pair] = Field(description="from and to; none where the checkpoint does not say")
     engine: str
     precision: str
 
@@ -175,7 +164,7 @@ def router(service: Service) -> APIRouter:
     @routes.get("/models", summary="The models that are served")
     async def models() -> ModelsReply:
         return ModelsReply(models=[
-            OneModel(name=name, language_pairs=one.language_pairs, engine=one.engine.name,
+            OneModel(name=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
                      precision=one.engine.precision)
             for name, one in service.models.items()
         ])  # fmt: skip

@@ -10,17 +10,24 @@ from collections.abc import Iterable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from seq2see.serve.refusal import Refusal
 
 Body = TypeVar("Body", bound=BaseModel)
+
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 # A text or a list of texts; a Tag is the name by which an error tells which of them was read.
 by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
 Text = Annotated[str, Tag("text")]
 FullText = Annotated[str, Field(min_length=1), Tag("text")]
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
+# A whole number may be written 4.0, as JSON Schema has it; a text or `true` is none.
+as_whole = BeforeValidator(lambda value: int(value) if type(value) is float and value.is_integer() else value)
+From0 = Annotated[int, Field(ge=0), as_whole]
+From1 = Annotated[int, Field(ge=1), as_whole]
+Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # of languages, from and to
 
 
 class Error(BaseModel):
@@ -47,6 +54,26 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+class Tuning(BaseModel):
+    """Settings of the search for translations, in the words that `generate` and we share."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    num_beams: From1 | None = Field(default=None, description="1: greedy search")
+    max_new_tokens: From1 | None = Field(default=None, description="pieces of a translation, at most")
+    length_penalty: float | None = Field(default=None, ge=-10, le=10, description="above 1 favours longer ones")
+    repetition_penalty: float | None = Field(default=None, ge=0.1, le=10, description="above 1 disfavours pieces used")
+    no_repeat_ngram_size: Annotated[int, Field(ge=0, le=100), as_whole] | None = Field(
+        default=None, description="no run of so many pieces comes twice (0: any may)")
+    temperature: float | None = Field(default=None, ge=0.01, le=100, description="of draws")
+    top_k: Annotated[int, Field(ge=0, le=2**20), as_whole] | None = Field(
+        default=None, description="draw from so many pieces (0: all)")
+    top_p: float | None = Field(
+        default=None, ge=0.001, le=1, description="draw from the fewest pieces that hold this probability")
+    seed: Annotated[int, Field(ge=0, lt=2**53), as_whole] | None = Field(
+        default=None, description="of draws: the same draws the same")
+
+
 async def read_json(request: Request, kind: type[Body]) -> Body:
     """The body as a `kind`, whatever its Content-Type says (curl says it is a form); Refusal 400 where it is not."""
     try:
@@ -67,12 +94,12 @@ def describe(errors: Iterable[Any]) -> str:
     return f"{place}: {said}" if place else said
 
 
-def documents(kind: type[BaseModel], *, also: Iterable[str] = ()) -> dict[str, Any]:
-    """What OpenAPI is to say of a body read by `read_json`; `also` are more media types it is taken in."""
-    schema = schema_of(kind)
-    return {"requestBody": {"required": True, "content": {
-        media: {"schema": schema} for media in ("application/json", *also)
-    }}}  # fmt: skip
+def documents(kind: type[BaseModel], *, forms: type[BaseModel] | None = None) -> dict[str, Any]:
+    """What OpenAPI is to say of a body that is a `kind` in JSON and, if that is taken too, a `forms` in a form."""
+    content = {"application/json": {"schema": schema_of(kind)}}
+    if forms is not None:
+        content |= {media: {"schema": schema_of(forms)} for media in FORMS}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def schema_of(kind: type[BaseModel]) -> dict[str, Any]:

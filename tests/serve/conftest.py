@@ -2,13 +2,12 @@
 
 import json
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import serving
 import tiny
 
 KEY = "a-key-of-the-tests"
@@ -37,46 +36,16 @@ def translator(folder):
 
 
 @pytest.fixture(scope="session")
-def serve():
-    """Start servers: `serve(models, **settings)` gives one that is ready, on a free port; all end with the session."""
-    from seq2see.serve.server import make_server
-    from seq2see.serve.settings import ServerSettings
-
-    running = []
-
-    def start(models, *, access=None, ready=True, **settings):
-        from seq2see.serve.service import Service
-
-        chosen = ServerSettings(**settings)
-        server = make_server(models, host="127.0.0.1", port=0, settings=chosen,
-                             service=Service(settings=chosen, access=access))
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        running.append((server, thread))
-        while not (server.service.ready if ready else server.started):
-            assert thread.is_alive() and server.failure is None
-            time.sleep(0.02)
-        return server
-
-    yield start
-    for server, _ in running:
-        server.should_exit = True
-    for _, thread in running:
-        thread.join(30)
-        assert not thread.is_alive()
-
-
-@pytest.fixture(scope="session")
-def live(serve, translator):
+def live(translator):
     """The address of a server with the page, as `seq2see serve` has it."""
-    return serve({"tiny": translator}, rate=0).url
+    with serving.running({"tiny": lambda: translator}, page=True) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")
-def guarded(serve, translator, tmp_path_factory):
+def guarded(translator, tmp_path_factory):
     """The address of a server that wants a key (`KEY`), and shows no page."""
-    from seq2see.serve.access import Access, read_keys
-
     path = tmp_path_factory.mktemp("keys") / "keys"
     path.write_text(f"tests {KEY}", encoding="utf-8")
-    return serve({"tiny": translator}, access=Access(read_keys(str(path))), page=False).url
+    with serving.running({"tiny": lambda: translator}, keys_file=str(path)) as server:
+        yield server.url

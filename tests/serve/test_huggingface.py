@@ -6,6 +6,7 @@ import sys
 
 import httpx
 import pytest
+import serving
 from huggingface_hub import AsyncInferenceClient, InferenceClient
 from huggingface_hub.errors import HfHubHTTPError
 
@@ -91,7 +92,7 @@ def test_curl_needs_no_content_type(live, translator):
     assert answer.json() == [{"translation_text": translator("The cat.").text}]
 
 
-def test_the_clients_health_and_info(live, serve):
+def test_the_clients_health_and_info(live):
     for url in (live, f"{live}/models/tiny"):
         client = InferenceClient(model=url, provider="hf-inference")
         assert client.health_check() is True
@@ -120,35 +121,31 @@ def test_the_client_shows_the_error(live, path, text, parameters, status, error)
     assert error in str(raised.value)
 
 
-def test_keys_and_rates(guarded, serve, translator):
+def test_keys_and_rates(guarded, translator):
     assert InferenceClient(model=guarded, token=KEY).translation(TEXT).translation_text == translator(TEXT).text
     for token in ("another-key", None):
         with pytest.raises(HfHubHTTPError) as raised:
             InferenceClient(model=guarded, token=token).translation(TEXT)
         assert raised.value.response.status_code == 403
-    slow = InferenceClient(model=serve({"tiny": translator}, rate=2, page=False).url)
-    for _ in range(2):
-        slow.translation("The cat.", generate_parameters={"max_new_tokens": 1})
-    with pytest.raises(HfHubHTTPError, match="more than 2 texts a minute") as raised:
-        slow.translation("The cat.")
+    with serving.running({"tiny": lambda: translator}, rate=2) as server:
+        slow = InferenceClient(model=server.url)
+        for _ in range(2):
+            slow.translation("The cat.", generate_parameters={"max_new_tokens": 1})
+        with pytest.raises(HfHubHTTPError, match="more than 2 texts a minute") as raised:
+            slow.translation("The cat.")
     assert raised.value.response.status_code == 429
     assert 1 <= int(raised.value.response.headers["retry-after"]) <= 31
 
 
-def test_while_it_loads_it_says_so(serve, translator):
-    import threading
-
-    go = threading.Event()
-    server = serve({"tiny": lambda: go.wait(60) and translator}, ready=False, page=False)
-    client = InferenceClient(model=server.url, provider="hf-inference")
-    try:
+def test_while_it_loads_it_says_so(translator):
+    with serving.running({"tiny": lambda: translator}) as server:
+        server.service.ready, server.service.models = False, {}
+        client = InferenceClient(model=server.url, provider="hf-inference")
         assert client.health_check() is False
         with pytest.raises(HfHubHTTPError) as raised:
             client.translation(TEXT)
         assert raised.value.response.status_code == 503 and raised.value.response.headers["retry-after"]
         assert httpx.get(f"{server.url}/info").status_code == 503
-    finally:
-        go.set()
 
 
 # --- the handler for Inference Endpoints
