@@ -27,11 +27,11 @@ from seq2see.serve.dialects.wire import (
     documents,
     find_language,
 )
+from seq2see.serve.jobs import Translation
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Caller, Service
 from seq2see.serve.service import Request as Job
-from seq2see.serve.translator import Translation
 
 MOST_FIELDS = 100
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of its own that its clients know
