@@ -22,7 +22,7 @@ FAULTS = [
         "serve/threads.py",
         "            except BaseException as raised:",
         "            except ArithmeticError as raised:",
-        tests="tests/serve/test_server.py -k poisoned --timeout 30",
+        tests="tests/serve/test_batcher.py -k threads_survive",
     ),
     Fault(
         "server: who goes stays in the queue",

@@ -11,7 +11,7 @@ from seq2see.serve.engine import Found
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.plan import Plan
 from seq2see.serve.refusal import Refusal
-from seq2see.serve.threads import Failure
+from seq2see.serve.threads import Failure, Threads
 
 GREEDY, BEAMS = Plan(), Plan(num_beams=4)
 
@@ -74,8 +74,9 @@ def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
         one = batcher(engine, threads=2, wait=0.01)
         sources = [(number, *range(number % 7)) for number in range(100)]
         plans = [GREEDY if number % 3 else BEAMS for number in range(100)]
-        found = await asyncio.gather(*(one.submit([pair]) for pair in zip(sources, plans, strict=True)))
-        assert found == [answer(source) for source in sources]
+        work = list(zip(sources, plans, strict=True))
+        found = await asyncio.gather(*(one.submit(work[number : number + 2]) for number in range(0, 100, 2)))
+        assert sum(found, []) == sum(map(answer, sources), [])
 
     asyncio.run(run())
     assert len(engine.calls) < 30
@@ -244,3 +245,18 @@ def test_a_batch_does_not_wait_when_it_is_full(engine):
         return time.monotonic() - began
 
     assert asyncio.run(run()) < 5
+
+
+@pytest.mark.parametrize("error", [Panic, KeyboardInterrupt, SystemExit])
+def test_threads_survive_what_their_work_raises(error):
+    def fail():
+        raise error("the text of a user")
+
+    async def run():
+        threads = Threads(1, "test")
+        for _ in range(2):
+            with pytest.raises(Failure, match=f"^{error.__name__}$"):
+                await asyncio.wait_for(threads.do(fail), 5)
+        assert await asyncio.wait_for(threads.do(lambda: 3), 5) == 3
+
+    asyncio.run(run())
