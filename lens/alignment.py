@@ -121,7 +121,7 @@ def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.n
     if not sources or not targets:
         return words_MJI
     if view == "left_out":
-        words_MJI[:] = _left_out_by_words(trace, targets)
+        words_MJI[:] = falls_by_words(trace).clip(min=0)  # a rise counts as no fall
     else:
         by_words = word_map(trace, "cross", view=view, rows=rows)
         given = by_words.maps
@@ -145,15 +145,15 @@ def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
     return found[:, 0], found[:, 1]
 
 
-def _left_out_by_words(trace: Trace, targets: int) -> np.ndarray:
-    """[J,I]: the fall in log-probability of a whole target word without each source word; a rise counts as no fall."""
+def falls_by_words(trace: Trace) -> np.ndarray:
+    """[J,I]: the fall in log-probability of a whole target word without each source word; below 0 where it rises."""
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
-    fall_JI = np.zeros((targets, trace.left_out.shape[1]), dtype=np.float32)
+    fall_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
     for piece, fall in zip(trace.target, trace.left_out, strict=True):
         if piece.word is not None:
             fall_JI[piece.word] += fall
-    return fall_JI.clip(min=0)
+    return fall_JI
 
 
 def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.lens.trace import KINDS, Candidate, Trace
+from seq2see.lens.trust import Trust
 from seq2see.tokenizer.words import Piece
 
 FORMAT = {"format": "seq2see-trace", "version": 2}
@@ -53,6 +54,8 @@ def load(path: str | Path) -> Trace:
                 record[name] = tuple(Piece(**piece) for piece in record[name])
             for name in ("source_ids", "target_ids"):
                 record[name] = tuple(record[name])
+            if record.get("trust") is not None:
+                record["trust"] = Trust.from_plain(record["trust"])
             record["top"] = tuple(tuple(Candidate(**candidate) for candidate in step) for step in record["top"])
             return Trace(**record)
         except DAMAGE as error:
@@ -75,6 +78,8 @@ def plain(trace: Trace) -> dict[str, Any]:
             record[field.name] = [asdict(piece) for piece in value]
         elif field.name == "top":
             record[field.name] = [[candidate._asdict() for candidate in step] for step in value]
+        elif field.name == "trust":
+            record[field.name] = None if value is None else value.to_plain()
         elif field.name not in (*KINDS, *ARRAYS):
             record[field.name] = value
     return record

@@ -83,7 +83,7 @@ class GoldSentences:
             raise UserError(f"these sentences were not traced with all of: {choice.describe()}")
         weight_M = _weights([choice.maps], self.names[asked])
         counts_N4 = np.stack([
-            _tally(np.tensordot(weight_M, maps[asked], axes=1), truth, [(choice.rule, choice.threshold)])[0, 0]
+            tally(np.tensordot(weight_M, maps[asked], axes=1), truth, [(choice.rule, choice.threshold)])[0, 0]
             for maps, truth in zip(self.shares, self.gold, strict=True)
         ])
         return summed(counts_N4)
@@ -106,7 +106,7 @@ class GoldSentences:
         weights = _weights(sets, self.names[view, rows])
         total = np.zeros((len(sets), len(WAYS), 4))
         for maps, truth in zip(self.shares, self.gold, strict=True):
-            total += _tally(np.tensordot(weights, maps[view, rows], axes=1), truth, WAYS)
+            total += tally(np.tensordot(weights, maps[view, rows], axes=1), truth, WAYS)
         errors = error_rate(total)
         best = errors.argmin(1)
         return [Tried(AlignmentChoice(view, rows, group, *WAYS[way]), float(row[way]))
@@ -118,7 +118,7 @@ def _weights(sets: Sequence[tuple[MapName, ...]], names: list[MapName]) -> np.nd
     return np.array([[(name in group) / len(group) for name in names] for group in sets], dtype=np.float32)
 
 
-def _tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
+def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
     """[M,ways,4]: what `aer.counts` counts, of each map under each rule and threshold."""
     truth_JI2 = np.zeros((*maps_MJI.shape[1:], 2), dtype=np.float32)
     for column, links in enumerate((gold.sure, gold.all)):

@@ -1,4 +1,4 @@
-"""Drawing a `Trace`: in the terminal, and as one HTML page that needs nothing else.
+"""Drawing a `Trace` as one HTML page that needs nothing else; `terminal.py` and `plot.py` draw it elsewhere.
 
 The page and the Gradio component share `attention_map.js` and `attention_map.css`; `view_data` is what both are given.
 Nothing here changes a weight: no renormalising, no dimming; a scale that is not 0 to 1 says so with numbers.
@@ -14,47 +14,27 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
+from seq2see.lens.by_words import units
+from seq2see.lens.picture import picture, said_of_trust
 from seq2see.lens.summary import sink_shares
-from seq2see.lens.trace import KINDS, Kind, Trace
+from seq2see.lens.trace import KINDS, VIEWS, WITH_HEADS, Kind, Rows, Trace
+from seq2see.lens.trust import TERMS
+from seq2see.lens.wording import (
+    ABOUT,
+    LEFT_OUT,
+    LEFT_OUT_COLUMNS,
+    NAMES,
+    OF_SHARES,
+    VIEW_TEXTS,
+    column_meaning,
+    label,
+    labels,
+    row_meaning,
+)
 from seq2see.tokenizer.words import Piece, Word
 
 CELLS_DRAWN = 8_000_000  # more weights than this (16 MB) and a browser stops being pleasant
 CANDIDATES_DRAWN = 8
-
-NAMES: dict[Kind, str] = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
-ABOUT: dict[Kind, str] = {
-    "cross": "where each step of the translation looked in the source",
-    "encoder": "where each source piece looked in the source",
-    "decoder": "where each step looked in what was already written",
-}
-ROWS: dict[Kind, str] = {
-    "cross": "row: the step that predicts this piece",
-    "encoder": "row: the source piece that looks",
-    "decoder": "row: the step that predicts this piece",
-}
-ROWS_READ = "row: the step that reads this piece"
-COLUMNS: dict[Kind, str] = {
-    "cross": "column: the source piece looked at",
-    "encoder": "column: the source piece looked at",
-    "decoder": "column: the piece already written",
-}
-
-
-def printable(text: str) -> str:
-    """The text with escapes for what could move a cursor, ring a bell or turn a line round."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def label(text: str) -> str:
-    """A piece as it is shown: printable, its space visible."""
-    return printable(text).replace(" ", "▁")
-
-
-def labels(pieces: Sequence[Piece]) -> list[str]:
-    """The pieces of a text as they are shown: one that continues the word of the piece before it begins with `·`."""
-    words = [None, *(piece.word for piece in pieces)]
-    continues = (piece.word is not None and piece.word == before for piece, before in zip(pieces, words, strict=False))
-    return [("·" if goes_on else "") + label(piece.text) for piece, goes_on in zip(pieces, continues, strict=True)]
 
 
 def facts(trace: Trace) -> str:
@@ -70,17 +50,28 @@ def facts(trace: Trace) -> str:
     return " · ".join([*([trace.model] if trace.model else []), *parts])
 
 
-def view_data(trace: Trace, *, view: str = "raw", unseen: Sequence[Word] | None = None) -> dict[str, Any]:
-    """What `attention_map.js` draws.  Weights travel as 16-bit fractions (off by less than 0.00001), base64.
+def view_data(
+    trace: Trace, *, unseen: Sequence[Word] | None = None, view: str = "raw", kind: Kind = "cross",
+    layer: int | None = None, head: int | None = None, words: bool = False, rows: Rows = "predicts",
+) -> dict[str, Any]:
+    """What `attention_map.js` draws: every view that the trace holds, opened at the one named.
 
+    Shares travel as 16-bit fractions of 1 (off by less than 0.00001), what can be more as float32, both base64.
     `unseen` are the source words that the model never met in training: they are marked as such.
+    UserError for a map to open at that is not there, or more weights than a browser draws.
     """
-    cells = sum(trace.maps(kind, view).size for kind in KINDS)
+    cells = sum(trace.maps(kind, view).size for view in trace.cross for kind in KINDS)
     if cells > CELLS_DRAWN:
         sizes = f"{len(trace.source)} source and {len(trace.target)} target pieces make {cells:,} weights"
-        raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text")
+        raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
+                        " one view")  # fmt: skip
+    start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    held = set(trace.views) - ({"left_out"} if not trace.source_words else set())
+    last = trace.maps(kind).shape[0] - 1 if layer is None else layer
+    sides = {"source": trace.source, "target": trace.target, "inputs": trace.inputs}
     return {
         "facts": facts(trace),
+        "terms": TERMS,
         "source_text": trace.source_text,
         "target_text": trace.target_text,
         "unseen": [word.text for word in unseen or ()],
@@ -88,29 +79,84 @@ def view_data(trace: Trace, *, view: str = "raw", unseen: Sequence[Word] | None 
             any(word.start <= piece.start < word.end for word in unseen or ()) and not piece.special
             for piece in trace.source
         ],
-        "source": labels(trace.source),
-        "target": labels(trace.target),
-        "inputs": labels(trace.inputs),
+        **{side: labels(pieces) for side, pieces in sides.items()},
+        "special": {side: [piece.special for piece in pieces] for side, pieces in sides.items()},
+        "words": {side: _words(trace, pieces, side) for side, pieces in sides.items()},
+        "source_words": [label(word.text) for word in trace.source_words],
+        "word_of_piece": [piece.word for piece in trace.source],
         "probabilities": [round(float(p), 6) for p in np.exp(trace.log_probs)],
         "given": trace.given,
         "candidates": [
             [[label(c.text), round(float(np.exp(c.log_prob)), 6), c.id == chosen] for c in step[:CANDIDATES_DRAWN]]
             for step, chosen in zip(trace.top, trace.target_ids, strict=True)
         ],
-        "kinds": {kind: _kind_data(trace, kind, view) for kind in ("cross", "encoder", "decoder")},
-    }
+        "kinds": {kind: _kind_data(kind) for kind in NAMES},
+        "views": {view: _view_data(trace, view) for view in VIEWS if view in held},
+        "start": {"view": view, "kind": start.kind, "layer": last, "head": start.head or 0, "words": words,
+                  "rows": rows},
+    }  # fmt: skip
 
 
-def _kind_data(trace: Trace, kind: Kind, view: str) -> dict[str, Any]:
-    maps = trace.maps(kind, view)
+def _words(trace: Trace, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
+    words = trace.source_words if side == "source" else trace.target_words
+    return [{"text": label(unit.text), "pieces": unit.pieces, "special": unit.special, "word": unit.word}
+            for unit in units(pieces, words)]
+
+
+def _kind_data(kind: Kind) -> dict[str, Any]:
+    ways = {"pieces": False, "words": True}
     return {
         "name": NAMES[kind],
         "about": ABOUT[kind],
+        "row_titles": {
+            way: {rows: row_meaning(kind, "raw", rows=rows, words=words) for rows in ("predicts", "reads")}
+            for way, words in ways.items()
+        },
+        "column_titles": {way: column_meaning(kind, "raw", words=words) for way, words in ways.items()},
+    }
+
+
+def _view_data(trace: Trace, view: str) -> dict[str, Any]:
+    said = VIEW_TEXTS[view]
+    name = LEFT_OUT if view == "left_out" else view
+    data: dict[str, Any] = {"name": name, "about": said.about, "cell": said.cell, "reading": said.reading,
+                            "of_shares": view in OF_SHARES}
+    if view == "left_out":
+        assert trace.left_out is not None
+        titles = {way: row_meaning("cross", view, rows="predicts", words=way == "words") for way in ("pieces", "words")}
+        return data | {"row_titles": titles, "column_title": LEFT_OUT_COLUMNS,
+                       "kinds": {"cross": _maps_data(trace, view, "cross", trace.left_out[None, None])}}
+    every = {kind: trace.maps(kind, view) for kind in NAMES}
+    return data | {"kinds": {kind: _maps_data(trace, view, kind, maps if view in WITH_HEADS else maps[:, None])
+                             for kind, maps in every.items()}}
+
+
+def _maps_data(trace: Trace, view: str, kind: Kind, maps: np.ndarray) -> dict[str, Any]:
+    """All maps [L,H,R,C] of a view and kind; a view without layers or heads has one."""
+    packed = (maps * 65535).round().astype("<u2") if view in OF_SHARES else maps.astype("<f4")
+    layered, headed = view != "left_out", view in WITH_HEADS
+    sunk = sink_shares(trace, kind, view=view).reshape(*maps.shape[:2], -1).round(6).tolist() if layered else None
+    return {
         "shape": maps.shape,
-        "weights": base64.b64encode((maps * 65535).round().astype("<u2").tobytes()).decode("ascii"),
-        "shares": sink_shares(trace, kind, view=view).round(6).tolist(),
-        "row_titles": {"predicts": ROWS[kind], "reads": ROWS_READ if kind != "encoder" else ROWS[kind]},
-        "column_title": COLUMNS[kind],
+        "layered": layered,
+        "headed": headed,
+        "weights": base64.b64encode(packed.tobytes()).decode("ascii"),
+        "largest": 1.0 if view in OF_SHARES else max(float(maps.max(initial=0)), 1e-6),
+        "sums": VIEW_TEXTS[view].sums[kind],
+        "sinks": sunk,
+        "trust": _trust_data(trace, view, kind, maps.shape[0], maps.shape[1]),
+    }
+
+
+def _trust_data(trace: Trace, view: str, kind: Kind, layers: int, heads: int) -> Any:
+    """A line for all maps, or, where they were measured, for each row meaning, layer and head."""
+    if trace.trust is None or kind != "cross":
+        return said_of_trust(trace, view, kind, "predicts", ())
+    axes = 0 if view == "left_out" else 2 if view in WITH_HEADS else 1
+    return {
+        rows: [[said_of_trust(trace, view, kind, rows, (layer, head)[:axes]) for head in range(heads)]
+               for layer in range(layers)]
+        for rows in ("predicts", "reads")
     }
 
 
@@ -119,9 +165,12 @@ def asset(name: str) -> str:
     return files("seq2see.lens").joinpath(name).read_text(encoding="utf-8")
 
 
-def to_html(trace: Trace, *, unseen: Sequence[Word] | None = None) -> str:
-    """A whole page: works offline, from a file, in a sandboxed frame; user text enters it only as JSON data."""
-    data = json.dumps(view_data(trace, unseen=unseen), ensure_ascii=False)
+def to_html(trace: Trace, **chosen: Any) -> str:
+    """A whole page: works offline, from a file, in a sandboxed frame; user text enters it only as JSON data.
+
+    `chosen` are the settings of `view_data`: the words never seen in training, and which map it opens at.
+    """
+    data = json.dumps(view_data(trace, **chosen), ensure_ascii=False)
     data = data.replace("<", "\\u003c")  # or a text with `</script>` would end the data
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
     title = html.escape(f"{trace.source_text} · Seq2See")
@@ -139,7 +188,7 @@ attentionMap(document.getElementById("map")).show(JSON.parse(document.getElement
 
 def to_iframe(trace: Trace) -> str:
     """The page in a frame of its own, as notebooks want it: neither side's style or script touches the other's."""
-    height = 560 + 16 * max(len(trace.source), len(trace.target))
+    height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)
     return (f'<iframe title="Attention maps" sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" '
             f'srcdoc="{page}"></iframe>')

@@ -2,67 +2,85 @@
 
 import unicodedata
 
+import numpy as np
 import regex
 
-from seq2see.errors import UserError
-from seq2see.lens.show import ABOUT, COLUMNS, NAMES, ROWS, facts, labels
-from seq2see.lens.summary import sink_shares
-from seq2see.lens.trace import Kind, Trace
+from seq2see.lens.picture import Picture, picture
+from seq2see.lens.show import facts
+from seq2see.lens.trace import VIEWS, Kind, Rows, Trace
+from seq2see.lens.wording import NAMES, OF_SHARES
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis
 # xterm colours 16-255 from dark to light blue and white: their brightness rises evenly, so no hue need be told apart
 SHADES = (234, 17, 18, 24, 25, 31, 38, 74, 110, 152, 195)
+UNITS = {100: "hundredths", 10: "tenths", 1: "whole numbers"}
 
 
-def to_terminal(trace: Trace, *, kind: Kind = "cross", layer: int | None = None, head: int | None = None,
-                colour: bool = False, width: int = 80) -> str:
-    """Draw one head.  Layers and heads count from 0; the last layer and the first head unless told otherwise.
+def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
+                head: int | None = None, words: bool = False, rows: Rows = "predicts", colour: bool = False,
+                width: int = 80) -> str:
+    """Draw one map, chosen as `picture.picture` says; UserError for one that is not there.
 
-    A cell is the weight in hundredths (`37` is 0.37, `.` under 0.005, blank where the step cannot look); columns that
-    do not fit `width` follow in a further block.  UserError for a layer or head that the model does not have.
+    A cell is the weight in hundredths (`37` is 0.37, `.` under 0.005, blank where the step cannot look), of larger
+    numbers in tenths or whole; columns that do not fit `width` follow in a further block.
     """
-    layers, heads, rows, _ = trace.maps(kind).shape
-    layer = _check("layer", layer if layer is not None else layers - 1, layers)
-    head = _check("head", head if head is not None else 0, heads)
-    weights = trace.maps(kind)[layer, head]
-    names = [_fit(name) for name in labels(trace.row_pieces(kind))]
-    columns = [_fit(name) for name in labels(trace.column_pieces(kind))]
+    drawn = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    names = [_fit(name) for name in drawn.rows]
+    columns = [_fit(name) for name in drawn.columns]
     margin = max(map(_width, names)) + 1
-    end, tags, punctuation = sink_shares(trace, kind)[layer, head]
+    unit, room = _unit(drawn)
+    sign = "" if words else "; `·` continues a word"
     lines = [
-        f"{NAMES[kind]}, layer {layer} of 0-{layers - 1}, head {head} of 0-{heads - 1}: {ABOUT[kind]}",
-        f"{ROWS[kind]}; {COLUMNS[kind]}; a cell: hundredths; `·` continues a word",
-        f"{end:.0%} of this head's attention is on the closing </s>, {tags:.0%} on tags and the start, "
-        f"{punctuation:.0%} on punctuation",
+        f"{drawn.place}: {drawn.about}" if view == "raw" else f"{drawn.title}: {drawn.about}",
+        f"{drawn.row_meaning}; {drawn.column_meaning}; a cell: {UNITS[unit]}{sign}",
+        f"{drawn.sums} {drawn.sinks}".strip(),
+        f"trust: {drawn.trust}",
     ]
-    per_block = max(1, (width - margin) // 3)
+    per_block = max(1, (width - margin) // room)
     for first in range(0, len(columns), per_block):
         block = range(first, min(first + per_block, len(columns)))
-        lines += ["", *_header([columns[c] for c in block], margin)]
-        for row in range(rows):
-            cells = ("   " if kind == "decoder" and c > row else _cell(float(weights[row, c]), colour) for c in block)
-            lines.append(names[row] + " " * (margin - _width(names[row])) + "".join(cells).rstrip(" "))
-    others = [f"--kind {' | '.join(NAMES)}", f"--layer 0-{layers - 1}", f"--head 0-{heads - 1}"]
+        lines += ["", *_header([columns[c] for c in block], margin, room)]
+        for name, values in zip(names, drawn.cells, strict=True):
+            cells = (_cell(float(values[c]), unit, room, _share(drawn, float(values[c])) if colour else None)
+                     for c in block)
+            lines.append(name + " " * (margin - _width(name)) + "".join(cells).rstrip(" "))
+    others = [f"--view {' | '.join(VIEWS)}", f"--kind {' | '.join(NAMES)}"]
+    counts = {"--layer": drawn.layers, "--head": drawn.heads}
+    others += [f"{option} 0-{count - 1}" for option, count in counts.items() if count]
+    others += ["--words", "--rows predicts | reads"]
     lines += ["", facts(trace), f"Others: {', '.join(others)}; or all of them at once: --out look.html"]
     return "\n".join(lines)
 
 
-def _check(what: str, number: int, count: int) -> int:
-    if not 0 <= number < count:
-        raise UserError(f"there is no {what} {number} here: expected 0 to {count - 1}", exit_code=2)
-    return number
+def _unit(drawn: Picture) -> tuple[int, int]:
+    """In what fractions cells are printed, and how wide one is: shares in hundredths, larger numbers so as to fit."""
+    largest = float(np.nanmax(np.abs(drawn.cells), initial=0))
+    if drawn.view in OF_SHARES:
+        return 100, 3 if largest < 9.995 else 4
+    unit = next((unit for unit in (100, 10) if largest * unit < 999.5), 1)
+    longest = max(len(f"{value:.0f}") for value in (np.nan_to_num(drawn.cells) * unit).flat)
+    return unit, longest + 1
 
 
-def _cell(weight: float, colour: bool) -> str:
-    hundredths = round(weight * 100)
-    text = "  ." if hundredths == 0 else f"{hundredths:3d}"
-    if not colour:
+def _share(drawn: Picture, value: float) -> float:
+    """How far up the scale a cell is: of shares from 0 to 1, of other numbers from 0 to the largest here."""
+    if drawn.view in OF_SHARES:
+        return value
+    return value / float(np.nanmax(drawn.cells, initial=1e-9))
+
+
+def _cell(value: float, unit: int, room: int, share: float | None) -> str:
+    if np.isnan(value):
+        return " " * room
+    number = round(value * unit)
+    text = f"{number or '.':>{room}}"
+    if share is None:
         return text
-    shade = min(int(weight * len(SHADES)), len(SHADES) - 1)
+    shade = min(max(int(share * len(SHADES)), 0), len(SHADES) - 1)
     return f"\x1b[48;5;{SHADES[shade]};38;5;{255 if shade < 6 else 16}m{text}\x1b[0m"
 
 
-def _header(columns: list[str], margin: int) -> list[str]:
+def _header(columns: list[str], margin: int, room: int) -> list[str]:
     """Column labels written downwards, ending just above their column; wide characters keep their width."""
     letters = [regex.findall(r"\X", name) for name in columns]  # graphemes: a vowel sign stays with its letter
     tallest = max(map(len, letters))
@@ -72,7 +90,7 @@ def _header(columns: list[str], margin: int) -> list[str]:
         for name in letters:
             at = i - (tallest - len(name))
             c = name[at] if at >= 0 else " "
-            line += " " * (3 - _width(c)) + c
+            line += " " * (room - _width(c)) + c
         lines.append((" " * margin + line).rstrip())
     return lines
 

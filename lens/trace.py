@@ -4,14 +4,18 @@ It holds numbers and no model.  `reading.py` makes it, `views.py` adds views to 
 `by_words.py` and `summary.py` condense it, `show.py` and `terminal.py` draw it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.words import Piece, Word, split_words
+
+if TYPE_CHECKING:
+    from seq2see.lens.trust import Trust
 
 # L layers, H heads, S source pieces, T decoder steps, V vocabulary, W source words
 
@@ -20,6 +24,14 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Rows = Literal["predicts", "reads"]
 WITH_HEADS = ("raw", "norm")  # the views that show every head; the others are of a whole layer, or of all layers below
 TOP = 20  # how many candidates of each step a trace keeps
+VIEWS = ("raw", "norm", "rollout", "mixing", "contributions", "left_out")
+
+
+def check_views(views: Sequence[str]) -> None:
+    """UserError for a view that is not there."""
+    for view in views:
+        if view not in VIEWS:
+            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
 
 
 class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes four times as long to make
@@ -52,6 +64,7 @@ class Trace:
     The first `given` pieces were handed to generation (a language tag), not chosen, and do not count in `log_prob`.
     `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
     found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
+    `trust` says how far the views can be trusted, as measured for this model; None where nobody has.
     """
 
     source_text: str
@@ -79,6 +92,7 @@ class Trace:
     model: str = ""
     source_language: str = ""
     target_language: str = ""
+    trust: "Trust | None" = None
 
     def __post_init__(self) -> None:
         steps = len(self.target)

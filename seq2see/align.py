@@ -32,17 +32,24 @@ TextPair = tuple[str, str]
 
 
 def align(args: argparse.Namespace) -> None:
-    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.source`, `args.target`."""
+    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`, `args.source`, `args.target`."""
     if bool(args.src) != bool(args.tgt):
         raise UserError("--src and --tgt go together: a line of one is the translation of that line of the other",
                         exit_code=2)
-    if args.links and not args.fit:
-        raise UserError("--links are for --fit: without it links are what comes out", exit_code=2)
-    if not args.fit and not args.src:
-        raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit", exit_code=2)
+    if args.fit and args.trust:
+        raise UserError("--fit and --trust measure on different sentences: do one after the other", exit_code=2)
+    if args.links and not (args.fit or args.trust):
+        raise UserError("--links are for --fit and --trust: without them links are what comes out", exit_code=2)
+    if not (args.fit or args.trust or args.src):
+        raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
     aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)
+        return
+    if args.trust:
+        from seq2see.trust import measure
+
+        measure(aligner, args)
         return
     choice, known = find_choice(Path(args.run)), "fitted"
     if choice is None:
@@ -58,8 +65,7 @@ def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
     folder = Path(args.run)
     if not folder.is_dir():
         raise UserError(f"{folder} is no folder, so {FILE} has no place: fit a model that lies in one", exit_code=2)
-    record = find_record(folder, "run.yaml")
-    settings = yaml.safe_load(record.read_text("utf-8")) if record else {}
+    settings = settings_of(folder)
     guided = bool((settings.get("training") or {}).get("guided_alignment"))
     if args.src:
         if not args.links:
@@ -82,6 +88,12 @@ def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
                            guided=guided)
     choice.save(folder / FILE)
     print(f"{choice.describe()}\nwrote {folder / FILE}")
+
+
+def settings_of(folder: Path) -> dict:
+    """What a run was trained with; empty where it does not say."""
+    record = find_record(folder, "run.yaml")
+    return yaml.safe_load(record.read_text("utf-8")) if record else {}
 
 
 def storybook(settings: dict) -> Storybook:

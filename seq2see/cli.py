@@ -27,6 +27,8 @@ EXTRA_OF = {
     "peft": "lora",
 }
 
+VIEWS = ("raw", "norm", "rollout", "mixing", "contributions", "left_out")  # lens.VIEWS, which would import torch
+
 EXAMPLES = """\
 examples:
   seq2see demo
@@ -141,19 +143,42 @@ def build_parser() -> Parser:
     add_model(score)
     add_languages(score)
 
-    look = verb("look", "seq2see.serve.look:look", "translate one text and show where the model attended")
+    look = verb(
+        "look",
+        "seq2see.serve.look:look",
+        "translate one text and show where the model attended",
+        "Layers and heads count from 0. The views:\n"
+        "  raw            the attention weights themselves\n"
+        "  norm           the lengths of the vectors that they bring\n"
+        "  rollout        where content comes from through all layers, if each passes on half of it\n"
+        "  mixing         what one layer takes from where, its own state among it\n"
+        "  contributions  the same through all layers\n"
+        "  left_out       how much less probable each piece is without a source word\n"
+        "Only raw and norm have heads; left_out is one map of cross-attention.",
+    )
     add_model(look)
     add_engine(look)
     look.add_argument("text", metavar="TEXT", help="what to translate")
     add_languages(look)
     add_beams(look)
     look.add_argument("--alternative", type=whole_number(0), default=0, metavar="N", help="which hypothesis (0: best)")
+    look.add_argument("--view", choices=VIEWS, help="what to show (raw; a page gets all of them)")
     look.add_argument(
         "--kind", choices=("cross", "encoder", "decoder"), default="cross", help="which attention (cross)"
     )
     look.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
     look.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
-    look.add_argument("--out", metavar="FILE", help="write every head to a page (.html) or as numbers (.json)")
+    look.add_argument(
+        "--words", action="store_true", help="a map over words: sums over key pieces, means over query pieces"
+    )
+    look.add_argument(
+        "--rows", choices=("predicts", "reads"), default="predicts",
+        help="name a row by the piece its step predicts, or by the one it reads (%(default)s)",
+    )
+    look.add_argument(
+        "--out", metavar="FILE",
+        help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg)",
+    )
 
     align = verb(
         "align",
@@ -163,14 +188,18 @@ def build_parser() -> Parser:
         "splits them. Which layer, heads and rows are read is in RUN/alignment.json, fitted by\n"
         "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
         "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
-        "Without it the last layer's heads are averaged, and nobody knows the error.",
+        "Without it the last layer's heads are averaged, and nobody knows the error.\n\n"
+        "How far to trust each view of attention is measured likewise, and shown with it from then on, by\n"
+        "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
+        "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
     add_model(align)
     align.add_argument("--src", metavar="FILE", help="the sources, one a line")
     align.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
     add_languages(align)
     align.add_argument("--fit", action="store_true", help="fit the choice on sentences with known links, and keep it")
-    align.add_argument("--links", metavar="FILE", help="with --fit: the known links of the two files")
+    align.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
+    align.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
 
     heads = verb(
         "heads",

@@ -5,6 +5,7 @@ stay in one half.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import permutations
 from random import Random
 
@@ -23,8 +24,13 @@ NOUN_ROLES = ("agent", "patient", "recipient")
 
 def halves(limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
     """Development and test half of the held-out combinations, at most `limit` sentences each."""
+    return in_halves(generate().test, limit)
+
+
+def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
+    """The two halves of some stories, no minimal pair in both."""
     groups: dict[str, list[StoryPair]] = defaultdict(list)
-    for number, story in enumerate(generate().test):
+    for number, story in enumerate(stories):
         groups[story.contrast_key or f"alone {number}"].append(story)
     keys = sorted(groups)
     Random(0).shuffle(keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,6 +43,15 @@ class Checkpoint:
     def limits(self) -> Limits:
         """generation_config.json over config.json, which says the same in checkpoints of before."""
         return Limits({**self.config, **self.generation}, self.config.get("max_position_embeddings"))
+
+
+def fingerprint(folder: Path) -> str:
+    """Which weights a folder holds: the beginning of the SHA-256 of its safetensors files."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def read_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Checkpoint:

@@ -22,6 +22,7 @@ from seq2see.errors import UserError
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 QUANTIZATIONS = ("float32", "int8")
+NO_PART = ("metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json")  # of a model
 FORMAT = "1"  # of what lies in the folder; counted up when it changes
 
 
@@ -83,7 +84,7 @@ def weights_hash(run: Path) -> str:
     """SHA-256 of what the export is made of: the weights, the configuration and the vocabulary."""
     digest = hashlib.sha256(FORMAT.encode())
     for path in sorted([*run.glob("*.safetensors"), *run.glob("*.json"), *run.glob("*.spm")]):
-        if path.name in ("metrics.json", "seen_words.json", "generation_config.json"):
+        if path.name in NO_PART:
             continue
         digest.update(path.name.encode())
         with path.open("rb") as file:

@@ -1,22 +1,29 @@
-"""The verb `look`: one sentence, its translation, and where a head looked, to the terminal or a file."""
+"""The verb `look`: one sentence, its translation, and where the model looked, to the terminal or a file."""
 
 import argparse
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.lens import Trace, to_html, to_terminal
-from seq2see.lens.show import printable
+from seq2see.lens import VIEWS, Trace, to_html, to_terminal
+from seq2see.lens.picture import picture
+from seq2see.lens.plot import save_plot
+from seq2see.lens.wording import printable
 from seq2see.serve.translator import Translator
+
+FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}
 
 
 def look(args: argparse.Namespace) -> None:
     """`args.run`, `args.engine`, `args.text`, `args.source`, `args.target`, `args.num_beams`, `args.alternative`: what
-    to translate; `args.kind`, `args.layer`, `args.head`: what to draw; `args.out`: a page (.html) or data (.json)."""
+    to translate; `args.view`, `args.kind`, `args.layer`, `args.head`, `args.words`, `args.rows`: which map to show;
+    `args.out`: a page with all of them, numbers, or a picture of one."""
     out = Path(args.out) if args.out else None
-    if out is not None and out.suffix not in (".html", ".json"):
-        raise UserError(f"--out {out}: expected a name that ends in .html (a page) or .json (numbers)", exit_code=2)
+    if out is not None and out.suffix not in FILES:
+        wanted = ", ".join(f"{suffix} ({what})" for suffix, what in FILES.items())
+        raise UserError(f"--out {out}: expected a name that ends in one of {wanted}", exit_code=2)
     translator = Translator.from_pretrained(args.run, engine=args.engine)
     result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
                         alternatives=args.alternative + 1)
@@ -25,13 +32,19 @@ def look(args: argparse.Namespace) -> None:
     if len(result.parts) > 1:
         part = printable(result.parts[0].source_text)
         raise UserError(f"the text is translated in {len(result.parts)} parts: look at one at a time, first {part!r}")
-    [trace] = translator.look(result, alternative=args.alternative)
+    every = out is not None and out.suffix == ".html" and args.view is None
+    [trace] = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)))
+    chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
+              "words": args.words, "rows": args.rows}
+    picture(trace, **chosen)  # a map that is not there is refused whatever is written
     if out is None:
-        print(f"{printable(trace.target_text)}\n\n{_drawn(trace, args)}")
-    elif out.suffix == ".json":
+        print(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}")
+    elif out.suffix in (".json", ".npz"):
         trace.save(out)
+    elif out.suffix == ".html":
+        out.write_text(to_html(trace, unseen=result.parts[0].unknown_words, **chosen), encoding="utf-8")
     else:
-        out.write_text(to_html(trace, unseen=result.parts[0].unknown_words), encoding="utf-8")
+        save_plot(trace, out, **chosen)
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
         print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)
@@ -41,6 +54,10 @@ def look(args: argparse.Namespace) -> None:
         print(f"wrote {out}", file=sys.stderr)
 
 
-def _drawn(trace: Trace, args: argparse.Namespace) -> str:
+def _asked(args: argparse.Namespace) -> tuple[str, ...]:
+    return () if args.view in (None, "raw") else (args.view,)
+
+
+def _drawn(trace: Trace, chosen: dict[str, Any]) -> str:
     width = shutil.get_terminal_size().columns
-    return to_terminal(trace, kind=args.kind, layer=args.layer, head=args.head, colour=sys.stdout.isatty(), width=width)
+    return to_terminal(trace, colour=sys.stdout.isatty(), width=width, **chosen)

@@ -15,12 +15,14 @@ from fastapi import FastAPI  # noqa: E402
 from starlette.routing import Mount  # noqa: E402
 
 from seq2see.lens.show import asset, view_data  # noqa: E402
+from seq2see.lens.trace import VIEWS  # noqa: E402
 from seq2see.serve.dialects.names import NAMES  # noqa: E402
 from seq2see.serve.guard import PAGE  # noqa: E402
 from seq2see.serve.page_api import add_api, mcp_installed  # noqa: E402
 from seq2see.serve.service import Refusal, Request, Service  # noqa: E402
 
 LONGEST_TEXT = 2_000  # characters; a page of maps is unreadable long before
+LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
 EXAMPLES = [
     "The cat did not cross the street because it was too tired.",
     "The cat did not cross the street because it was too wide.",
@@ -73,7 +75,9 @@ def build_page(service: Service) -> gr.Blocks:
         source, target = pairs[choices.index(choice)] if choices else (None, None)
         try:
             asked = Request((text.strip(),), source, target)
-            [result], traces = await service.translate_and_look(asked, caller=service.access.caller(request))
+            views = VIEWS if len(text) <= LONGEST_IN_ALL_VIEWS else ("raw",)
+            [result], traces = await service.translate_and_look(asked, caller=service.access.caller(request),
+                                                                views=views)
         except Refusal as error:
             raise _refusal(error.message) from None
         if len(traces) > 1:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import groupby, starmap
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
-from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
+from seq2see.serve.checkpoint import Checkpoint, fingerprint, read_checkpoint
 from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NotForCTranslate2, exported
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from seq2see.lens.trace import Trace
+    from seq2see.lens.trust import Trust
     from seq2see.serve.scoring import Score
     from seq2see.serve.torch_engine import TorchEngine
 
@@ -148,6 +150,18 @@ class Translator:
                 assert self._checkpoint is not None
                 self._loaded = load(self._checkpoint, trust_remote_code=self._trusted)
             return self._loaded
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How far each view can be trusted, as `seq2see align RUN --trust` measured it for these very weights; None
+        where it did not."""
+        from seq2see.lens.trust import FILE, Trust
+
+        path = self._checkpoint.folder / FILE if self._checkpoint else None
+        if path is None or not path.is_file():
+            return None
+        trust = Trust.load(path)
+        return trust if trust.weights == fingerprint(path.parent) else None
 
     @property
     def limits(self) -> Limits:
@@ -350,7 +364,7 @@ class Translator:
                     model_name=self.name,
                     views=views,
                 )
-        return traces
+        return [replace(trace, trust=self.trust) for trace in traces]
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",)) -> Trace:
@@ -365,7 +379,7 @@ class Translator:
         with self._lock:
             [trace] = trace_texts(model, tokenizer, [text], [translation], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
-        return trace
+        return replace(trace, trust=self.trust)
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None) -> list[Score]:

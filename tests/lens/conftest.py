@@ -2,8 +2,10 @@
 
 import copy
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -49,3 +51,50 @@ def trace(seq2see):
         model, tokenizer, [source], [target], source_language="en", target_language="fr", given=1, scores=[-1.5]
     )
     return made
+
+
+@pytest.fixture(scope="session")
+def full_trace(seq2see):
+    """A trace with every view."""
+    from seq2see.lens import VIEWS, trace_hypotheses
+
+    model, tokenizer = seq2see
+    target = tokenizer.encode_target("Le chat n'a pas traversé.", language="fr")
+    [made] = trace_hypotheses(
+        model, tokenizer, ["The cat, <b>猫</b>, did not cross."], [target], source_language="en", target_language="fr",
+        given=1, scores=[-1.5], views=VIEWS,
+    )  # fmt: skip
+    return made
+
+
+@pytest.fixture(scope="session")
+def planted(trace):
+    """A trace whose head (1, 0) looks at one source word a target word, and whose words left out say the same.
+
+    `plant(head)` moves what that head sees to another head, and gives the trace and its true links.
+    """
+    sources, targets = len(trace.source_words), len(trace.target_words)
+    links = {j: j * 5 % sources for j in range(targets)}
+
+    def plant(head):
+        from seq2see.tokenizer.links import Links
+
+        raw = np.full_like(trace.cross["raw"], 1 / len(trace.source))
+        fall = np.zeros((len(trace.target), sources), dtype=np.float32)
+        for t, piece in enumerate(trace.target):
+            if piece.word is not None:
+                raw[head][t] = [float(one.word == links[piece.word]) for one in trace.source]
+                raw[head][t] /= raw[head][t].sum()
+                fall[t, links[piece.word]] = 3
+        return replace(trace, cross={"raw": raw}, left_out=fall), Links(frozenset((i, j) for j, i in links.items()))
+
+    return plant
+
+
+@pytest.fixture(scope="session")
+def trust(planted):
+    from seq2see.lens import measure_trust
+
+    trace, gold = planted((1, 0))
+    return measure_trust([trace], [trace] * 9, dev_gold=[gold], test_gold=[gold] * 9, measured_on="nine lines",
+                         weights="abc")

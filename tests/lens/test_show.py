@@ -3,15 +3,18 @@
 import base64
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal
-from seq2see.lens.show import asset, label, labels, view_data
+from seq2see.lens.show import asset, view_data
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.trace import KINDS
+from seq2see.lens.trust import UNMEASURED
+from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import Piece, Word
 
 
@@ -22,7 +25,7 @@ def cells(drawing, trace, kind):
     margin = max(map(len, names)) + 1
     plain = re.sub(r"\x1b\[[0-9;]*m", "", drawing).splitlines()
     rows = [[] for _ in names]
-    for block in "\n".join(plain[3:-3]).split("\n\n"):
+    for block in "\n".join(plain[4:-3]).split("\n\n"):
         for row, line in zip(rows, block.splitlines()[-len(names) :], strict=True):
             row += [int(cell.replace(".", "0")) for cell in re.findall("...", line[margin:])]
     return rows
@@ -37,7 +40,7 @@ def test_the_terminal_shows_the_weights_in_hundredths(trace, kind, colour, width
         wanted = expected[: t + 1] if kind == "decoder" else expected
         assert row == [round(float(w) * 100) for w in wanted]
     assert ("\x1b[" in drawing) == colour
-    assert colour or max(map(len, drawing.splitlines()[3:-3])) <= width
+    assert colour or max(map(len, drawing.splitlines()[4:-3])) <= width
 
 
 @pytest.mark.parametrize(("layer", "head"), [(3, 0), (-1, 0), (0, 2), (0, -1), (10**9, 0)])
@@ -69,11 +72,49 @@ def test_the_terminal_says_how_much_goes_to_sinks(trace):
     assert told in to_terminal(trace)
 
 
-def test_the_browser_is_given_the_weights_to_four_decimals(trace):
-    for kind, data in view_data(trace)["kinds"].items():
-        flat = np.frombuffer(base64.b64decode(data["weights"]), dtype="<u2") / 65535
-        np.testing.assert_allclose(flat.reshape(data["shape"]), trace.maps(kind), rtol=0, atol=1e-5)
-        np.testing.assert_allclose(data["shares"], sink_shares(trace, kind), atol=1e-5)
+def unpacked(views, view, kind):
+    """[L,H,rows,columns] as the browser reads it."""
+    data = views[view]["kinds"][kind]
+    packed = base64.b64decode(data["weights"])
+    flat = np.frombuffer(packed, "<u2") / 65535 if views[view]["of_shares"] else np.frombuffer(packed, "<f4")
+    return flat.reshape(data["shape"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("view", ["raw", "norm", "rollout", "mixing", "contributions"])
+def test_the_browser_is_given_the_weights_to_four_decimals(full_trace, kind, view):
+    views, maps = view_data(full_trace)["views"], full_trace.maps(kind, view)
+    data = views[view]["kinds"][kind]
+    heads = maps if data["headed"] else maps[:, None]
+    np.testing.assert_allclose(unpacked(views, view, kind), heads, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(np.reshape(data["sinks"], (*heads.shape[:2], 3)).squeeze(),
+                               sink_shares(full_trace, kind, view=view).squeeze(), atol=1e-5)
+    assert data["largest"] == pytest.approx(maps.max() if view == "norm" else 1)
+    assert data["headed"] == (maps.ndim == 4)
+
+
+def test_the_browser_is_given_what_falls_and_what_rises_without_a_word(full_trace):
+    views = view_data(full_trace)["views"]
+    assert list(views) == ["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
+    assert list(views["left_out"]["kinds"]) == ["cross"]
+    data = views["left_out"]["kinds"]["cross"]
+    assert full_trace.left_out.min() < 0 < full_trace.left_out.max()
+    np.testing.assert_array_equal(unpacked(views, "left_out", "cross")[0, 0], full_trace.left_out)
+    assert data["sinks"] is None and not data["layered"]
+
+
+def test_the_page_says_how_far_each_map_can_be_trusted(full_trace, trust):
+    assert {one["kinds"]["cross"]["trust"] for one in view_data(full_trace)["views"].values()} == {UNMEASURED}
+    views = view_data(replace(full_trace, trust=trust))["views"]
+    assert views["raw"]["kinds"]["cross"]["trust"]["predicts"][1][0] == trust.line("raw", "cross", "predicts", (1, 0))
+    assert views["raw"]["kinds"]["cross"]["trust"]["reads"][2][1] == trust.line("raw", "cross", "reads", (2, 1))
+    [[line]] = views["left_out"]["kinds"]["cross"]["trust"]["predicts"]
+    assert line == trust.line("left_out", "cross", "predicts", ())
+    assert views["norm"]["kinds"]["cross"]["trust"]["predicts"][0][0] == UNMEASURED, "measured without this view"
+    assert "cross-attention alone" in views["raw"]["kinds"]["encoder"]["trust"]
+    told = to_terminal(replace(full_trace, trust=trust), layer=1, head=0)
+    assert f"trust: {trust.line('raw', 'cross', 'predicts', (1, 0))}" in told
+    assert UNMEASURED in to_terminal(full_trace)
 
 
 def test_the_browser_is_told_which_words_were_never_seen(trace):

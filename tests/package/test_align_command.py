@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from seq2see import Translator, align, cli
+from seq2see.gold import in_halves
 from seq2see.lens.aer import agreement
 from seq2see.lens.alignment import AlignmentChoice
 from seq2see.tokenizer.links import from_pharaoh
@@ -133,3 +134,61 @@ def test_a_choice_of_another_model_is_refused(folder, files, capsys):
     (folder / "alignment.json").write_text("{}")
     code, out, err = run(capsys, folder, *files)
     assert code == 1 and "is no alignment choice" in err and "--fit" in err
+
+
+# --- how far to trust each view
+
+
+@pytest.fixture
+def short_story(story: Storybook, monkeypatch: pytest.MonkeyPatch) -> Storybook:
+    """Storybook with fourteen short test sentences, and few enough asked for."""
+    short = tuple(one for one in story.test if len(one.target) < 40)[:14]
+    book = Storybook(story.train, story.val, short, story.idioms)
+    monkeypatch.setattr("seq2see.trust.LEAST", 4)
+    monkeypatch.setattr(align, "generate", lambda seed: book)
+    return book
+
+
+def test_trust_is_measured_on_sentences_that_were_held_out(folder, short_story, capsys):
+    (folder / "run.yaml").write_text("data: {path: storybook}\n")
+    code, out, err = run(capsys, folder, "--trust")
+    assert (code, err) == (0, "") and out[-1] == f"wrote {folder / 'trust.json'}"
+    trust = Translator.from_pretrained(folder, engine="torch").trust
+    assert trust.sentences + trust.chosen_on == 14 and "storybook" in trust.measured_on
+    assert len(trust.maps) == 2 * (6 + 6 + 3 * 3) + 1  # rows x (raw, norm, three views of three layers), left_out
+    assert all(one.aer.low <= one.aer.value <= one.aer.high for one in trust.maps)
+    for one in trust.best:
+        [line] = [line for line in out if line.startswith(f"  {one.view} ")]
+        assert str(one) in line and one.name in line
+    [test] = [part for part in in_halves(short_story.test) if len(part) == trust.sentences][-1:]
+    aligner = align.Aligner(Translator.from_pretrained(folder, engine="torch"))
+    traces = list(aligner.traces([(one.source, one.target) for one in test], views=["raw"]))
+    choice = AlignmentChoice("raw", "predicts", ((1, 1),), "target", 0.0)
+    links = agreement([choice.links(trace) for trace in traces], align.gold_links(test))
+    assert trust.of("raw", "predicts", (1, 1)).aer.value == pytest.approx(links.aer, abs=1e-4)
+
+
+def test_trust_in_given_files_with_and_without_links(folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("seq2see.trust.LEAST", 3)
+    for name, lines in (("en", SOURCES * 2), ("fr", TARGETS * 2), ("links", ["0-0", "", "0-0", "0-0"] * 2)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    files = ["--src", tmp_path / "en", "--tgt", tmp_path / "fr"]
+    assert run(capsys, folder, "--trust", *files)[0] == 0
+    trust = Translator.from_pretrained(folder, engine="torch").trust
+    assert (trust.sentences, trust.chosen_on, trust.measured_on) == (3, 3, "en and fr")
+    assert {one.aer for one in trust.maps} == {None}
+    assert run(capsys, folder, "--trust", *files, "--links", tmp_path / "links")[0] == 0
+    assert all(one.aer for one in Translator.from_pretrained(folder, engine="torch").trust.maps)
+
+
+@pytest.mark.parametrize(("arguments", "code", "told"), [
+    (["--trust"], 2, "not trained on storybook, whose links are known"),
+    (["--trust", "--fit"], 2, "one after the other"),
+    (["--trust", "FILES"], 1, "3 sentence pairs are too few: 300 are reported on"),
+    (["--links", "x", "FILES"], 2, "--links are for --fit and --trust"),
+])
+def test_trust_that_cannot_be_measured_is_refused_in_one_line(folder, files, capsys, arguments, code, told):
+    given = [one for argument in arguments for one in (files if argument == "FILES" else [argument])]
+    got, out, err = run(capsys, folder, *given)
+    assert (got, out) == (code, []) and told in err and err.count("\n") == 1
+    assert not (folder / "trust.json").exists()

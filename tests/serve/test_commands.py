@@ -3,16 +3,24 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tiny import SENTENCES
 
+from seq2see import Translator, lens
 from seq2see.cli import main
-from seq2see.lens import Trace
+from seq2see.errors import UserError
+from seq2see.lens import Trace, measure_trust, to_terminal
+from seq2see.lens.trust import UNMEASURED
+from seq2see.lens.wording import printable
+from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.commands import _windows
+from seq2see.serve.export import weights_hash
 
 
 @pytest.fixture
@@ -127,6 +135,51 @@ def test_look_writes_numbers_that_are_the_traces(run, translator, tmp_path):
     assert json.loads(path.read_text())["target_ids"] == list(expected.target_ids)
 
 
+def test_look_draws_the_view_rows_and_words_asked_for(run, translator):
+    asked = ["--view", "norm", "--kind", "decoder", "--layer", "1", "--head", "1", "--words", "--rows", "reads"]
+    code, out, _ = run("look", "The cat did not cross.", *asked)
+    [trace] = translator.look(translator("The cat did not cross."), views=["raw", "norm"])
+    wanted = to_terminal(trace, view="norm", kind="decoder", layer=1, head=1, words=True, rows="reads")
+    assert code == 0 and out == f"{printable(trace.target_text)}\n\n{wanted}\n"
+
+
+@pytest.mark.parametrize("name", ["x.png", "x.svg", "x.npz"])
+def test_look_writes_pictures_and_all_numbers(run, tmp_path, name):
+    path = tmp_path / name
+    assert run("look", "The cat.", "--view", "left_out", "--out", str(path))[0] == 0
+    if name == "x.npz":
+        assert Trace.load(path).views == ("raw", "left_out") and Trace.load(path).logits is not None
+    else:
+        start = path.read_bytes()[:8]
+        assert start == b"\x89PNG\r\n\x1a\n" or b"<?xml" in start
+        assert name == "x.png" or "Source words left out" in path.read_text("utf-8")
+
+
+def test_a_page_has_every_view_or_the_one_asked_for(run, tmp_path):
+    path = tmp_path / "x.html"
+    for asked, held in (([], lens.VIEWS), (["--view", "norm"], ("raw", "norm"))):
+        assert run("look", "The cat.", *asked, "--out", str(path))[0] == 0
+        data = json.loads(path.read_text("utf-8").partition('id="data">')[2].partition("</script>")[0])
+        assert tuple(data["views"]) == held and data["start"]["view"] == held[-1 if asked else 0]
+
+
+def test_trust_is_shown_for_the_weights_it_was_measured_on(run, folder, translator, tmp_path):
+    [trace] = translator.look(translator("The cat did."), views=["raw", "left_out"])
+    assert trace.trust is None and UNMEASURED in run("look", "The cat.")[1]
+    copy = shutil.copytree(folder, tmp_path / "run")
+    weights = fingerprint(copy)
+    made = measure_trust([trace], [trace] * 4, dev_gold=None, test_gold=None, measured_on="four", weights=weights)
+    made.save(copy / "trust.json")
+    assert main(["look", str(copy), "--engine", "torch", "The cat.", "--out", str(tmp_path / "x.json")]) == 0
+    assert Trace.load(tmp_path / "x.json").trust == made
+    assert fingerprint(copy) == weights and weights_hash(copy) == weights_hash(folder), "no part of the model"
+    replace(made, weights="of others").save(copy / "trust.json")
+    assert Translator.from_pretrained(copy, engine="torch").trust is None
+    (copy / "trust.json").write_text("[]")
+    with pytest.raises(UserError, match="measure them anew"):
+        _ = Translator.from_pretrained(copy, engine="torch").trust
+
+
 def test_look_writes_a_page(run, tmp_path):
     path = tmp_path / "x.html"
     assert run("look", "The zebra.", "--out", str(path))[0] == 0
@@ -137,7 +190,12 @@ def test_look_writes_a_page(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["The cat.", "--out", "x.png"], 2, "ends in .html (a page) or .json"),
+        (["The cat.", "--out", "x.pdf"], 2, "one of .html (a page), .json (numbers), .npz (numbers), .png (a picture)"),
+        (["The cat.", "--view", "rollout", "--head", "0"], 2, "view rollout has no heads"),
+        (["The cat.", "--view", "left_out", "--kind", "decoder"], 2, "has no decoder map"),
+        (["The cat.", "--view", "left_out", "--layer", "1", "--out", "x.html"], 2, "neither layers nor heads"),
+        (["The cat.", "--kind", "encoder", "--layer", "2", "--out", "x.json"], 2, "no layer 2 here: expected 0 to 1"),
+        (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "is no step that reads"),
         (["The cat.", "--out", "no/such/folder/x.html"], 1, "No such file or directory"),
         (["The cat.", "--layer", "7"], 2, "there is no layer 7 here: expected 0 to 2"),
         (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),

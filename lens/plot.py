@@ -1,0 +1,160 @@
+"""One map as a picture file, .png or .svg: light, with numbers on its scale, and every word that a reader needs on it.
+
+Drawn by matplotlib without a display, whatever style the user has set.  Text of the user is never read as a formula.
+"""
+
+import logging
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seq2see.errors import UserError
+from seq2see.lens.picture import Picture, picture
+from seq2see.lens.show import facts
+from seq2see.lens.trace import Kind, Rows, Trace
+from seq2see.lens.wording import OF_SHARES, printable
+
+SUFFIXES = (".png", ".svg")
+CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
+LONGEST = 24  # letters of a label
+INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
+# The ramps of attention_map.js: lightness alone tells the values apart.  Below 0 another hue.
+BLUES = ["#fafbfd", "#cddff3", "#8bb9e2", "#4889cb", "#1c579e", "#082854"]
+OCHRES = ["#fafbfd", "#f6dcc4", "#e7ab7a", "#cf7a35"]
+STYLE = {
+    "font.family": ["DejaVu Sans", "Noto Sans", "Noto Sans Devanagari", "Noto Sans CJK SC", "sans-serif"],
+    "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": LINE,
+    "svg.fonttype": "none",  # text stays text, to be searched, read aloud, and set in the reader's own fonts
+    "svg.hashsalt": "seq2see",
+}  # fmt: skip
+
+
+def save_plot(
+    trace: Trace, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
+    head: int | None = None, words: bool = False, rows: Rows = "predicts",
+) -> None:
+    """Write one map, chosen as `picture.picture` says, to a .png or .svg; UserError for another suffix or map, or for
+    one too large to read."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise UserError(f"{path}: expected a name that ends in .png or .svg", exit_code=2)
+    drawn = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    if drawn.cells.size > CELLS_DRAWN:
+        size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
+        raise UserError(f"a map of {size} cannot be read as a picture: take --words, a shorter text, or .json")
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache, and of fonts not there
+    import matplotlib.style
+
+    with matplotlib.style.context(["default", STYLE]):
+        figure = draw(drawn, trace)
+        metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Title": drawn.title}
+        figure.savefig(path, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata)
+
+
+def draw(drawn: Picture, trace: Trace) -> Any:
+    """The figure: title, the two texts, the map with its axes and scale, and below what its numbers mean."""
+    from matplotlib.figure import Figure
+
+    cell = 0.42 if max(drawn.cells.shape) <= 24 else max(0.16, 10 / max(drawn.cells.shape))
+    longest = [max(len(_short(name)) for name in names) for names in (drawn.rows, drawn.columns)]
+    left, above = 0.62 + 0.088 * longest[0], 0.28 + 0.062 * longest[1]
+    across, down = cell * len(drawn.columns), cell * len(drawn.rows)
+    lean = 0.062 * len(_short(drawn.columns[-1])) if drawn.columns else 0
+    width = max(left + across + max(lean, 0.3) + 1.15, 6.4)
+    letters = int((width - 0.5) * 14.6)  # of the small print, in a line
+    head = _lines(drawn.about[0].upper() + drawn.about[1:] + ".", letters)
+    texts = [*_lines(f"source: {printable(trace.source_text)}", letters),
+             *_lines(f"translation: {printable(trace.target_text)}", letters)]
+    foot = [line for part in (drawn.sums + (f" {drawn.sinks}." if drawn.sinks else ""), f"Trust: {drawn.trust}",
+                              facts(trace)) for line in _lines(part, letters)]
+    top, bottom = 0.5 + 0.17 * (len(head) + len(texts)) + 0.1, 0.2 + 0.17 * len(foot)
+    height = top + 0.26 + above + down + 0.2 + bottom
+    figure = Figure(figsize=(width, height))
+
+    def at(x: float, y: float) -> tuple[float, float]:  # inches from the top left corner
+        return x / width, 1 - y / height
+
+    _say(figure, at(0.25, 0.34), drawn.title, size=12.5, weight="bold", color=INK)
+    _say(figure, at(0.25, 0.56), "\n".join([*head, *texts]), size=8.5, color=SOFT, top=True)
+    _say(figure, at(0.25, height - bottom + 0.02), "\n".join(foot), size=8, color=SOFT, top=True)
+    x, y = at(left, top + 0.26 + above + down)
+    axes = figure.add_axes((x, y, across / width, down / height))
+    image = _map(axes, drawn, cell)
+    _name(axes, drawn, cell)
+    tall = min(down, 3.2)
+    bar = figure.add_axes(((left + across + max(lean, 0.3)) / width, y + (down - tall) / height, 0.14 / width,
+                           tall / height))  # fmt: skip
+    scale = figure.colorbar(image, cax=bar)
+    scale.outline.set_edgecolor(LINE)
+    bar.tick_params(labelsize=8, color=LINE)
+    bar.set_ylabel(drawn.cell, fontsize=8.5, color=SOFT)
+    return figure
+
+
+def _map(axes: Any, drawn: Picture, cell: float) -> Any:
+    """The cells: shares on a scale from 0 to 1, other numbers from the least, or 0, to the largest."""
+    from matplotlib.colors import ListedColormap, Normalize
+
+    values = np.ma.masked_invalid(drawn.cells)
+    low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
+    shares = drawn.view in OF_SHARES
+    high = max(1.0, high) if shares else high
+    norm = Normalize(low, high)
+    colours = ListedColormap(ramp(low, high)).with_extremes(bad="white")
+    edges = [np.arange(n + 1) - 0.5 for n in values.shape[::-1]]
+    image = axes.pcolormesh(*edges, values, cmap=colours, norm=norm, edgecolors="white",
+                            linewidth=1.2 if cell >= 0.3 else 0.3)
+    axes.set_ylim(len(drawn.rows) - 0.5, -0.5)
+    if cell >= 0.36:
+        for (row, column), value in np.ndenumerate(drawn.cells):
+            if not np.isnan(value):
+                red, green, blue, _ = colours(norm(value))
+                dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.55
+                axes.text(column, row, _number(float(value), shares), ha="center", va="center", fontsize=7.5,
+                          color="white" if dark else INK)
+    return image
+
+
+def ramp(low: float, high: float) -> list[tuple[float, ...]]:
+    """Colours from `low` to `high`, as light as they are near to 0 on the same scale for both signs."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    blues, ochres = (LinearSegmentedColormap.from_list("", list(colours)) for colours in (BLUES, OCHRES))
+    largest = max(high, -low)
+    return [(ochres if value < 0 else blues)(abs(value) / largest) for value in np.linspace(low, high, 512)]
+
+
+def _name(axes: Any, drawn: Picture, cell: float) -> None:
+    size = 9.5 if cell >= 0.36 else 7.5 if cell >= 0.22 else 5.5
+    axes.set_yticks(range(len(drawn.rows)), [_short(name) for name in drawn.rows], fontsize=size)
+    axes.set_xticks(range(len(drawn.columns)), [_short(name) for name in drawn.columns], fontsize=size, rotation=45,
+                    ha="left", va="baseline", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, pad=2)
+    for text in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        text.set_parse_math(False)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(drawn.column_meaning, fontsize=8.5, color=SOFT, labelpad=6)
+    axes.xaxis.set_label_position("top")
+    axes.set_ylabel(drawn.row_meaning, fontsize=8.5, color=SOFT, labelpad=6)
+
+
+def _say(figure: Any, at: tuple[float, float], text: str, *, top: bool = False, **style: Any) -> None:
+    figure.text(*at, text, va="top" if top else "baseline", linespacing=1.4, parse_math=False, **style)
+
+
+def _number(value: float, shares: bool) -> str:
+    if not shares:
+        text = f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}"
+        return "0" if abs(value) < 0.005 else text
+    return "1" if value >= 0.995 else "0" if value < 0.005 else f"{value:.2f}"[1:]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
+def _lines(text: str, letters: int) -> list[str]:
+    return textwrap.wrap(text, letters) or [""]

@@ -1,0 +1,269 @@
+"""How far a view can be trusted, in numbers: measured once on held-out sentences, kept beside the checkpoint.
+
+Two figures for every map of cross-attention, both by words, with 95 % intervals (bootstrap over sentences), beside
+those of random maps on the same sentences:
+
+    AER   the alignment error of linking each target word to the source word with the largest share of its row, where
+          the true links are known (`aer.py`); 0 is perfect
+    tau   Kendall's tau-b between a row's shares and the fall in log-probability of the target word when each source
+          word is left out, the mean over target words; 1 is the same order, 0 none.  left_out is that fall itself.
+
+A view has many maps.  Which is best is chosen on other sentences than those that its figures are of.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+
+from seq2see.errors import UserError
+from seq2see.lens.aer import DRAWS, error_rate
+from seq2see.lens.alignment import MapName, falls_by_words, map_names, shares
+from seq2see.lens.fitting import tally
+from seq2see.lens.trace import Kind, Rows, Trace
+from seq2see.tokenizer.links import Links
+
+# M maps, J target words, I source words, N sentences, P pairs of source words
+
+FILE = "trust.json"  # beside the run it was measured on
+RANDOM_MAPS = 10  # of each sentence
+POOR = 0.2  # of AER, from which on a map is not to be read as an alignment
+UNMEASURED = "how far to trust this is not measured for this model: seq2see align RUN --trust measures it"
+UNMEASURABLE = (
+    "measured for cross-attention alone: links, and words left out, tell which source word a step rests on, and nothing"
+    " of this kind"
+)
+
+TERMS = (
+    "AER: the error of linking each target word to the source word that its row has most on (0 %: none)."
+    " tau: Kendall's, between a row and the fall in log-probability when each source word is left out (1: the same"
+    " order). In brackets 95 % intervals."
+)
+
+Key = tuple[str, Rows, MapName]  # view, row meaning, map
+
+
+class Figure(NamedTuple):
+    """A measure and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class MapTrust:
+    """What was found of one map: `aer` is None where no links are known, `tau` of left_out, which tau compares with."""
+
+    view: str
+    rows: Rows
+    map: MapName
+    aer: Figure | None
+    tau: Figure | None
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self, *, after_aer: str = "") -> str:
+        """The figures with their intervals."""
+        aer = "AER {:.1f} % [{:.1f}, {:.1f}]".format(*(100 * part for part in self.aer)) + after_aer if self.aer else ""
+        tau = "tau {:.2f} [{:.2f}, {:.2f}]".format(*self.tau) if self.tau else ""
+        return ", ".join(filter(None, (aer, tau.replace("-0.00", "0.00"))))
+
+    @property
+    def name(self) -> str:
+        """Which map of the view it is."""
+        parts = [f"{part} {number}" for part, number in zip(("layer", "head"), self.map, strict=False)]
+        return ", ".join([*parts, f"rows {self.rows}"])
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The figures of every map of cross-attention, on so many `sentences` of `measured_on`.
+
+    `best` holds of each view the map that was best on the `chosen_on` other sentences.  `weights` is the fingerprint of
+    the weights that were measured: of others this says nothing.
+    """
+
+    measured_on: str
+    sentences: int
+    chosen_on: int
+    random: MapTrust
+    best: tuple[MapTrust, ...]
+    maps: tuple[MapTrust, ...]
+    weights: str = ""
+    _by_key: dict[Key, MapTrust] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_key", {(one.view, one.rows, one.map): one for one in self.maps})
+
+    def of(self, view: str, rows: Rows, name: MapName) -> MapTrust | None:
+        """The figures of one map; None where it was not measured."""
+        return self._by_key.get((view, rows, tuple(name)))
+
+    def line(self, view: str, kind: Kind, rows: Rows, name: MapName) -> str:
+        """How far to trust one map, beside a random one and the best of its view, in one line."""
+        if kind != "cross":
+            return UNMEASURABLE
+        found = self.of(view, rows, name)
+        if found is None:
+            return UNMEASURED
+        best = next((one for one in self.best if one.view == view), found)
+        other = "" if (best.rows, best.map) == (rows, found.map) else f" Best of view {view}: {best.name}: {best}."
+        poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
+        return (f"{found.describe(after_aer=poor)}; a random map: {self._chance(found)}. By words, on"
+                f" {self.sentences} sentences of {self.measured_on}.{other}")
+
+    def _chance(self, found: MapTrust) -> str:
+        """The same figures of a random map, in short."""
+        aer = f"AER {100 * self.random.aer.value:.1f} %" if found.aer and self.random.aer else ""
+        tau = f"tau {self.random.tau.value:.2f}".replace("-0.00", "0.00") if found.tau and self.random.tau else ""
+        return ", ".join(filter(None, (aer, tau)))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {name: value for name, value in asdict(self).items() if not name.startswith("_")}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> "Trust":
+        """What `to_plain` gave; ValueError, TypeError or KeyError for anything else."""
+        lists = {name: tuple(map(_map_trust, plain[name])) for name in ("best", "maps")}
+        if not isinstance(plain["measured_on"], str) or not isinstance(plain["sentences"], int):
+            raise ValueError("a field holds what it cannot")
+        return cls(**{**plain, **lists, "random": _map_trust(plain["random"])})
+
+    def save(self, path: str | Path) -> None:
+        """Write it as JSON, whole or not at all."""
+        path = Path(path)
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            unfinished.write_text(json.dumps(self.to_plain(), ensure_ascii=False) + "\n", encoding="utf-8")
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trust":
+        """Read what `save` wrote; UserError for anything else."""
+        try:
+            return cls.from_plain(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise UserError(f"{path} holds no figures of trust: measure them anew, by seq2see align RUN --trust, or"
+                            " remove it") from error  # fmt: skip
+
+
+def _map_trust(plain: dict[str, Any]) -> MapTrust:
+    aer, tau = (None if plain[name] is None else Figure(*map(float, plain[name])) for name in ("aer", "tau"))
+    if plain["rows"] not in get_args(Rows):
+        raise ValueError("rows holds what it cannot")
+    return MapTrust(str(plain["view"]), plain["rows"], tuple(map(int, plain["map"])), aer, tau)
+
+
+def measure_trust(
+    dev: Iterable[Trace], test: Iterable[Trace], *, dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
+    measured_on: str, weights: str = "",
+) -> Trust:
+    """The figures of every map of cross-attention of all views that the traces hold, left_out among them.
+
+    Everything is reported on `test`; on `dev` only each view's best map is chosen, by AER, without links by tau.
+    The traces are gone through once each, so they may be made one by one.  ValueError without sentences.
+    """
+    chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold)
+    figures = {(one.view, one.rows, one.map): one for one in reported.figures()}
+    best: dict[str, tuple[float, Key]] = {}
+    for error, key in zip(chosen.errors().tolist(), chosen.keys, strict=True):
+        best[key[0]] = min(best.get(key[0], (np.inf, key)), (error, key), key=lambda pair: pair[0])
+    return Trust(
+        measured_on=measured_on, sentences=len(reported.words), chosen_on=len(chosen.words), random=reported.chance(),
+        best=tuple(figures[key] for _, key in best.values()), maps=tuple(figures.values()), weights=weights,
+    )
+
+
+class Tallies:
+    """What is counted of each sentence, map by map, and last the mean of random maps."""
+
+    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links] | None):
+        self.keys: list[Key] = []
+        counts, taus, words = [], [], []
+        dice = np.random.default_rng(0)
+        for number, trace in enumerate(traces):
+            if not self.keys:
+                self.keys = [(view, rows, name) for view in trace.views for rows in get_args(Rows)
+                             if (view, rows) != ("left_out", "reads") for name in map_names(trace, view)]
+            maps_MJI = _all_maps(trace, self.keys)
+            random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
+            every_MJI = np.concatenate([maps_MJI, random_MJI])
+            tau_MJ, compared_J = kendall(every_MJI, falls_by_words(trace))
+            taus.append(_chance_last(tau_MJ.sum(-1)))
+            words.append(compared_J.sum())
+            if gold is not None:
+                counts.append(_chance_last(tally(every_MJI, gold[number], [("target", 0.0)])[:, 0]))
+        if not words:
+            raise ValueError("expected at least one sentence")
+        self.counts = np.stack(counts, axis=1) if counts else None  # [M+1,N,4]
+        self.taus, self.words = np.stack(taus, axis=1), np.array(words)  # [M+1,N], [N]
+
+    def errors(self) -> np.ndarray:
+        """What the best map has least of, [M]."""
+        if self.counts is not None:
+            return error_rate(self.counts.sum(1))[:-1]
+        return -self.taus.sum(1)[:-1]
+
+    def figures(self) -> list[MapTrust]:
+        return [MapTrust(*key, self._aer(m), None if key[0] == "left_out" else self._tau(m))
+                for m, key in enumerate(self.keys)]
+
+    def chance(self) -> MapTrust:
+        """The figures of random maps: weights drawn evenly from all that sum to 1."""
+        return MapTrust("random", "predicts", (), self._aer(-1), self._tau(-1))
+
+    def _aer(self, m: int) -> Figure | None:
+        if self.counts is None:
+            return None
+        counts_N4 = self.counts[m]
+        return _figure(error_rate(counts_N4.sum(0)), error_rate(_drawn(len(counts_N4)) @ counts_N4))
+
+    def _tau(self, m: int) -> Figure:
+        drawn = _drawn(len(self.words))
+        words = np.maximum(drawn @ self.words, 1)
+        return _figure(self.taus[m].sum() / max(self.words.sum(), 1), drawn @ self.taus[m] / words)
+
+
+def _figure(value: Any, drawn: np.ndarray) -> Figure:
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Figure(round(float(value), 5), round(float(low), 5), round(float(high), 5))
+
+
+def _drawn(sentences: int) -> np.ndarray:
+    """[draws, N]: how often each sentence is in each resampled corpus."""
+    return np.random.default_rng(0).multinomial(sentences, np.full(sentences, 1 / sentences), size=DRAWS)
+
+
+def _chance_last(per_map: np.ndarray) -> np.ndarray:
+    """The random maps, which stand last, made one by their mean."""
+    return np.concatenate([per_map[:-RANDOM_MAPS], per_map[-RANDOM_MAPS:].mean(0, keepdims=True)])
+
+
+def _all_maps(trace: Trace, keys: Sequence[Key]) -> np.ndarray:
+    groups: dict[tuple[str, Rows], list[MapName]] = {}
+    for view, rows, name in keys:
+        groups.setdefault((view, rows), []).append(name)
+    return np.concatenate([shares(trace, view, rows, names) for (view, rows), names in groups.items()])
+
+
+def kendall(maps_MJI: np.ndarray, falls_JI: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Kendall's tau-b of each row with the falls [M,J], and which rows can be compared at all [J].
+
+    A row of equal weights says nothing and gets 0; equal falls, or fewer than two words, can be compared with nothing.
+    """
+    first, second = np.triu_indices(maps_MJI.shape[-1], 1)
+    order_MJP = np.sign(maps_MJI[..., first] - maps_MJI[..., second])
+    order_JP = np.sign(falls_JI[:, first] - falls_JI[:, second])
+    agreeing_MJ = np.einsum("mjp,jp->mj", order_MJP, order_JP)
+    scale_MJ = np.sqrt(np.abs(order_MJP).sum(-1) * np.abs(order_JP).sum(-1))
+    tau_MJ = np.divide(agreeing_MJ, scale_MJ, out=np.zeros_like(scale_MJ), where=scale_MJ > 0)
+    return tau_MJ, np.abs(order_JP).any(-1)

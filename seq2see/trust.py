@@ -1,0 +1,81 @@
+"""`seq2see align RUN --trust`: how far each view of a model's attention can be trusted, on held-out sentences.
+
+The figures are left in RUN/trust.json, and shown from then on with every map of that model.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from seq2see.align import Aligner, TextPair, gold_links, read_pairs, settings_of, storybook
+from seq2see.errors import UserError
+from seq2see.gold import in_halves
+from seq2see.lens import VIEWS, Trace
+from seq2see.lens.trust import FILE, Trust, measure_trust
+from seq2see.serve.checkpoint import fingerprint
+from seq2see.tokenizer.links import Links, read_pharaoh
+
+LEAST = 300  # sentences that figures are reported on
+
+
+def measure(aligner: Aligner, args: argparse.Namespace) -> None:
+    """Measure on storybook's held-out combinations, or on the given files; keep the figures and print them."""
+    folder = Path(args.run)
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder, so {FILE} has no place: take a model that lies in one", exit_code=2)
+    if args.src:
+        name = f"{Path(args.src).name} and {Path(args.tgt).name}"
+        halves = [_every_second(_linked_pairs(args), part) for part in (0, 1)]
+    else:
+        name = "storybook's held-out combinations"
+        parts = in_halves(storybook(settings_of(folder)).test)
+        halves = [([(one.source, one.target) for one in part], gold_links(part)) for part in parts]
+    (dev, dev_gold), (test, test_gold) = halves
+    if len(test) < LEAST:
+        raise UserError(f"{len(dev) + len(test)} sentence pairs are too few: {LEAST} are reported on, and on as many"
+                        " others each view's best map is chosen")  # fmt: skip
+    with tqdm(desc="Measuring", total=len(dev) + len(test), disable=None, leave=False, dynamic_ncols=True) as bar:
+        trust = measure_trust(
+            _traces(aligner, dev, bar), _traces(aligner, test, bar), dev_gold=dev_gold, test_gold=test_gold,
+            measured_on=name, weights=fingerprint(folder),
+        )
+    trust.save(folder / FILE)
+    print_trust(trust)
+    print(f"wrote {folder / FILE}")
+
+
+def _linked_pairs(args: argparse.Namespace) -> tuple[list[TextPair], list[Links] | None]:
+    """The pairs of the given files that are not blank, and their links where they are given."""
+    pairs = list(read_pairs(args.src, args.tgt))
+    gold = list(read_pharaoh(args.links)) if args.links else None
+    if gold is not None and len(gold) != len(pairs):
+        raise UserError(f"{args.links} has {len(gold)} lines, {args.src} has {len(pairs)}")
+    kept = [number for number, pair in enumerate(pairs) if all(text.strip() for text in pair)]
+    return [pairs[number] for number in kept], None if gold is None else [gold[number] for number in kept]
+
+
+def _every_second(
+    linked: tuple[list[TextPair], list[Links] | None], first: int
+) -> tuple[list[TextPair], list[Links] | None]:
+    pairs, gold = linked
+    return pairs[first::2], None if gold is None else gold[first::2]
+
+
+def _traces(aligner: Aligner, pairs: Sequence[TextPair], bar: tqdm) -> Iterator[Trace]:
+    for trace in aligner.traces(pairs, views=VIEWS):
+        bar.update()
+        assert trace is not None  # no side is blank
+        yield trace
+
+
+def print_trust(trust: Trust) -> None:
+    """A line a view: its best map, and what random maps would have had."""
+    print(f"Cross-attention by words, on {trust.sentences} sentences of {trust.measured_on}; each view's best map\n"
+          f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; in brackets 95 % intervals.\n")
+    print("  AER  error of linking each target word to the source word it has most from (0 %: none)")
+    print("  tau  Kendall's, with the fall in log-probability when each source word is left out (1: same order)\n")
+    for one in (*trust.best, trust.random):
+        name = "evenly drawn weights" if one is trust.random else one.name
+        print(f"  {one.view:14} {name:32} {one}")

@@ -1,0 +1,113 @@
+"""Figures of trust: tau as the textbooks have it, no error for the truth, and no figure of what it was chosen on."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from seq2see.errors import UserError
+from seq2see.lens import Trust, measure_trust
+from seq2see.lens.trust import UNMEASURED, Figure, kendall
+
+
+def test_tau_is_kendalls():
+    dice = np.random.default_rng(3)
+    maps = dice.integers(0, 5, size=(4, 3, 7)).astype(float)  # with ties
+    falls = dice.integers(-2, 4, size=(3, 7)).astype(float)
+    maps[1, 1], falls[2] = 0.2, 1.0  # all alike: on the one side nothing is said, on the other nothing can be compared
+    tau, compared = kendall(maps, falls)
+    assert compared.tolist() == [True, True, False]
+    for m, j in np.ndindex(4, 2):
+        expected = 0 if (m, j) == (1, 1) else kendalltau(maps[m, j], falls[j]).statistic
+        assert tau[m, j] == pytest.approx(expected)
+    assert not tau[:, 2].any()
+
+
+def test_a_map_that_shows_the_truth_has_no_error_and_a_random_one_has(planted):
+    (trace, gold), words = planted((1, 0)), len(planted((1, 0))[0].source_words)
+    trust = measure_trust([trace] * 2, [trace] * 40, dev_gold=[gold] * 2, test_gold=[gold] * 40, measured_on="x")
+    assert (trust.sentences, trust.chosen_on) == (40, 2)
+    assert {one.view: one.map for one in trust.best} == {"raw": (1, 0), "left_out": ()}
+    true = trust.of("raw", "predicts", (1, 0))
+    assert true.aer == (0, 0, 0) and true.tau == (1, 1, 1)
+    even = trust.of("raw", "predicts", (0, 1))
+    assert even.aer.value > 0.5 and even.tau.value < 0.6
+    assert trust.of("left_out", "predicts", ()).aer.value == 0 and trust.of("left_out", "predicts", ()).tau is None
+    assert abs(trust.random.aer.value - (1 - 1 / words)) < 0.05, "a word in so many is right by chance"
+    assert abs(trust.random.tau.value) < 0.05
+    assert trust.random.aer.low < trust.random.aer.value < trust.random.aer.high
+
+
+def test_what_is_best_is_chosen_on_other_sentences_than_it_is_reported_on(planted):
+    (dev, gold), (test, _) = planted((1, 0)), planted((2, 1))
+    trust = measure_trust([dev], [test] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
+    best = next(one for one in trust.best if one.view == "raw")
+    assert best.map == (1, 0) and best.aer.value > 0.5
+    assert trust.of("raw", "predicts", (2, 1)).aer.value == 0
+    without = measure_trust([dev], [test] * 3, dev_gold=None, test_gold=None, measured_on="x")
+    assert next(one for one in without.best if one.view == "raw").map == (1, 0)
+    assert {one.aer for one in without.maps} == {None} == {without.random.aer}
+    assert without.of("raw", "predicts", (2, 1)).tau.value == 1
+
+
+def test_an_interval_is_of_sentences(planted):
+    (right, gold), (wrong, _) = planted((1, 0)), planted((2, 1))
+    tests = [right, wrong] * 50
+    trust = measure_trust([right], tests, dev_gold=[gold], test_gold=[gold] * 100, measured_on="x")
+    value, low, high = trust.of("raw", "predicts", (1, 0)).aer
+    bad = trust.of("raw", "predicts", (0, 0)).aer.value
+    assert value == pytest.approx(bad / 2, abs=1e-4)
+    spread = 1.96 * bad * 0.5 / np.sqrt(100)  # of a hundred sentences, half of which are wrong by `bad`
+    assert value - low == pytest.approx(spread, rel=0.25) and high - value == pytest.approx(spread, rel=0.25)
+
+
+def test_it_is_read_as_it_was_written(trust, tmp_path):
+    trust.save(tmp_path / "trust.json")
+    assert Trust.load(tmp_path / "trust.json") == trust
+    assert [path.name for path in tmp_path.iterdir()] == ["trust.json"]
+
+
+def test_writing_that_fails_leaves_what_was_there(trust, tmp_path, monkeypatch):
+    path = tmp_path / "trust.json"
+    path.write_text("before")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        trust.save(path)
+    assert path.read_text() == "before" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("damage", [
+    lambda plain: "no object", lambda plain: {}, lambda plain: plain | {"maps": 3}, lambda plain: plain | {"more": 1},
+    lambda plain: plain | {"random": plain["random"] | {"aer": [1, 2]}}, lambda plain: plain | {"sentences": "many"},
+])
+def test_what_is_no_such_file_is_refused_in_one_line(trust, tmp_path, damage):
+    path = tmp_path / "trust.json"
+    path.write_text(json.dumps(damage(json.loads(json.dumps(trust.to_plain())))))
+    with pytest.raises(UserError, match="measure them anew, by seq2see align RUN --trust") as told:
+        Trust.load(path)
+    assert "\n" not in str(told.value)
+
+
+def test_the_line_tells_of_this_map_a_random_one_and_the_best(trust):
+    line = trust.line("raw", "cross", "predicts", (0, 1))
+    own = trust.of("raw", "predicts", (0, 1))
+    assert line.startswith(f"AER {100 * own.aer.value:.1f} % [") and " (no word alignment), tau " in line
+    assert f"a random map: AER {100 * trust.random.aer.value:.1f} %, tau " in line
+    assert "on 9 sentences of nine lines" in line
+    assert "Best of view raw: layer 1, head 0, rows predicts: AER 0.0 % [0.0, 0.0], tau 1.00" in line
+    assert "no word alignment" not in trust.line("raw", "cross", "predicts", (1, 0))
+    assert "Best" not in trust.line("raw", "cross", "predicts", (1, 0))
+    assert "cross-attention alone" in trust.line("raw", "encoder", "predicts", (1, 0))
+    assert trust.line("norm", "cross", "predicts", (1, 0)) == UNMEASURED
+    nothing = replace(trust.random, tau=Figure(-0.001, -0.002, 0.001))
+    assert str(nothing).endswith("tau 0.00 [0.00, 0.00]")
+
+
+def test_a_trace_carries_it_through_files(trace, trust, tmp_path):
+    from seq2see.lens import Trace
+
+    for name in ("x.json", "x.npz"):
+        replace(trace, trust=trust).save(tmp_path / name)
+        assert Trace.load(tmp_path / name).trust == trust
