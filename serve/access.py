@@ -67,7 +67,7 @@ class Access:
         the key as the password.
         """
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        key = {"bearer": str.strip, "basic": _password}.get(scheme.lower(), str)(token)
+        key = _password(token) if scheme.lower() == "basic" else token.strip()
         return self.identify(request, request.headers.get("x-api-key") or key)
 
     def identify(self, request: HTTPConnection, key: str | None) -> Caller:

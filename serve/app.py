@@ -23,7 +23,7 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
     app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None,
                   openapi_url="/openapi.json" if settings.docs else None,
                   description="Translates, and shows what every attention head did meanwhile.")
-    app.add_middleware(Guard, access=service.access, settings=settings, hosts=settings.hosts(host))
+    app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -17,6 +17,7 @@ from seq2see.serve.plan import Plan
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.threads import Failure, Threads
 
+FULL = 0.98  # of the queue
 Work = tuple[tuple[int, ...], Plan]
 Translate = Callable[[list[tuple[int, ...]], Plan], list[tuple[Found, ...]]]
 Outcome = tuple[Found, ...] | BaseException
@@ -89,6 +90,11 @@ class Batcher:
             if isinstance(outcome, BaseException):
                 raise Failure(type(outcome).__name__) from outcome
         return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+
+    @property
+    def full(self) -> bool:
+        """Whether hardly anything more is taken."""
+        return self.queued > self.queue_tokens * FULL
 
     def close(self) -> None:
         """Let the threads end after what they are doing."""

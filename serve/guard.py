@@ -16,8 +16,8 @@ from typing import Any
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 
-from seq2see.serve.access import Access
 from seq2see.serve.refusal import Refusal
+from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
 Scope = MutableMapping[str, Any]
@@ -44,11 +44,11 @@ PAGE_HEADERS = [
 class Guard:
     """ASGI middleware; `hosts` are the names by which the server may be called, `*` any."""
 
-    def __init__(self, app: Application, *, access: Access, settings: ServerSettings, hosts: list[str]):
+    def __init__(self, app: Application, *, service: Service, settings: ServerSettings, hosts: list[str]):
         self.page = app
         self.api = CORSMiddleware(app, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
                                   allow_headers=["Authorization", "Content-Type", "X-API-Key"], max_age=3600)
-        self.access = access
+        self.service = service
         self.settings = settings
         self.hosts = {host.lower() for host in hosts}
 
@@ -67,7 +67,9 @@ class Guard:
                 await self.page(scope, Counted(receive, self.settings.body_bytes).receive, sender.send)
             else:
                 body = await self._body(receive)
-                if body is not None:
+                if body is not None and scope["method"] == "POST" and self.service.busy:
+                    await sender.refuse(self.service.refuse_busy(), close=False)  # at a fraction of what an answer costs
+                elif body is not None:
                     await self._watched(scope, body, receive, sender)
         except Refusal as error:
             await sender.refuse(error)
@@ -89,7 +91,7 @@ class Guard:
 
     def _check_key(self, connection: HTTPConnection) -> None:
         try:
-            self.access.caller(connection)
+            self.service.access.caller(connection)
         except Refusal as error:
             raise Refusal(401, error.code, error.message) from None
 
@@ -162,13 +164,14 @@ class Sender:
             self.ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal) -> None:
-        """Say no, and close the connection: what is left of the request is not read."""
+    async def refuse(self, refusal: Refusal, *, close: bool = True) -> None:
+        """Say no, and close the connection where something of the request is not read."""
         if self.begun:
             return
         body = json.dumps({"error": refusal.message, "code": refusal.code}).encode()
-        headers = {"content-type": "application/json", "content-length": str(len(body)), "connection": "close",
-                   **refusal.headers}
+        headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+        if close:
+            headers["connection"] = "close"
         if refusal.status == 401:
             headers["www-authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
         pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from seq2see.serve.engine import Hypothesis
 from seq2see.serve.markup import Markup
 from seq2see.serve.plan import Plan
 from seq2see.tokenizer.segments import Cut
-from seq2see.tokenizer.words import Word
+from seq2see.tokenizer.words import Word, split_words
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,7 @@ class Translation:
     `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A blank text is its own
     translation and has no hypotheses.  `segments` are the translations of the parts that a text was cut into, and empty
     where it was translated whole; then the text's first hypothesis is made of their first ones, and so on.
-    `unknown_words` are the words of the source that the model never saw in training, numbers and punctuation apart
-    (of a text with markup: as they lie in its segments); None where the checkpoint does not say what it saw.
+    `seen` are the source language's words of the training text; None where the checkpoint does not say.
     """
 
     text: str
@@ -28,15 +29,33 @@ class Translation:
     source_language: str
     target_language: str
     hypotheses: tuple[Hypothesis, ...]
-    unknown_words: tuple[Word, ...] | None
     engine: str
     precision: str
     segments: tuple[Translation, ...] = ()
+    has_markup: bool = False
+    seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
 
     @property
     def parts(self) -> tuple[Translation, ...]:
         """What the model translated one by one: the segments, or the text itself."""
         return self.segments or ((self,) if self.hypotheses else ())
+
+    @cached_property
+    def unknown_words(self) -> tuple[Word, ...] | None:
+        """The words of the source that the model never saw in training, numbers and punctuation apart; None where that
+        is not known.  Of a text with markup: as they lie in its segments.
+        """
+        if self.seen is None:
+            return None
+        if self.has_markup:
+            return tuple(word for one in self.segments for word in one.unknown_words or ())
+        words = split_words(self.source_text, language=self.source_language)
+        return tuple(word for word in words if word.text.casefold() not in self.seen and not _is_mark(word.text))
+
+
+def _is_mark(word: str) -> bool:
+    """A number or punctuation: nothing that has to be learnt to be translated."""
+    return all(unicodedata.category(c)[0] in "NPZ" for c in word)
 
 
 @dataclass(frozen=True)
@@ -79,7 +98,7 @@ class Job:
         return tuple(
             Hypothesis(
                 text=self.join([one.text for one in each]),
-                token_ids=(ids := sum((one.token_ids for one in each), ())),
+                token_ids=(ids := tuple(id for one in each for id in one.token_ids)),
                 score=(log_prob := sum(one.log_prob for one in each)) / len(ids) ** self.plan.length_penalty,
                 log_prob=log_prob,
                 finished=all(one.finished for one in each),

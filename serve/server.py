@@ -72,6 +72,8 @@ class Server(uvicorn.Server):
             try:
                 for name, load in self.loaders.items():
                     self.service.add(name, await self._threads.do(partial(_tried, load, name)))
+                if len({source for source, _ in self.service.language_pairs}) > 1:
+                    await self._threads.do(lambda: self.service.detect(SELF_TEST))  # half a second, the first time
                 if self.settings.page:
                     await self._show_page(stack)
             except Exception as error:

@@ -92,6 +92,14 @@ class Service:
             threads.close()
 
     @property
+    def busy(self) -> bool:
+        """Whether every queue is full: no request need be read to be refused."""
+        return bool(self._batchers) and all(one.full for one in self._batchers.values())
+
+    def refuse_busy(self) -> Refusal:
+        return self._refuse(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+
+    @property
     def language_pairs(self) -> list[tuple[str, str]]:
         """All (source, target) pairs of all models, each once."""
         return list(dict.fromkeys(pair for one in self.models.values() for pair in one.language_pairs))
@@ -116,7 +124,7 @@ class Service:
         """Both.  The first look loads the model into torch, which takes seconds; looks are done one at a time."""
         async with self._serving(request, caller, seconds=self.settings.look_seconds):
             if self._looks >= MOST_LOOKS:
-                raise self._refuse(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+                raise self.refuse_busy()
             self._looks += 1
             try:
                 results = await self._translate(request)

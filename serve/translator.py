@@ -13,9 +13,9 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
-from itertools import groupby
+from itertools import groupby, starmap
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
@@ -30,7 +30,7 @@ from seq2see.serve.jobs import Job, Translation
 from seq2see.serve.markup import Markup
 from seq2see.serve.plan import Limits, Plan, Settings
 from seq2see.tokenizer.segments import Cut, cut_sentences
-from seq2see.tokenizer.words import Word, refuse_surrogates, split_words
+from seq2see.tokenizer.words import refuse_surrogates
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -237,7 +237,8 @@ class Translator:
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self._pair(source, target)
-        plan = self.limits.plan(
+        limits = self.limits
+        plan = limits.plan(
             first=self._tag(target),
             prefix=self.codec.begin(_composed(prefix), language=target) if prefix else (),
             **settings,
@@ -246,20 +247,19 @@ class Translator:
         for text in texts:
             _check_text(text)
             markup = Markup(text) if format == "html" else None
-            cuts = [cut_sentences(part, language=source, together=self.limits.together)
+            cuts = [cut_sentences(part, language=source, together=limits.together)
                     for part in ([text] if markup is None else markup.texts)]
             jobs.append((text, markup, [cut.composed() for cut in cuts]))
         encoded = iter(self.codec.encode([segment for *_, cuts in jobs for cut in cuts for segment in cut.segments]))
         ready = []
         for text, markup, cuts in jobs:
-            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments]) for cut in cuts]
+            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], limits.longest) for cut in cuts]
             sources = tuple(tuple(ids) for _, each in fitting for ids in each)
             ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources))
         return ready
 
-    def _fit(self, cut: Cut, ids: list[list[int]]) -> tuple[Cut, list[list[int]]]:
+    def _fit(self, cut: Cut, ids: list[list[int]], longest: int | None) -> tuple[Cut, list[list[int]]]:
         """Segments that are longer than a source should be, cut further."""
-        longest = self.limits.longest
         index = 0
         while longest is not None and index < len(cut.segments):
             if len(ids[index]) <= longest:
@@ -289,20 +289,14 @@ class Translator:
             )
             for each in found
         ]  # fmt: skip
-        segments = tuple(
-            self._translation(job, text, hypotheses, self._unknown_words(text, job.source))
-            for text, hypotheses in zip(job.segments, parts, strict=True)
-        )
+        segments = tuple(starmap(partial(self._translation, job), zip(job.segments, parts, strict=True)))
         if job.whole:
             return segments[0]
-        unknown = self._unknown_words(job.text, job.source)
-        if unknown is not None and job.markup is not None:
-            unknown = tuple(word for one in segments for word in one.unknown_words or ())
-        return self._translation(job, job.text, job.joined(parts), unknown, segments)
+        return self._translation(job, job.text, job.joined(parts), segments, has_markup=job.markup is not None)
 
     def _translation(
-        self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], unknown: tuple[Word, ...] | None,
-        segments: tuple[Translation, ...] = (),
+        self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], segments: tuple[Translation, ...] = (),
+        has_markup: bool = False,
     ) -> Translation:  # fmt: skip
         engine = self.engine_for(job.plan)
         return Translation(
@@ -311,10 +305,11 @@ class Translator:
             source_language=job.source,
             target_language=job.target,
             hypotheses=hypotheses,
-            unknown_words=unknown,
             engine=engine.name,
             precision=engine.precision,
             segments=segments,
+            has_markup=has_markup,
+            seen=self._seen_words.get(job.source) if self._seen_words else None,
         )
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
@@ -420,13 +415,6 @@ class Translator:
             size = f"it has {len(ids)} pieces, the model takes {longest}"
             raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
 
-    def _unknown_words(self, text: str, language: str) -> tuple[Word, ...] | None:
-        if self._seen_words is None or language not in self._seen_words:
-            return None
-        seen = self._seen_words[language]
-        words = split_words(text, language=language)
-        return tuple(word for word in words if not _is_mark(word.text) and word.text.casefold() not in seen)
-
 
 def _check_text(text: str) -> None:
     if not isinstance(text, str):
@@ -437,8 +425,3 @@ def _check_text(text: str) -> None:
 def _composed(text: str) -> str:
     _check_text(text)
     return unicodedata.normalize("NFC", text)
-
-
-def _is_mark(word: str) -> bool:
-    """A number or punctuation: nothing that has to be learnt to be translated."""
-    return all(unicodedata.category(c)[0] in "NPZ" for c in word)

@@ -97,7 +97,7 @@ FAULTS = [
     Fault(
         "serve: sentences part that training had together",
         "serve/translator.py",
-        "together=self.limits.together",
+        "together=limits.together",
         "together=1",
         tests="tests/serve/test_long_texts.py -k together",
     ),

@@ -1,0 +1,322 @@
+"""How fast is a translation: `Translator` against MarianMTModel's `generate`, and against CTranslate2 alone.
+
+    python benchmarks/inference.py RUN --text FILE         FILE: source sentences, one a line (.gz or not)
+    python benchmarks/inference.py RUN --recipe RUN2 ...   RUN2: the recommended recipe, against RUN
+    python benchmarks/inference.py --quick                 storybook: a few sentences, one round
+
+*greedy vs hf*, *beam vs hf*: the whole set, strings to strings, in int8; the peer is a MarianMTModel of the same
+layers, widths and vocabulary, whose batches are sorted by length, of 32 and of 64 sentences, the faster counting.
+*latency vs hf*: one sentence at a time, greedy, the median sentence.  *ready tokens*: strings to strings against
+CTranslate2 given tokens and giving tokens.  *torch vs hf*: the torch engine, greedy.  *recipe*: another run against
+this one, both as in *greedy vs hf*.  *cold start*: from `python -c` to the first translation.
+
+The peer's weights are random, and it is made to end each sentence at the length that ours produced.  Every contender is
+a process of its own with one thread or two (CTranslate2: one for each sentence at work), and they take turns round by
+round; medians count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROUNDS = 5
+BEAMS = 4
+SINGLES = 100  # sentences of the latency row
+WANTED = {
+    "greedy vs hf": (4.0, 5.0), "beam vs hf": (4.0, 5.0), "latency vs hf": (7.0, None), "ready tokens": (0.95, 0.95),
+    "torch vs hf": (1.5, None), "recipe": (1.5, 1.5), "cold start": (1.0, None),
+}  # fmt: skip
+
+COLD = {
+    "ours": """
+import sys
+from seq2see import Translator
+print(Translator.from_pretrained(sys.argv[1], threads=1)(sys.argv[2], num_beams=1).text)
+""",
+    "hf": """
+import sys, torch
+torch.set_num_threads(1)
+from transformers import MarianMTModel, PreTrainedTokenizerFast
+model, tokenizer = MarianMTModel.from_pretrained(sys.argv[1]), PreTrainedTokenizerFast.from_pretrained(sys.argv[1])
+ids = model.generate(**tokenizer(sys.argv[2], return_tensors="pt", return_token_type_ids=False), max_new_tokens=20)
+print(tokenizer.decode(ids[0]))
+""",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser.add_argument("--text", type=Path, help="source sentences, one a line")
+    parser.add_argument("--recipe", help="another run, to be compared with this one")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.work:
+        answer(json.loads(arguments.work))
+        return
+    settings = {"rounds": 1 if arguments.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
+                "batches_of_the_peer": [32, 64], "threads": [1, 2]}  # fmt: skip
+    if not (Path(arguments.run) / "config.json").is_file():
+        print(f"there is no trained model at {arguments.run}: nothing to compare", file=sys.stderr)
+        print(json.dumps({"benchmark": "inference", "machine": machine(), "settings": settings, "rows": []}))
+        return
+    texts = sentences(arguments.text)[: 64 if arguments.quick else None]
+    with tempfile.TemporaryDirectory() as scratch:
+        marian = make_marian(arguments.run, Path(scratch) / "marian")
+        rows = [row for threads in settings["threads"]
+                for row in measure(arguments.run, marian, texts, threads, settings["rounds"], arguments.recipe)]
+        rows.append(cold_start(arguments.run, marian, texts[0], settings["rounds"]))
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+    settings |= {"run": arguments.run, "sentences": len(texts)}
+    print(json.dumps({"benchmark": "inference", "machine": machine(), "settings": settings, "rows": rows}))
+
+
+def machine() -> dict[str, Any]:
+    return {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count()}
+
+
+def sentences(path: Path | None) -> list[str]:
+    if path is not None:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines()
+    from seq2see.training.storybook import generate
+
+    return [pair.source for pair in generate(seed=0).test]
+
+
+def make_marian(run: str, folder: Path) -> str:
+    """A MarianMTModel of the run's shape with its vocabulary, as a folder."""
+    from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
+
+    config = json.loads((Path(run) / "config.json").read_text("utf-8"))
+    same = (
+        "vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads",
+        "decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
+    )  # fmt: skip
+    ids = {"pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0, "forced_eos_token_id": None}
+    MarianMTModel(MarianConfig(**{key: config[key] for key in same}, **ids)).save_pretrained(folder)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=f"{run}/tokenizer.json", pad_token="<pad>", eos_token="</s>")
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+class Worker:
+    """A contender, in a process of its own, that works when it is told to."""
+
+    def __init__(self, **job: Any):
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--work", json.dumps(job)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, env={**os.environ, "OMP_NUM_THREADS": str(job["threads"]), "TOKENIZERS_PARALLELISM": "false"},
+        )  # fmt: skip
+
+    def ask(self, **request: Any) -> Any:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self) -> None:
+        self.process.communicate()
+
+
+def measure(
+    run: str, marian: str, texts: list[str], threads: int, rounds: int, recipe: str | None
+) -> Iterator[dict[str, Any]]:
+    workers = {
+        "fast": Worker(kind="ours", run=run, engine="ctranslate2", threads=threads, texts=texts),
+        "bare": Worker(kind="bare", run=run, threads=threads, texts=texts),
+        "marian": Worker(kind="marian", run=marian, threads=threads, texts=texts),
+    }
+    if threads == 1:
+        workers["torch"] = Worker(kind="ours", run=run, engine="torch", threads=threads, texts=texts)
+    if recipe:
+        workers["recipe"] = Worker(kind="ours", run=recipe, engine="ctranslate2", threads=threads, texts=texts)
+    for beams in (1, BEAMS):
+        lengths = workers["fast"].ask(what="lengths", beams=beams)
+        workers["marian"].ask(what="end at", lengths=lengths)
+        contenders: dict[str, dict[str, Any]] = {
+            "fast": {"what": "all", "beams": beams},
+            "bare": {"what": "all", "beams": beams},
+            "marian": {"what": "all", "beams": beams, "batches": [32, 64]},
+        }
+        if beams == 1:
+            contenders |= {name: {"what": "all", "beams": 1} for name in ("torch", "recipe") if name in workers}
+        found = take_turns(workers, contenders, rounds)
+        name = "greedy" if beams == 1 else "beam"
+        pairs = [(f"{name} vs hf", "fast", "marian"), (f"ready tokens, {name}", "fast", "bare")]
+        pairs += [(what, one, other) for what, one, other in (("torch vs hf", "torch", "marian"),
+                                                              ("recipe", "recipe", "fast")) if one in found]
+        for what, one, other in pairs:
+            yield row(what, threads, found[one], found[other], len(texts), sum(lengths))
+        if beams == 1 and threads == 1:
+            singles = {name: {"what": "singles", "count": SINGLES} for name in ("fast", "marian")}
+            singly = take_turns(workers, singles, rounds)
+            yield row("latency vs hf", threads, singly["fast"], singly["marian"], 1, None)
+    for worker in workers.values():
+        worker.close()
+
+
+def take_turns(
+    workers: dict[str, Worker], contenders: dict[str, dict[str, Any]], rounds: int
+) -> dict[str, list[float]]:
+    """Seconds of each contender, round by round; a first round to warm up is not counted."""
+    found: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(rounds + 1):
+        for name, request in contenders.items():
+            seconds = workers[name].ask(**request)
+            if turn:
+                found[name].append(seconds)
+    return found
+
+
+def row(
+    name: str, threads: int, ours: Sequence[float], peer: Sequence[float], count: int, tokens: int | None
+) -> dict[str, Any]:
+    a, b = statistics.median(ours), statistics.median(peer)
+    shown = {"name": name, "threads": threads, "ours": round(count / a, 1), "peer": round(count / b, 1)}
+    shown |= {"unit": "sentences/s", "ratio": round(b / a, 2), "wanted": WANTED[name.split(",")[0]][threads - 1]}
+    return shown | ({"ours_tokens_per_s": round(tokens / a), "peer_tokens_per_s": round(tokens / b)} if tokens else {})
+
+
+def cold_start(run: str, marian: str, text: str, rounds: int) -> dict[str, Any]:
+    found: dict[str, list[float]] = {"ours": [], "hf": []}
+    for turn in range(rounds + 1):
+        for name, folder in (("ours", run), ("hf", marian)):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", COLD[name], folder, text], check=True, capture_output=True)
+            if turn:
+                found[name].append(time.perf_counter() - start)
+    ours, peer = (statistics.median(seconds) for seconds in found.values())
+    return {"name": "cold start", "threads": 1, "ours": round(ours, 2), "peer": round(peer, 2), "unit": "s",
+            "ratio": round(peer / ours, 2), "wanted": WANTED["cold start"][0]}  # fmt: skip
+
+
+def answer(job: dict[str, Any]) -> None:
+    """What a worker does: one line in, one line out."""
+    import torch
+
+    torch.set_num_threads(job["threads"])
+    contender = {"ours": Ours, "bare": Bare, "marian": Marian}[job.pop("kind")](**job)
+    for line in sys.stdin:
+        request = json.loads(line)
+        print(json.dumps(getattr(contender, request.pop("what").replace(" ", "_"))(**request)), flush=True)
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+class Ours:
+    def __init__(self, run: str, engine: Any, threads: int, texts: list[str]):
+        from seq2see import Translator
+
+        self.translator = Translator.from_pretrained(run, engine=engine, threads=threads)
+        self.texts = texts
+
+    def all(self, beams: int) -> float:
+        return timed(lambda: self.translator(self.texts, num_beams=beams))
+
+    def lengths(self, beams: int) -> list[int]:
+        return [len(one.hypotheses[0].token_ids) for one in self.translator(self.texts, num_beams=beams)]
+
+    def singles(self, count: int) -> float:
+        return statistics.median(timed(lambda text=text: self.translator(text, num_beams=1))
+                                 for text in self.texts[:count])
+
+
+class Bare:
+    """CTranslate2 with tokens in and tokens out, told the same."""
+
+    def __init__(self, run: str, threads: int, texts: list[str]):
+        from seq2see import Translator
+        from seq2see.serve.ctranslate2_engine import BATCH_TOKENS
+
+        ours = Translator.from_pretrained(run, engine="ctranslate2", threads=threads)
+        engine: Any = ours.engine
+        self.translator, self.plan = engine.translator, ours.prepare(texts[:1])[0].plan
+        self.sources = [[engine.tokens[id] for id in ids] for job in ours.prepare(texts) for ids in job.sources]
+        self.prefix = [engine.tokens[id] for id in self.plan.prefix]
+        self.batch = BATCH_TOKENS
+
+    def all(self, beams: int) -> float:
+        return timed(lambda: self.translator.translate_batch(
+            self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
+            length_penalty=self.plan.length_penalty, max_decoding_length=self.plan.max_length, max_input_length=0,
+            max_batch_size=self.batch, batch_type="tokens", return_scores=True, return_end_token=True,
+        ))  # fmt: skip
+
+
+class Marian:
+    """transformers' own, on batches sorted by length."""
+
+    def __init__(self, run: str, threads: int, texts: list[str]):
+        from transformers import MarianMTModel, PreTrainedTokenizerFast
+
+        self.model = MarianMTModel.from_pretrained(run).eval()
+        self.tokenizer = PreTrainedTokenizerFast.from_pretrained(run)
+        self.texts = texts
+        self.lengths: list[int] = []
+
+    def end_at(self, lengths: list[int]) -> None:
+        self.lengths = lengths
+
+    def all(self, beams: int, batches: list[int]) -> float:
+        return min(timed(lambda size=size: self.translate(range(len(self.texts)), beams, size)) for size in batches)
+
+    def singles(self, count: int) -> float:
+        return statistics.median(timed(lambda index=index: self.translate([index], 1, 1))
+                                 for index in range(min(count, len(self.texts))))
+
+    def translate(self, indices: Sequence[int], beams: int, size: int) -> list[str]:
+        from transformers import LogitsProcessorList
+
+        found: dict[int, str] = {}
+        order = sorted(indices, key=lambda index: len(self.texts[index]))
+        for begin in range(0, len(order), size):
+            batch = order[begin : begin + size]
+            inputs = self.tokenizer([self.texts[index] for index in batch], padding=True, return_tensors="pt",
+                                    return_token_type_ids=False)
+            lengths = [self.lengths[index] for index in batch]
+            ids = self.model.generate(
+                **inputs, num_beams=beams, do_sample=False, max_new_tokens=max(lengths) + 1,
+                logits_processor=LogitsProcessorList([EndAt(lengths, beams)]),
+            )  # fmt: skip
+            found.update(zip(batch, self.tokenizer.batch_decode(ids, skip_special_tokens=True), strict=True))
+        return [found[index] for index in indices]
+
+
+class EndAt:
+    """Makes each row end when it has as many pieces as it is told."""
+
+    def __init__(self, lengths: list[int], beams: int):
+        import torch
+
+        self.last_B = torch.tensor(lengths).repeat_interleave(beams) - 1
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        end, step = 2, input_ids.shape[1] - 1
+        scores[:, end] = float("-inf")
+        ending = self.last_B <= step
+        scores[ending] = float("-inf")
+        scores[ending, end] = 0
+        return scores
+
+
+if __name__ == "__main__":
+    main()
