@@ -14,11 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faults import Fault, lens, modeling, seq2see, serve, training
+from faults import Fault, dialects, lens, modeling, seq2see, serve, training
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FAULTS = [*modeling.FAULTS, *training.FAULTS, *lens.FAULTS, *serve.FAULTS, *seq2see.FAULTS]
+FAULTS = [*modeling.FAULTS, *training.FAULTS, *lens.FAULTS, *serve.FAULTS, *dialects.FAULTS, *seq2see.FAULTS]
 
 
 def run_with(fault: Fault) -> str | None:

@@ -25,10 +25,10 @@ from seq2see.serve.dialects.wire import (
     find_language,
     read_json,
 )
+from seq2see.serve.jobs import Translation
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Request, Service
-from seq2see.serve.translator import Translation
 
 NOT_GET = ["DELETE", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]
 # What transformers' clean_up_tokenization takes the space from.

@@ -27,11 +27,11 @@ from seq2see.serve.dialects.wire import (
     documents,
     find_language,
 )
+from seq2see.serve.jobs import Translation
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Caller, Service
 from seq2see.serve.service import Request as Job
-from seq2see.serve.translator import Translation
 
 MOST_FIELDS = 100
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of its own that its clients know
@@ -110,7 +110,8 @@ def router(service: Service) -> APIRouter:
         automatic = body.source.casefold() == "auto"
         most = service.settings.alternatives - 1  # the best is none of them here
         if body.alternatives > most:
-            raise Refusal(400, "alternatives_too_large", f"alternatives {body.alternatives}: {most} at most are allowed")
+            told = f"alternatives {body.alternatives}: {most} at most are allowed"
+            raise Refusal(400, "alternatives_too_large", told)
         settings: Settings = {"alternatives": body.alternatives + 1} if body.alternatives else {}
         job = Job(
             texts=texts,

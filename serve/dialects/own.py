@@ -12,9 +12,9 @@ from fastapi import Request as HttpRequest
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.serve.dialects.wire import REFUSALS, From0, From1, Pair, Tuning, documents, read_json
+from seq2see.serve.jobs import Translation
 from seq2see.serve.plan import Settings
 from seq2see.serve.service import Request, Service
-from seq2see.serve.translator import Translation
 
 if TYPE_CHECKING:
     from seq2see.lens.trace import Trace  # at run time it would import torch, which only a look needs
