@@ -32,7 +32,7 @@ from seq2see.serve.guard import Receive, Scope, Send
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Request, Service
 from seq2see.serve.settings import ServerSettings, read_settings
-from seq2see.serve.translator import Translator
+from seq2see.serve.translator import EngineName, Translator
 
 if TYPE_CHECKING:
     from seq2see.lens.trace import Trace
@@ -69,8 +69,8 @@ class ModelCard:
 class Engines:
     """One engine, in a process of its own; all of its replicas are alike."""
 
-    def __init__(self, runs: Sequence[str], settings: ServerSettings):
-        models = {Path(run).name: Translator.from_pretrained(run) for run in runs}
+    def __init__(self, runs: Sequence[str], settings: ServerSettings, engine: EngineName):
+        models = {Path(run).name: Translator.from_pretrained(run, engine=engine) for run in runs}
         self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front has counted
 
     async def describe(self) -> dict[str, ModelCard]:
@@ -168,15 +168,16 @@ class Front:
 
 
 def application(arguments: dict[str, str]) -> serve.Application:
-    """For `serve run`: `models` (commas between), `config` (a YAML of settings), engines at `least` and at `most`."""
-    unknown = set(arguments) - {"models", "config", "least", "most"}
+    """For `serve run`: `models` (commas between), `config` (a YAML), `engine`, and how many, `least` and `most`."""
+    unknown = set(arguments) - {"models", "config", "engine", "least", "most"}
     if unknown or not arguments.get("models"):
-        raise UserError("expected models=RUN[,RUN] and perhaps config=FILE, least=N, most=N", exit_code=2)
+        raise UserError("expected models=RUN[,RUN] and perhaps config=FILE, engine=NAME, least=N, most=N", exit_code=2)
     settings = read_settings(arguments.get("config"))
     least = int(arguments.get("least", 1))
     scaling = {"min_replicas": least, "max_replicas": max(least, int(arguments.get("most", 4))),
                "target_ongoing_requests": AIM}  # fmt: skip
     many: Any = Engines  # the decorator has made them Ray's
     one: Any = Front
-    engines = many.options(autoscaling_config=scaling).bind(arguments["models"].split(","), settings)
+    engines = many.options(autoscaling_config=scaling).bind(
+        arguments["models"].split(","), settings, arguments.get("engine", "auto"))
     return one.bind(engines, settings)
