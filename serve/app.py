@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 
 from seq2see import __version__
 from seq2see.serve.dialects import huggingface, libretranslate, own
+from seq2see.serve.docs import docs_page
 from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Service
@@ -30,6 +33,9 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
     _add_health(app, service, settings)
     for dialect in (libretranslate, huggingface, own):
         app.include_router(dialect.router(service))
+    if settings.docs:
+        docs = cache(lambda: docs_page(app.openapi()))
+        app.add_api_route("/docs", lambda: HTMLResponse(docs()), methods=["GET"], include_in_schema=False)
     app.state.page = PagePlace()
     if settings.page:
         app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), methods=["GET"], tags=["server"],

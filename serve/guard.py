@@ -61,16 +61,17 @@ class Guard:
         try:
             connection = HTTPConnection(scope)
             self._check_host(connection)
-            self._check_length(connection)
             if sender.page:
                 self._check_key(connection)
-                await self.page(scope, Counted(receive, self.settings.body_bytes).receive, sender.send)
+            body = await self._body(receive)
+            if body is None:
+                pass  # the client went
+            elif sender.page:  # Gradio watches its own clients
+                await self.page(scope, Again(body, receive).receive, sender.send)
+            elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to read it first
+                await sender.refuse(self.service.refuse_busy(), close=False)
             else:
-                body = await self._body(receive)
-                if body is not None and scope["method"] == "POST" and self.service.busy:
-                    await sender.refuse(self.service.refuse_busy(), close=False)  # at a fraction of what an answer costs
-                elif body is not None:
-                    await self._watched(scope, body, receive, sender)
+                await self._watched(scope, body, receive, sender)
         except Refusal as error:
             await sender.refuse(error)
         except Exception as error:
@@ -83,11 +84,6 @@ class Guard:
         name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
         if "*" not in self.hosts and name not in self.hosts:
             raise Refusal(400, "host", "this server is not called by that name (setting allowed_hosts)")
-
-    def _check_length(self, connection: HTTPConnection) -> None:
-        length = connection.headers.get("content-length", "0")
-        if not length.isdecimal():
-            raise Refusal(400, "length", "the length of the body is not a number")
 
     def _check_key(self, connection: HTTPConnection) -> None:
         try:
@@ -111,7 +107,8 @@ class Guard:
                     if size > self.settings.body_bytes:
                         parts.clear()
                         await _discard(receive, message)
-                        raise _too_large(self.settings.body_bytes)
+                        most = self.settings.body_bytes
+                        raise Refusal(413, "body_too_large", f"the request is larger than {most} bytes")
                     parts.append(part)
                     more = message.get("more_body", False)
         except TimeoutError:
@@ -121,16 +118,8 @@ class Guard:
     async def _watched(self, scope: Scope, body: bytes, receive: Receive, sender: Sender) -> None:
         """Run the application, but no longer than the client is there."""
         gone = asyncio.ensure_future(_gone(receive))
-        first = True
-
-        async def replay() -> Message:
-            nonlocal first
-            if first:
-                first = False
-                return {"type": "http.request", "body": body, "more_body": False}
-            return await asyncio.shield(gone)
-
-        running = asyncio.ensure_future(self.api(scope, replay, sender.send))
+        again = Again(body, lambda: asyncio.shield(gone))
+        running = asyncio.ensure_future(self.api(scope, again.receive, sender.send))
         try:
             await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
             if not running.done() and not sender.ended:
@@ -179,25 +168,16 @@ class Sender:
         await self.send({"type": "http.response.body", "body": body})
 
 
-class Counted:
-    """Passes a body on, part by part, until it is too large.  Gradio reads its own, and watches its own clients."""
+class Again:
+    """Gives a body that was read already, then what comes after it."""
 
-    def __init__(self, receive: Receive, most: int):
+    def __init__(self, body: bytes, receive: Receive):
+        self._message: Message | None = {"type": "http.request", "body": body, "more_body": False}
         self._receive = receive
-        self.most = most
-        self.size = 0
 
     async def receive(self) -> Message:
-        message = await self._receive()
-        self.size += len(message.get("body", b""))
-        if self.size > self.most:
-            await _discard(self._receive, message)
-            raise _too_large(self.most)
-        return message
-
-
-def _too_large(most: int) -> Refusal:
-    return Refusal(413, "body_too_large", f"the request is larger than {most} bytes")
+        message, self._message = self._message, None
+        return message or await self._receive()
 
 
 async def _discard(receive: Receive, message: Message) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import json
 import logging
+import re
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import threading
 import time
 import urllib.parse
 
+import fastapi.testclient
 import httpx
 import psutil
 import pytest
@@ -132,6 +134,55 @@ def test_what_is_not_there_is_told_in_json(stub, method, path, status):
 
 def test_answers_are_not_to_be_guessed_at(stub):
     assert stub.get("/healthz").headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_documentation_loads_nothing_and_can_be_switched_off(stub):
+    page = stub.get("/docs").text
+    assert "POST /v1/translate" in page and "POST /translate" in page and "curl" in page
+    assert not re.search(r"<script|<link|<img|src=|url\(", page)
+    with stub_server(docs=False, metrics=False) as client:
+        assert [client.get(path).status_code for path in ("/docs", "/openapi.json", "/metrics")] == [404] * 3
+
+
+# --- the page
+
+
+def test_a_body_over_the_limit_is_413_on_the_page_too(live):
+    big = b"x" * 1_100_000
+    for content in (big, iter([big[:100_000]] * 11)):
+        answer = httpx.post(f"{live}/ui/gradio_api/run/predict", content=content, headers={"Content-Type": "text/json"})
+        assert answer.status_code == 413
+    assert httpx.get(f"{live}/ui/").status_code == 200
+
+
+def test_no_other_site_reads_the_page_nor_frames_it(live):
+    for host in ({}, {"Host": "localhost:80"}):
+        headers = {"Origin": "http://evil.example", "Cookie": "session=1", **host}
+        answer = httpx.get(f"{live}/ui/config", headers=headers)
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+    policy = httpx.get(f"{live}/ui/").headers["content-security-policy"]
+    assert "default-src 'self'" in policy and "frame-ancestors 'self'" in policy
+    assert httpx.get(f"{live}/ui/", headers={"Host": "evil.example"}).status_code == 400
+
+
+@pytest.mark.parametrize("path", [
+    "/ui/gradio_api/file=/etc/passwd", "/ui/gradio_api/file=%2e%2e/%2e%2e/etc/passwd",
+    "/ui/gradio_api/file=http://169.254.169.254/", "/ui/gradio_api/proxy=http://169.254.169.254/", "/ui/monitoring",
+])  # fmt: skip
+def test_the_page_gives_no_files_away(live, path):
+    answer = httpx.get(live + path)
+    assert 400 <= answer.status_code < 500 and "root:" not in answer.text
+
+
+def test_with_keys_the_page_wants_one(tmp_path):
+    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
+    server = make_server({"stub": Stub}, host="127.0.0.1", port=0, settings=ServerSettings(keys_file=tmp_path / "keys"))
+    with fastapi.testclient.TestClient(server.app, base_url="http://localhost") as client:
+        for path in ("/ui", "/ui/", "/ui/config"):
+            answer = client.get(path)
+            assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Basic")
+        assert client.get("/ui/", auth=("any", "a-key-of-some-length")).status_code == 503  # no page there yet
+    server.socket.close()
 
 
 # --- who goes, who is late, who is poisoned
