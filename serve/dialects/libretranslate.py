@@ -108,6 +108,10 @@ def router(service: Service) -> APIRouter:
         caller = _caller(service, request, body)
         texts = (body.q,) if isinstance(body.q, str) else tuple(body.q)
         automatic = body.source.casefold() == "auto"
+        most = service.settings.alternatives - 1  # the best is none of them here
+        if body.alternatives > most:
+            told = f"alternatives {body.alternatives}: {most} at most are allowed"
+            raise Refusal(400, "alternatives_too_large", told)
         settings: Settings = {"alternatives": body.alternatives + 1} if body.alternatives else {}
         job = Job(
             texts=texts,

@@ -106,6 +106,17 @@ def test_a_batch_keeps_its_order_and_blank_texts(live, translator):
     assert "detectedLanguage" not in answer
 
 
+def test_markup_and_long_texts_are_kept_together(live, translator):
+    page = "<p>The <b>cat</b> did not cross.</p><ul><li>The box.</li></ul>"
+    answer = ask(live, data={"q": page, "source": "en", "target": "fr", "format": "html", "alternatives": "1"}).json()
+    expected = translator(page, format="html", alternatives=2)
+    assert answer == {"translatedText": expected.text, "alternatives": [expected.hypotheses[1].text]}
+    assert answer["translatedText"].startswith("<p>") and answer["translatedText"].endswith("</li></ul>")
+    text = "The cat did not cross the street.\n\n  The box did not fit in the bag.\n" * 4
+    answer = ask(live, json={"q": text, "source": "en", "target": "fr"}).json()["translatedText"]
+    assert answer == translator(text).text and answer.count("\n") == text.count("\n")
+
+
 def test_auto_tells_what_it_found_of_each_text(live):
     answer = ask(live, json={"q": TEXT, "source": "auto", "target": "fr"}).json()
     assert answer["detectedLanguage"]["language"] == "en" and answer["detectedLanguage"]["confidence"] > 50
@@ -135,7 +146,7 @@ def test_codes_are_read_as_clients_write_them(live, code, same):
         ({"alternatives": "abc"}, "alternatives: Input should be a valid integer"),
         ({"alternatives": True}, "alternatives: Input should be a valid integer"),
         ({"alternatives": -1}, "alternatives: Input should be greater than or equal to 0"),
-        ({"alternatives": 10**9}, "5 at most"),
+        ({"alternatives": 5}, "alternatives 5: 4 at most are allowed"),
         ({"q": ["a"] * 65}, "65 texts: 64 at most are taken"),
         ({"source": "fr"}, "fr is not supported"),
     ],
