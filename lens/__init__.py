@@ -1,77 +1,116 @@
-"""Looking inside: what every head attended to, for exactly the translation shown."""
+"""Looking inside: what every head attended to, for exactly the translation shown.
+
+A public name is imported when it is first used: drawing needs no torch, and a server draws before it looks.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if not __name__.startswith("seq2see."):
     raise ImportError("import seq2see.lens, not lens: under the bare name every class would exist twice")
 
-from seq2see.lens.ablation import Head, ablate, all_heads, mean_outputs
-from seq2see.lens.aer import Agreement, agreement
-from seq2see.lens.alignment import AlignmentChoice
-from seq2see.lens.beams import BeamTree, beam_tree
-from seq2see.lens.by_words import Unit, WordMap, word_map
-from seq2see.lens.choices import Choice, margins
-from seq2see.lens.embeddings import Contextual, Neighbour, analogy, contextual, distances, neighbours, project, static
-from seq2see.lens.fitting import fit_alignment
-from seq2see.lens.logits import LogitLens, Outlook, logit_lens, outlook
-from seq2see.lens.patching import MinimalPairs, Recording, patch, record
-from seq2see.lens.picture import Picture, picture
-from seq2see.lens.plot import save_plot
-from seq2see.lens.reading import trace_hypotheses, trace_texts
-from seq2see.lens.show import to_html
-from seq2see.lens.steering import steer
-from seq2see.lens.summary import sink_shares, summarise
-from seq2see.lens.terminal import to_terminal
-from seq2see.lens.trace import Candidate, Trace
-from seq2see.lens.trust import Trust, measure_trust
-from seq2see.lens.views import VIEWS, add_views
-from seq2see.lens.what_if import WhatIf
+from seq2see.lens.picture import Picture, picture  # at once: the function has the name of its module
 
-__all__ = [
-    "VIEWS",
-    "Agreement",
-    "AlignmentChoice",
-    "BeamTree",
-    "Candidate",
-    "Choice",
-    "Contextual",
-    "Head",
-    "LogitLens",
-    "MinimalPairs",
-    "Neighbour",
-    "Outlook",
-    "Picture",
-    "Recording",
-    "Trace",
-    "Trust",
-    "Unit",
-    "WhatIf",
-    "WordMap",
-    "ablate",
-    "add_views",
-    "agreement",
-    "all_heads",
-    "analogy",
-    "beam_tree",
-    "contextual",
-    "distances",
-    "fit_alignment",
-    "logit_lens",
-    "margins",
-    "mean_outputs",
-    "measure_trust",
-    "neighbours",
-    "outlook",
-    "patch",
-    "picture",
-    "project",
-    "record",
-    "save_plot",
-    "sink_shares",
-    "static",
-    "steer",
-    "summarise",
-    "to_html",
-    "to_terminal",
-    "trace_hypotheses",
-    "trace_texts",
-    "word_map",
-]
+if TYPE_CHECKING:
+    from seq2see.lens.ablation import Head as Head
+    from seq2see.lens.ablation import ablate as ablate
+    from seq2see.lens.ablation import all_heads as all_heads
+    from seq2see.lens.ablation import mean_outputs as mean_outputs
+    from seq2see.lens.aer import Agreement as Agreement
+    from seq2see.lens.aer import agreement as agreement
+    from seq2see.lens.alignment import AlignmentChoice as AlignmentChoice
+    from seq2see.lens.beams import BeamTree as BeamTree
+    from seq2see.lens.beams import beam_tree as beam_tree
+    from seq2see.lens.by_words import Unit as Unit
+    from seq2see.lens.by_words import WordMap as WordMap
+    from seq2see.lens.by_words import word_map as word_map
+    from seq2see.lens.choices import Choice as Choice
+    from seq2see.lens.choices import margins as margins
+    from seq2see.lens.embeddings import Contextual as Contextual
+    from seq2see.lens.embeddings import Neighbour as Neighbour
+    from seq2see.lens.embeddings import analogy as analogy
+    from seq2see.lens.embeddings import contextual as contextual
+    from seq2see.lens.embeddings import distances as distances
+    from seq2see.lens.embeddings import neighbours as neighbours
+    from seq2see.lens.embeddings import project as project
+    from seq2see.lens.embeddings import static as static
+    from seq2see.lens.fitting import fit_alignment as fit_alignment
+    from seq2see.lens.logits import LogitLens as LogitLens
+    from seq2see.lens.logits import Outlook as Outlook
+    from seq2see.lens.logits import logit_lens as logit_lens
+    from seq2see.lens.logits import outlook as outlook
+    from seq2see.lens.patching import MinimalPairs as MinimalPairs
+    from seq2see.lens.patching import Recording as Recording
+    from seq2see.lens.patching import patch as patch
+    from seq2see.lens.patching import record as record
+    from seq2see.lens.plot import save_plot as save_plot
+    from seq2see.lens.reading import trace_hypotheses as trace_hypotheses
+    from seq2see.lens.reading import trace_texts as trace_texts
+    from seq2see.lens.show import to_html as to_html
+    from seq2see.lens.steering import steer as steer
+    from seq2see.lens.summary import sink_shares as sink_shares
+    from seq2see.lens.summary import summarise as summarise
+    from seq2see.lens.terminal import to_terminal as to_terminal
+    from seq2see.lens.trace import VIEWS as VIEWS
+    from seq2see.lens.trace import Candidate as Candidate
+    from seq2see.lens.trace import Trace as Trace
+    from seq2see.lens.trust import Trust as Trust
+    from seq2see.lens.trust import measure_trust as measure_trust
+    from seq2see.lens.views import add_views as add_views
+    from seq2see.lens.what_if import WhatIf as WhatIf
+
+_HOME_OF = {
+    "Agreement": "aer",
+    "AlignmentChoice": "alignment",
+    "BeamTree": "beams",
+    "Candidate": "trace",
+    "Choice": "choices",
+    "Contextual": "embeddings",
+    "Head": "ablation",
+    "LogitLens": "logits",
+    "MinimalPairs": "patching",
+    "Neighbour": "embeddings",
+    "Outlook": "logits",
+    "Recording": "patching",
+    "Trace": "trace",
+    "Trust": "trust",
+    "Unit": "by_words",
+    "VIEWS": "trace",
+    "WhatIf": "what_if",
+    "WordMap": "by_words",
+    "ablate": "ablation",
+    "add_views": "views",
+    "agreement": "aer",
+    "all_heads": "ablation",
+    "analogy": "embeddings",
+    "beam_tree": "beams",
+    "contextual": "embeddings",
+    "distances": "embeddings",
+    "fit_alignment": "fitting",
+    "logit_lens": "logits",
+    "margins": "choices",
+    "mean_outputs": "ablation",
+    "measure_trust": "trust",
+    "neighbours": "embeddings",
+    "outlook": "logits",
+    "patch": "patching",
+    "project": "embeddings",
+    "record": "patching",
+    "save_plot": "plot",
+    "sink_shares": "summary",
+    "static": "embeddings",
+    "steer": "steering",
+    "summarise": "summary",
+    "to_html": "show",
+    "to_terminal": "terminal",
+    "trace_hypotheses": "reading",
+    "trace_texts": "reading",
+    "word_map": "by_words",
+}
+__all__ = ["Picture", "picture", *_HOME_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -29,14 +29,14 @@ def save(trace: Trace, path: str | Path) -> None:
     """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
-        record = _plain(trace)
+        record = plain(trace)
         record |= {name: None if getattr(trace, name) is None else _exact(getattr(trace, name)) for name in ARRAYS}
         record |= {kind: {view: _exact(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
         path.write_text(json.dumps(record | {"logits": None}, ensure_ascii=False), encoding="utf-8")
     else:
         arrays = {name: getattr(trace, name) for name in ARRAYS if getattr(trace, name) is not None}
         arrays |= {f"{kind}.{view}": array for kind in KINDS for view, array in getattr(trace, kind).items()}
-        text = json.dumps(_plain(trace), ensure_ascii=False).encode("utf-8")
+        text = json.dumps(plain(trace), ensure_ascii=False).encode("utf-8")
         with path.open("wb") as file:
             np.savez_compressed(file, record=np.frombuffer(text, dtype=np.uint8), **arrays)
 
@@ -69,7 +69,7 @@ def _suffix(path: Path) -> str:
     return path.suffix
 
 
-def _plain(trace: Trace) -> dict[str, Any]:
+def plain(trace: Trace) -> dict[str, Any]:
     """All that is no array."""
     record: dict[str, Any] = dict(FORMAT)
     for field in fields(trace):

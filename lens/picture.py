@@ -10,9 +10,8 @@ import numpy as np
 from seq2see.errors import UserError
 from seq2see.lens.by_words import Unit, mean_rows, sum_columns, units
 from seq2see.lens.summary import sink_shares
-from seq2see.lens.trace import WITH_HEADS, Kind, Rows, Trace
+from seq2see.lens.trace import WITH_HEADS, Kind, Rows, Trace, check_views
 from seq2see.lens.trust import UNMEASURED
-from seq2see.lens.views import check_views
 from seq2see.lens.wording import (
     ABOUT,
     LEFT_OUT,

@@ -25,8 +25,8 @@ from seq2see.lens.forcing import (
     forced_pass,
     looking,
 )
-from seq2see.lens.trace import KINDS, TOP, Candidate, Trace
-from seq2see.lens.views import add_views, check_views
+from seq2see.lens.trace import KINDS, TOP, Candidate, Trace, check_views
+from seq2see.lens.views import add_views
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.tokenizer.words import Piece, piece_spans
 

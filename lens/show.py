@@ -17,9 +17,8 @@ from seq2see.errors import UserError
 from seq2see.lens.by_words import units
 from seq2see.lens.picture import picture, said_of_trust
 from seq2see.lens.summary import sink_shares
-from seq2see.lens.trace import KINDS, WITH_HEADS, Kind, Rows, Trace
+from seq2see.lens.trace import KINDS, VIEWS, WITH_HEADS, Kind, Rows, Trace
 from seq2see.lens.trust import TERMS
-from seq2see.lens.views import VIEWS
 from seq2see.lens.wording import (
     ABOUT,
     LEFT_OUT,

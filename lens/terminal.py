@@ -7,8 +7,7 @@ import regex
 
 from seq2see.lens.picture import Picture, picture
 from seq2see.lens.show import facts
-from seq2see.lens.trace import Kind, Rows, Trace
-from seq2see.lens.views import VIEWS
+from seq2see.lens.trace import VIEWS, Kind, Rows, Trace
 from seq2see.lens.wording import NAMES, OF_SHARES
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis

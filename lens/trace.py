@@ -4,6 +4,7 @@ It holds numbers and no model.  `reading.py` makes it, `views.py` adds views to 
 `by_words.py` and `summary.py` condense it, `show.py` and `terminal.py` draw it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -23,6 +24,14 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Rows = Literal["predicts", "reads"]
 WITH_HEADS = ("raw", "norm")  # the views that show every head; the others are of a whole layer, or of all layers below
 TOP = 20  # how many candidates of each step a trace keeps
+VIEWS = ("raw", "norm", "rollout", "mixing", "contributions", "left_out")
+
+
+def check_views(views: Sequence[str]) -> None:
+    """UserError for a view that is not there."""
+    for view in views:
+        if view not in VIEWS:
+            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
 
 
 class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes four times as long to make

@@ -23,24 +23,14 @@ from dataclasses import replace
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.errors import UserError
 from seq2see.lens.anatomy import AttentionSite, attention_sites
 from seq2see.lens.forcing import batches, check_model, forced_pass, looking
 from seq2see.lens.inside import Watch, watching
 from seq2see.lens.left_out import leave_words_out
 from seq2see.lens.mixing import halved, measured, roll
-from seq2see.lens.trace import KINDS, Kind, Trace
-
-VIEWS = ("raw", "norm", "rollout", "mixing", "contributions", "left_out")
+from seq2see.lens.trace import KINDS, Kind, Trace, check_views
 
 Maps = dict[Kind, np.ndarray]  # of one view
-
-
-def check_views(views: Sequence[str]) -> None:
-    """UserError for a view that is not there."""
-    for view in views:
-        if view not in VIEWS:
-            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
 
 
 def add_views(

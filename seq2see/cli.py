@@ -21,7 +21,11 @@ from seq2see import __version__
 from seq2see.errors import UserError
 
 # Which extra brings a package that the base install does without.
-EXTRA_OF = {"gradio": "serve", "fastapi": "serve", "uvicorn": "serve", "ctranslate2": "fast", "peft": "lora"}
+EXTRA_OF = {
+    **dict.fromkeys(("gradio", "fastapi", "uvicorn", "prometheus_client", "py3langid"), "serve"),
+    "ctranslate2": "fast",
+    "peft": "lora",
+}
 
 VIEWS = ("raw", "norm", "rollout", "mixing", "contributions", "left_out")  # lens.VIEWS, which would import torch
 
@@ -217,14 +221,26 @@ def build_parser() -> Parser:
         "What `translate` and `serve` use is exported by itself; this is for use elsewhere. Prints the folder.",
     )
     add_model(export)
-    export.add_argument("--format", choices=("ctranslate2",), default="ctranslate2", help="(%(default)s)")
+    export.add_argument(
+        "--format", choices=("ctranslate2", "endpoint"), default="ctranslate2",
+        help="endpoint: a handler.py for Hugging Face Inference Endpoints, beside the model (%(default)s)",
+    )
     export.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
     export.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
 
-    serve = verb("serve", "seq2see.serve.commands:serve", "serve a model on a page")
-    add_model(serve)
+    serve = verb(
+        "serve",
+        "seq2see.serve.commands:serve",
+        "serve models to clients and on a page",
+        "The page is at /ui, /readyz tells when the models are loaded. The languages asked for choose the model.\n"
+        "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
+        "from the variable SEQ2SEE_API_KEYS.",
+    )
+    serve.add_argument("run", metavar="RUN", nargs="+", help="a run's folder, or a Hub id; or several of them")
     add_engine(serve)
     add_address(serve, port=8000, port_help="port to listen on (%(default)s)")
+    serve.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
+    serve.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
 
     verb("env", "seq2see.env:env", "print the versions and the machine, for a bug report")
     return parser

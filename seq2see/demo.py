@@ -3,6 +3,7 @@
 import argparse
 import json
 import socket
+from functools import partial
 from pathlib import Path
 
 from seq2see.errors import UserError
@@ -13,7 +14,9 @@ PORTS_TRIED = 100
 
 def demo(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
-    from seq2see.serve.page import launch  # first: a missing gradio is told before minutes of training, not after
+    import gradio  # noqa: F401  # first: that it is missing is told before minutes of training, not after
+
+    from seq2see.serve.server import launch
     from seq2see.serve.translator import Translator
 
     run = Path(args.run)
@@ -21,7 +24,8 @@ def demo(args: argparse.Namespace) -> None:
     if not is_finished(run):
         train_storybook(run)
     print_summary(run)
-    launch(Translator.from_pretrained(str(run)), host=args.host, port=port, open_browser=not args.no_browser)
+    models = {run.resolve().name: partial(Translator.from_pretrained, str(run))}
+    launch(models, host=args.host, port=port, open_browser=not args.no_browser)
 
 
 def is_finished(run: Path) -> bool:

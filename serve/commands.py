@@ -9,7 +9,9 @@ import argparse
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from seq2see.errors import UserError
@@ -114,7 +116,20 @@ def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None
 
 
 def serve(args: argparse.Namespace) -> None:
-    """`args.run`, `args.engine`, `args.host`, `args.port`: the page, until Ctrl-C or SIGTERM."""
-    from seq2see.serve.page import launch
+    """`args.run`, names or folders of models; `args.engine`, `args.host`, `args.port`; `args.config`, a YAML file, and
+    `args.set`, settings as key=value: serves until Ctrl-C or SIGTERM."""
+    from seq2see.serve.server import launch
+    from seq2see.serve.settings import read_settings
 
-    launch(Translator.from_pretrained(args.run, engine=args.engine), host=args.host, port=args.port, open_browser=False)
+    settings = read_settings(args.config, args.set)
+    loaders = {
+        name: partial(Translator.from_pretrained, run, engine=args.engine) for name, run in _names(args.run).items()
+    }
+    launch(loaders, host=args.host, port=args.port, settings=settings)
+
+
+def _names(runs: Sequence[str]) -> dict[str, str]:
+    """What each model is called: the last part of its path, or, where two would be called the same, all of it."""
+    short = [Path(run).resolve().name if Path(run).is_dir() else run.rpartition("/")[2] for run in runs]
+    names = [name if short.count(name) == 1 else run for name, run in zip(short, runs, strict=True)]
+    return dict(zip(names, runs, strict=True))

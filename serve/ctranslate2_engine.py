@@ -30,6 +30,7 @@ class CTranslate2Engine:
 
     def __init__(self, folder: Path, *, tokens: Sequence[str], end: frozenset[int], precision: str, threads: int):
         self.precision = precision
+        self.threads = threads
         self.end = end
         self.tokens = tokens
         self.ids = {token: id for id, token in enumerate(tokens)}

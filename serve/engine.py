@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
     def log_prob(self, *, length_penalty: float) -> float:
         """The sum itself."""
-        return self.score * len(self.token_ids) ** length_penalty
+        return self.score * max(len(self.token_ids), 1) ** length_penalty  # nothing but `</s>` has no ids
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Engine(Protocol):
 
     name: str
     precision: str
+    threads: int  # how many calls it works on at a time
 
     def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
         """The `plan.alternatives` best hypotheses of each source (`</s>` included), best first."""

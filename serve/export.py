@@ -1,5 +1,7 @@
 """A checkpoint in CTranslate2's format: `seq2see export RUN --format ctranslate2 [--quantization int8]`.
 
+And, by `--format endpoint`, with the file that makes it a Hugging Face Inference Endpoint.
+
 `exported` does it by itself where a model is served for the first time, beside the checkpoint or, where that folder
 cannot be written to, in the user's cache; under a name that has the hash of the weights, so that weights that have
 changed are exported anew; and all at once, so that nobody meets half of it.
@@ -33,6 +35,9 @@ def export(args: argparse.Namespace) -> None:
     from seq2see.modeling.loading import resolve_folder
 
     run = resolve_folder(args.run)
+    if args.format == "endpoint":
+        print(add_handler(run, Path(args.out) if args.out else run))
+        return
     if args.out is None:
         folder = exported(run, quantization=args.quantization)
     else:
@@ -41,6 +46,20 @@ def export(args: argparse.Namespace) -> None:
             raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
         write(run, folder, quantization=args.quantization)
     print(folder)
+
+
+def add_handler(run: Path, folder: Path) -> Path:
+    """Put `handler.py` and what it needs beside the checkpoint, or into `folder` with a copy of the checkpoint."""
+    if folder != run:
+        if folder.exists() and any(folder.iterdir()):
+            raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in run.iterdir():
+            if path.is_file():
+                shutil.copy2(path, folder)
+    shutil.copyfile(Path(__file__).with_name("handler.py"), folder / "handler.py")
+    (folder / "requirements.txt").write_text("transformers>=5.23,<6\n", encoding="utf-8")
+    return folder / "handler.py"
 
 
 def exported(run: Path, *, quantization: str) -> Path:

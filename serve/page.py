@@ -6,30 +6,23 @@ in a value as code, also where the value is escaped.
 """
 
 import os
-import socket
-import sys
-import threading
-import webbrowser
-from types import FrameType
 from typing import Any
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before Gradio is imported: nothing leaves this machine
 
 import gradio as gr  # noqa: E402
-import uvicorn  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
-from fastapi.responses import RedirectResponse  # noqa: E402
-from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: E402
 from starlette.routing import Mount  # noqa: E402
 
-from seq2see.errors import UserError  # noqa: E402
 from seq2see.lens.show import asset, view_data  # noqa: E402
-from seq2see.lens.views import VIEWS  # noqa: E402
-from seq2see.serve.translator import Translator  # noqa: E402
+from seq2see.lens.trace import VIEWS  # noqa: E402
+from seq2see.serve.dialects.names import NAMES  # noqa: E402
+from seq2see.serve.guard import PAGE  # noqa: E402
+from seq2see.serve.page_api import add_api, mcp_installed  # noqa: E402
+from seq2see.serve.service import Refusal, Request, Service  # noqa: E402
 
 LONGEST_TEXT = 2_000  # characters; a page of maps is unreadable long before
 LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
-NAMES = {"cs": "Czech", "de": "German", "en": "English", "fr": "French", "hi": "Hindi"}
 EXAMPLES = [
     "The cat did not cross the street because it was too tired.",
     "The cat did not cross the street because it was too wide.",
@@ -66,38 +59,40 @@ watch("value", () => {show});
     )
 
 
-def build_page(translator: Translator) -> gr.Blocks:
-    """The page as Gradio Blocks, to be mounted by `make_server`, or anywhere else."""
-    pairs = translator.language_pairs
+def build_page(service: Service) -> gr.Blocks:
+    """The page as Gradio Blocks, to be put in its place by `mount`."""
+    pairs = service.language_pairs
     choices = [f"{NAMES.get(source, source)} → {NAMES.get(target, target)}" for source, target in pairs]
+    longest = min(LONGEST_TEXT, service.settings.characters)
 
-    def translate(text: Any, choice: Any) -> tuple[str, dict[str, Any]]:
+    async def translate(text: Any, choice: Any, request: gr.Request) -> tuple[str, dict[str, Any]]:
         if not isinstance(text, str) or not text.strip():
             raise _refusal("Type a sentence first.")
-        if len(text) > LONGEST_TEXT:
-            raise _refusal(f"The text has {len(text):,} characters; this page takes {LONGEST_TEXT:,} at most.")
+        if len(text) > longest:
+            raise _refusal(f"The text has {len(text):,} characters; this page takes {longest:,} at most.")
         if choices and choice not in choices:
             raise _refusal(f"This model does not have that pair of languages; it has {', '.join(choices)}.")
         source, target = pairs[choices.index(choice)] if choices else (None, None)
         try:
-            result = translator(text.strip(), source=source, target=target)
-            first = result.parts[0]
-            views = VIEWS if len(first.source_text) <= LONGEST_IN_ALL_VIEWS else ("raw",)
-            data = view_data(*translator.look(first, views=views), unseen=first.unknown_words)
-        except UserError as error:
-            raise _refusal(str(error)) from None
-        if len(result.parts) > 1:
-            gr.Info(f"The text was translated in {len(result.parts)} parts; the maps are of the first.")
+            asked = Request((text.strip(),), source, target)
+            views = VIEWS if len(text) <= LONGEST_IN_ALL_VIEWS else ("raw",)
+            [result], traces = await service.translate_and_look(asked, caller=service.access.caller(request),
+                                                                views=views)
+        except Refusal as error:
+            raise _refusal(error.message) from None
+        if len(traces) > 1:
+            gr.Info(f"The text was translated in {len(traces)} parts; the maps are of the first.")
         if not result.hypotheses[0].finished:
             gr.Warning("The translation stopped at the model's limit of length; its end is missing.")
-        return result.text, data
+        return result.text, view_data(traces[0], unseen=result.parts[0].unknown_words)
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False) as page:
+        add_api(service)  # first, so that its names are free
         gr.Markdown("# Seq2See\nThe translation model you can see through: translate a sentence, then see where every "
                     "attention head looked.", elem_id="title")
         with gr.Row():
             with gr.Column(min_width=300):
-                source = gr.Textbox(label="Text", lines=3, max_length=LONGEST_TEXT, elem_id="source", autofocus=True,
+                source = gr.Textbox(label="Text", lines=3, max_length=longest, elem_id="source", autofocus=True,
                                     placeholder="Type a sentence, then press Ctrl-Enter")
             with gr.Column(min_width=300):
                 target = gr.Textbox(label="Translation", lines=3, interactive=False, elem_id="translation",
@@ -113,69 +108,23 @@ def build_page(translator: Translator) -> gr.Blocks:
         attention = attention_map(elem_id="attention")
         gr.on([button.click, source.submit], translate, [source, languages], [target, attention],
               show_progress="minimal", api_visibility="private", concurrency_limit=2)
-        gr.Markdown(f"Model: `{translator.name.replace('`', '')}`. Everything runs on this machine.", elem_id="model")
+        names = ", ".join(f"`{one.name.replace('`', '')}`" for one in service.models.values())
+        gr.Markdown(f"Model: {names}. Everything runs on this machine.", elem_id="model")
     return page
 
 
-def make_server(translator: Translator, *, host: str, port: int | None) -> "Server":
-    """A server of the page on a port of its own, bound already: a port in use is a UserError, 0 takes a free one."""
-    page = build_page(translator)
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
+    """The page as an application, and the parent whose lifespan it lives by.
 
-    @app.get("/", include_in_schema=False)
-    def to_page() -> RedirectResponse:
-        return RedirectResponse("/ui/")
-
-    if host in ("127.0.0.1", "localhost"):  # a site elsewhere whose name is made to mean this machine must not read it
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
+    A parent of its own: in ours, Gradio would leave it to our CORS to say which sites may read the page.
+    """
+    parent = FastAPI()
     theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
-    gr.mount_gradio_app(app, page, "/ui", theme=theme, css=CSS, js=SUBMIT_KEY, footer_links=[], run_history=False,
-                        ssr_mode=False, show_error=True, enable_monitoring=False, max_file_size="1mb")
-    [mounted] = (route.app for route in app.routes if isinstance(route, Mount))
-    return Server(app, mounted, host=host, socket_=_bind(host, port))
-
-
-def launch(translator: Translator, *, host: str, port: int | None, open_browser: bool) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; returns, or raises what the signal means, when all is closed."""
-    make_server(translator, host=host, port=port).serve_page(open_browser=open_browser)
-
-
-class Server(uvicorn.Server):
-    """uvicorn, but an open tab does not keep it alive: Gradio's heartbeat is told first that the end has come."""
-
-    def __init__(self, app: FastAPI, gradio_app: gr.routes.App, *, host: str, socket_: socket.socket):
-        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
-        self.gradio_app = gradio_app
-        self.open_browser = False
-        self.socket = socket_
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{socket_.getsockname()[1]}"
-
-    def serve_page(self, *, open_browser: bool = False) -> None:
-        self.open_browser = open_browser
-        self.run(sockets=[self.socket])
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        print(f"Seq2See is at {self.url}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
-        if self.open_browser:
-            threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.gradio_app.stop_event.set()
-        super().handle_exit(sig, frame)
-
-
-def _bind(host: str, port: int | None) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port or 0))
-    except OSError as error:
-        listener.close()
-        reason = error.strerror or str(error)
-        raise UserError(f"cannot listen on {host} port {port}: {reason}; choose another by --port") from error
-    return listener
+    gr.mount_gradio_app(parent, page, PAGE, theme=theme, css=CSS, js=SUBMIT_KEY, footer_links=[], run_history=False,
+                        ssr_mode=False, show_error=True, enable_monitoring=False, max_file_size="1mb",
+                        mcp_server=mcp_installed())
+    [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
+    return parent, mounted
 
 
 def _refusal(message: str) -> gr.Error:

@@ -35,6 +35,7 @@ class TorchEngine:
     """Translates with the torch model as it was loaded; `lock` is held meanwhile, for looking changes the model."""
 
     name = "torch"
+    threads = 1
 
     def __init__(self, model: PreTrainedModel, *, end: frozenset[int], lock: Lock):
         self.model = model

@@ -111,8 +111,8 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
 
 
 def packaged_names() -> list[str]:
-    folder = resources.files("seq2see.configs")
-    return sorted(Path(item.name).stem for item in folder.iterdir() if item.name.endswith(".yaml"))
+    names = {Path(item.name).stem for item in resources.files("seq2see.configs").iterdir() if item.name[-5:] == ".yaml"}
+    return sorted(names - {"serve"})  # that one is the server's
 
 
 def _read(name_or_path: str) -> tuple[str, str, str]:

@@ -8,8 +8,8 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import Trace
-from seq2see.lens.trace import KINDS
-from seq2see.lens.views import VIEWS, add_views
+from seq2see.lens.trace import KINDS, VIEWS
+from seq2see.lens.views import add_views
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -39,13 +39,14 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calls:
         calls.trained.append(config)
         finish(Path(config.training["output_dir"]))
 
-    def launch(translator: str, *, host: str, port: int, open_browser: bool) -> None:
-        calls.shown.append((translator, host, port, open_browser))
+    def launch(loaders: Mapping[str, Callable[[], str]], *, host: str, port: int, open_browser: bool) -> None:
+        [load] = loaders.values()
+        calls.shown.append((load(), host, port, open_browser))
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("seq2see.training.run.run_experiment", train)
     monkeypatch.setattr("seq2see.serve.translator.Translator.from_pretrained", str)
-    monkeypatch.setattr("seq2see.serve.page.launch", launch)
+    monkeypatch.setattr("seq2see.serve.server.launch", launch)
     return calls
 
 

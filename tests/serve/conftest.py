@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import serving
 import tiny
 
+KEY = "a-key-of-the-tests"
 SEEN = {"en": ["the", "cat", "did", "not", "cross"]}
 
 
@@ -31,3 +33,19 @@ def translator(folder):
     from seq2see import Translator
 
     return Translator.from_pretrained(folder, engine="torch")
+
+
+@pytest.fixture(scope="session")
+def live(translator):
+    """The address of a server with the page, as `seq2see serve` has it."""
+    with serving.running({"tiny": lambda: translator}, page=True) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def guarded(translator, tmp_path_factory):
+    """The address of a server that wants a key (`KEY`), and shows no page."""
+    path = tmp_path_factory.mktemp("keys") / "keys"
+    path.write_text(f"tests {KEY}", encoding="utf-8")
+    with serving.running({"tiny": lambda: translator}, keys_file=str(path)) as server:
+        yield server.url

@@ -1,17 +1,11 @@
 """The page in a real browser: it translates, shows values, runs no text as code, and asks nothing of the network."""
 
 import json
-import re
-import signal
-import subprocess
-import sys
-import threading
 import urllib.error
 import urllib.request
 
 import pytest
-
-from seq2see.errors import UserError
+from serving import running
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
 
@@ -19,18 +13,8 @@ ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <s
 @pytest.fixture(scope="module")
 def server(translator):
     """The page on a free port of 127.0.0.1, until the module's tests are done."""
-    from seq2see.serve.page import make_server
-
-    made = make_server(translator, host="127.0.0.1", port=0)
-    thread = threading.Thread(target=made.serve_page)
-    thread.start()
-    while not made.started:
-        assert thread.is_alive()
-        thread.join(0.05)
-    yield made
-    made.should_exit = True
-    thread.join(30)
-    assert not thread.is_alive()
+    with running({"tiny": lambda: translator}, page=True) as made:
+        yield made
 
 
 @pytest.fixture
@@ -166,35 +150,3 @@ def test_a_raw_call_is_checked(server, capfd, data, told):
     assert status >= 400 and told in body
     assert "Traceback" not in body + capfd.readouterr().err
     assert call(server, ["The cat.", "English → French"])[0] == 200
-
-
-def test_another_sites_name_for_this_machine_is_refused(server):
-    request = urllib.request.Request(f"{server.url}/ui/", headers={"Host": "evil.example"})
-    with pytest.raises(urllib.error.HTTPError) as error:
-        urllib.request.urlopen(request)
-    assert error.value.code == 400
-
-
-def test_a_port_in_use_is_told(server, translator):
-    from seq2see.serve.page import make_server
-
-    port = int(server.url.rpartition(":")[2])
-    with pytest.raises(UserError, match=f"port {port}: .*choose another by --port"):
-        make_server(translator, host="127.0.0.1", port=port)
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_cleanly_with_a_tab_open(folder, number, code):
-    command = [sys.executable, "-m", "seq2see", "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            line = process.stderr.readline()
-            url = re.search(r"http://127\.0\.0\.1:\d+/", line)
-            assert url, line
-            with urllib.request.urlopen(f"{url[0]}ui/gradio_api/heartbeat/tab") as tab:  # what an open tab holds
-                assert tab.readline()
-                process.send_signal(number)
-                assert process.wait(timeout=200) == code
-            assert process.stderr.read() == ("seq2see: interrupted\n" if code == 130 else "")
-        finally:
-            process.kill()

@@ -1,0 +1,100 @@
+"""Clients of a translation server, many at a time: what `serving.py` starts in a process of its own.
+
+    python benchmarks/_clients.py URL < plan.json       {"texts": [...], "clients": 64, "rate": null, "seconds": 5, ...}
+
+Each client is one connection that asks for a text, waits for the answer and asks for the next, until the texts are all
+asked for or the time is up.  With `rate`, requests are begun so many a second, whether or not those before are
+answered.  Prints JSON: of each request the text's number, the status, the seconds, and the translation.  HTTP is
+written by hand: a client library would need more of the two cores than the server does.
+"""
+
+import asyncio
+import json
+import sys
+import time
+import urllib.parse
+
+
+class Client:
+    """One kept connection."""
+
+    def __init__(self, url, path, settings):
+        self.address = urllib.parse.urlsplit(url)
+        self.path, self.settings = path, settings
+        self.reader = self.writer = None
+
+    async def ask(self, text):
+        """Status, Retry-After and body of a request for one translation."""
+        if self.writer is None:
+            self.reader, self.writer = await asyncio.open_connection(self.address.hostname, self.address.port)
+        body = json.dumps({"texts": [text], **self.settings}).encode()
+        head = f"POST {self.path} HTTP/1.1\r\nHost: {self.address.netloc}\r\nContent-Type: application/json\r\n"
+        self.writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        lines = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        answer = await self.reader.readexactly(int(headers["content-length"]))
+        if headers.get("connection") == "close":
+            self.close()
+        return int(lines[0].split()[1]), headers.get("retry-after"), answer
+
+    def close(self):
+        if self.writer is not None:
+            self.writer.close()
+        self.writer = None
+
+
+async def run(url, plan):
+    texts, records = plan["texts"], []
+    todo = iter(range(len(texts)))
+    stop = time.perf_counter() + plan["seconds"]
+
+    async def one(client, number):
+        began = time.perf_counter()
+        try:
+            status, retry, answer = await client.ask(texts[number % len(texts)])
+        except (OSError, asyncio.IncompleteReadError) as error:
+            client.close()
+            status, retry, answer = 0, None, type(error).__name__.encode()
+        found = json.loads(answer)["translations"][0]["text"] if status == 200 else None
+        records.append([number % len(texts), status, time.perf_counter() - began, found, retry])
+
+    async def one_after_the_other(client):
+        for number in todo:
+            if time.perf_counter() > stop:
+                break
+            await one(client, number)
+        client.close()
+
+    began = time.perf_counter()
+    clients = [Client(url, plan["path"], plan["settings"]) for _ in range(plan["clients"])]
+    if plan["rate"] is None:
+        await asyncio.gather(*map(one_after_the_other, clients))
+    else:
+        await at_rate(plan["rate"], stop, clients, one)
+    return {"seconds": time.perf_counter() - began, "records": records}
+
+
+async def at_rate(rate, stop, clients, one):
+    """Begin `rate` requests a second, each on a connection that is free; while there is none, none is begun."""
+    free = asyncio.Queue()
+    for client in clients:
+        free.put_nowait(client)
+    tasks = set()
+
+    async def lent(client, number):
+        await one(client, number)
+        free.put_nowait(client)
+
+    began, number = time.perf_counter(), 0
+    while (now := time.perf_counter()) < stop:
+        while number < (now - began) * rate and not free.empty():
+            task = asyncio.create_task(lent(free.get_nowait(), number))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            number += 1
+        await asyncio.sleep(0.001)
+    await asyncio.gather(*tasks)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(run(sys.argv[1], json.load(sys.stdin)))))

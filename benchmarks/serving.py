@@ -1,0 +1,255 @@
+"""How much of the engine's speed do clients get over HTTP, and what happens when too many come?
+
+    python benchmarks/serving.py RUN            RUN: a trained model, runs/storybook by default; five rounds
+    python benchmarks/serving.py RUN --quick    one short round
+
+Sentences are storybook's test, or lines of --text FILE; each has a number of its own put in, so that no two are the
+same.  They are translated by the engine offline (`Translator`, strings to strings, on --threads cores), by 64 clients
+in a second process (`_clients.py`) of `seq2see serve`, by the same with batching off, and by the same of a server that
+calls `generate` once a request (`_plain_server.py`); the four take turns.  The clients use the same cores.  *swapped or
+different*: answers that are not, to the letter, what the engine says of that very sentence alone.  *overload*: ten
+times as many requests a second as were served, and a small queue.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import random
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+CLIENTS = 64
+PARTS = """
+import sys, psutil
+def said(part):
+    print(part, psutil.Process().memory_info().rss / 2**20, sep="\\t")
+said("Python")
+import numpy; said("numpy")
+from seq2see.serve.translator import Translator
+translator = Translator.from_pretrained(sys.argv[1]); translator("Hello."); said("model and engine")
+import seq2see.serve.server; said("FastAPI, uvicorn and the service")
+import gradio; said("Gradio")
+from seq2see.serve.page import build_page
+from seq2see.serve.service import Service
+build_page(Service({"model": translator})); said("the page")
+from seq2see.serve.languages import detect
+detect("Hello.", ["en"]); said("language detection")
+import torch; said("torch")
+import transformers.modeling_utils; said("transformers")
+translator.look(translator("Hello.")); said("the first look")
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser.add_argument("--text", type=Path, help="source sentences, one a line")
+    parser.add_argument("--beams", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    if not (Path(asked.run) / "config.json").is_file():
+        print(f"there is no trained model at {asked.run}: nothing to serve", file=sys.stderr)
+        print(json.dumps({"benchmark": "serving", "machine": machine(asked), "rows": []}))
+        return
+    texts = sentences(asked.text, 300 if asked.quick else 3000)
+    rows = [*speed(asked, texts), *overload(asked, texts), *beginning(asked)]
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+    print(json.dumps({"benchmark": "serving", "machine": machine(asked), "rows": rows}))
+
+
+def machine(asked: argparse.Namespace) -> dict[str, Any]:
+    return {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
+            "run": str(asked.run), "beams": asked.beams, "threads": asked.threads, "clients": CLIENTS}
+
+
+def sentences(path: Path | None, count: int) -> list[str]:
+    """Each with a number of its own in place of its last character."""
+    if path is not None:
+        found = path.read_text("utf-8").splitlines()
+    else:
+        from seq2see.training.storybook import generate
+
+        found = [pair.source for pair in generate(seed=0).test]
+    random.Random(0).shuffle(found)
+    return [f"{found[number % len(found)][:-1]} {number}." for number in range(count)]
+
+
+# --- servers and clients
+
+
+@contextlib.contextmanager
+def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int]]:
+    """The address and the process of `seq2see serve`, ready."""
+    options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
+    command = [sys.executable, "-m", "seq2see", "serve", asked.run, "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://[\d.]+:\d+", line)
+        if not found:
+            raise RuntimeError(line)
+        yield found[0], process.pid
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def plain_server(asked: argparse.Namespace) -> Iterator[tuple[str, int]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, str(HERE / "_plain_server.py"), asked.run, str(port), str(asked.beams), "1"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        url = f"http://127.0.0.1:{port}"
+        while not answers(url):
+            time.sleep(0.1)
+        yield url, process.pid
+        process.terminate()
+        process.wait()
+
+
+def answers(url: str) -> bool:
+    try:
+        return bool(urllib.request.urlopen(f"{url}/readyz").status == 200)
+    except OSError:
+        return False
+
+
+def ask(asked: argparse.Namespace, url: str, texts: list[str], **more: Any) -> dict[str, Any]:
+    """What the clients' process has to tell."""
+    plan = {"texts": texts, "clients": CLIENTS, "rate": None, "seconds": 600, "path": "/v1/translate",
+            "settings": {"num_beams": asked.beams}, **more}
+    done = subprocess.run([sys.executable, str(HERE / "_clients.py"), url], input=json.dumps(plan), text=True,
+                          capture_output=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def batch_sizes(url: str) -> dict[str, float]:
+    text = urllib.request.urlopen(f"{url}/metrics").read().decode()
+    found = dict(re.findall(r"^(seq2see_batch_sources_(?:sum|count)) (\S+)$", text, re.MULTILINE))
+    return {name.rpartition("_")[2]: float(value) for name, value in found.items()}
+
+
+# --- what is measured
+
+
+def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+    from seq2see import Translator
+
+    engine = Translator.from_pretrained(asked.run, threads=asked.threads)
+    alone = [engine(text, num_beams=asked.beams).text for text in texts[:300]]
+    found: dict[str, list[float]] = {"offline": [], "batched": [], "unbatched": [], "plain": []}
+    seconds: list[float] = []
+    wrong = requests = failed = 0
+    sizes: list[float] = []
+    for _ in range(1 if asked.quick else 5):
+        began = time.perf_counter()
+        engine(texts, num_beams=asked.beams)
+        found["offline"].append(len(texts) / (time.perf_counter() - began))
+        for way, made in (("batched", server(asked)), ("unbatched", server(asked, "batch_tokens=1", "wait_ms=0")),
+                          ("plain", plain_server(asked))):
+            few = texts[:150] if way == "plain" else texts
+            with made as (url, _):
+                ask(asked, url, texts[:CLIENTS])  # warm
+                before = batch_sizes(url) if way == "batched" else {}
+                told = ask(asked, url, few)
+                found[way].append(len(few) / told["seconds"])
+                if way == "batched":
+                    after = batch_sizes(url)
+                    sizes.append((after["sum"] - before["sum"]) / (after["count"] - before["count"]))
+                    seconds += [record[2] for record in told["records"]]
+                if way != "plain":
+                    requests += len(told["records"])
+                    failed += sum(record[1] != 200 for record in told["records"])
+                    wrong += sum(record[3] != alone[record[0]] for record in told["records"] if record[0] < len(alone))
+    medians = {way: statistics.median(rates) for way, rates in found.items()}
+    centiles = statistics.quantiles(seconds, n=100)
+
+    def row(name: str, peer: str, wanted: float | None) -> dict[str, Any]:
+        ratio = round(medians["batched"] / medians[peer], 2)
+        return {"name": name, "ours": round(medians["batched"], 1), "peer": round(medians[peer], 1),
+                "unit": "sentences/s", "ratio": ratio, "wanted": wanted}
+
+    return [
+        row("64 clients vs offline", "offline", 0.7),
+        row("64 clients vs batching off", "unbatched", 2.0),
+        row("64 clients vs one generate a request", "plain", None),
+        {"name": "latency", "p50": round(centiles[49] * 1000), "p99": round(centiles[98] * 1000), "unit": "ms"},
+        {"name": "batch", "ours": round(statistics.median(sizes), 1), "unit": "sentences"},
+        {"name": "swapped or different", "ours": wrong, "of": requests, "failed": failed, "wanted": 0},
+    ]
+
+
+def overload(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+    import psutil
+
+    length = 3 if asked.quick else 20
+    with server(asked, "queue_tokens=4000") as (url, pid):
+        told = ask(asked, url, texts[:500])
+        rate = len(told["records"]) / told["seconds"]
+        process = psutil.Process(pid)
+        before = process.memory_info().rss
+        told = ask(asked, url, texts, rate=10 * rate, seconds=length, clients=1000)
+        after = process.memory_info().rss
+        ready = answers(url)
+    records = told["records"]
+    refused = [record for record in records if record[1] in (429, 503)]
+    times = sorted(record[2] * 1000 for record in refused)
+    return [
+        {"name": "overload, asked", "ours": round(len(records) / told["seconds"]), "peer": round(rate),
+         "unit": "requests/s", "ratio": round(len(records) / told["seconds"] / rate, 1)},
+        {"name": "overload, refused within", "p50": round(times[len(times) // 2]) if times else None,
+         "p99": round(times[len(times) * 99 // 100]) if times else None, "ours": round(times[-1]) if times else None,
+         "unit": "ms", "wanted": 100, "refused": len(refused),
+         "without Retry-After": sum(record[4] is None for record in refused)},
+        {"name": "overload, accepted and not finished",
+         "ours": sum(record[1] not in (200, 429, 503) for record in records), "of": len(records) - len(refused),
+         "wanted": 0, "ready afterwards": ready},
+        {"name": "overload, growth of memory", "ours": round((after - before) / 2**20, 1), "unit": "MiB"},
+    ]
+
+
+def beginning(asked: argparse.Namespace) -> list[dict[str, Any]]:
+    import psutil
+
+    starts, sizes, looked = [], [], []
+    for _ in range(1 if asked.quick else 5):
+        began = time.perf_counter()
+        with server(asked) as (url, pid):
+            while not answers(url):
+                time.sleep(0.01)
+            starts.append(time.perf_counter() - began)
+            ask(asked, url, ["Hello."], settings={"source": "auto"})
+            sizes.append(psutil.Process(pid).memory_info().rss / 2**20)
+            body = json.dumps({"text": "Hello."}).encode()
+            urllib.request.urlopen(urllib.request.Request(f"{url}/v1/look", body, {"Content-Type": "application/json"}))
+            looked.append(psutil.Process(pid).memory_info().rss / 2**20)
+    done = subprocess.run([sys.executable, "-c", PARTS, asked.run], capture_output=True, text=True, check=True)
+    parts = [line.split("\t") for line in done.stdout.splitlines()]
+    levels = [0.0, *(float(level) for _, level in parts)]
+    return [
+        {"name": "start to ready", "ours": round(statistics.median(starts), 2), "unit": "s", "wanted": 5},
+        {"name": "memory before a look", "ours": round(statistics.median(sizes)), "unit": "MiB", "wanted": 350},
+        {"name": "memory after a look", "ours": round(statistics.median(looked)), "unit": "MiB", "wanted": 700},
+        {"name": "memory by part", "unit": "MiB", **{part: round(level - before) for (part, _), before, level
+                                                     in zip(parts, levels, levels[1:], strict=False)}},
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are neither logged nor kept in clear."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seq2see.errors import UserError
+from seq2see.serve.refusal import Refusal
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+KEYS_VARIABLE = "SEQ2SEE_API_KEYS"
+SHORTEST_KEY = 8
+MOST_BUCKETS = 10_000  # callers remembered; the longest silent one is forgotten first
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks: the name of the key, or None where no key is asked for, and the address it came from."""
+
+    key: str | None
+    address: str
+
+    @property
+    def account(self) -> str:
+        """What the rate is counted by."""
+        return f"address {self.address}" if self.key is None else f"key {self.key}"
+
+
+@dataclass
+class Bucket:
+    """What is left of a caller's minute."""
+
+    level: float
+    at: float
+
+
+class Access:
+    """
+    Args:
+        keys: names of keys, by the SHA-256 of the key; empty: anybody may.
+        rate: texts a minute that one caller may have translated; 0: any number.
+        clock: seconds, never going back.
+    """
+
+    def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0,
+                 clock: Callable[[], float] = time.monotonic):
+        self.keys = dict(keys or {})
+        self.rate = rate
+        self.clock = clock
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def caller(self, request: HTTPConnection) -> Caller:
+        """The caller of a request, by its headers.
+
+        `Authorization: Bearer KEY`, `X-API-Key: KEY`, or what a browser asks for: `Authorization: Basic`, any name, and
+        the key as the password.
+        """
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        key = _password(token) if scheme.lower() == "basic" else token.strip()
+        return self.identify(request, request.headers.get("x-api-key") or key)
+
+    def identify(self, request: HTTPConnection, key: str | None) -> Caller:
+        """The caller who gave this key; Refusal (403) where one is wanted and this is none of them."""
+        address = request.client.host if request.client else "unknown"
+        if not self.keys:
+            return Caller(None, address)
+        if not key:
+            raise Refusal(403, "key_missing", "this server wants an API key")
+        given = _digest(key)
+        found = None
+        for digest, name in self.keys.items():  # all of them, so that time tells nothing
+            if hmac.compare_digest(digest, given):
+                found = name
+        if found is None:
+            raise Refusal(403, "key_wrong", "this API key is not known here")
+        return Caller(found, address)
+
+    def spend(self, caller: Caller, texts: int) -> None:
+        """Count texts against the caller's rate; Refusal (429) if that is too many now."""
+        if not self.rate:
+            return
+        now = self.clock()
+        bucket = self._buckets.setdefault(caller.account, Bucket(self.rate, now))
+        bucket.level = min(self.rate, bucket.level + (now - bucket.at) * self.rate / 60)
+        bucket.at = now
+        self._buckets.move_to_end(caller.account)
+        if len(self._buckets) > MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        wanted = min(texts, self.rate)  # a request larger than a minute's worth takes a whole minute
+        if bucket.level < wanted:
+            seconds = int((wanted - bucket.level) * 60 / self.rate) + 1
+            raise Refusal(429, "rate_limit", f"more than {self.rate} texts a minute: try again in {seconds} s",
+                          retry_after=seconds)
+        bucket.level -= wanted
+
+
+def read_keys(path: str | None) -> dict[bytes, str]:
+    """Keys of a file and of the environment's SEQ2SEE_API_KEYS: `NAME KEY` a line, `#` before a comment.
+
+    In the environment, commas may stand for line ends.
+    """
+    lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
+    if path is not None:
+        try:
+            lines += [(path, line) for line in Path(path).read_text("utf-8").splitlines()]
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise UserError(f"cannot read the keys in {path}: {reason}", exit_code=2) from None
+    keys: dict[bytes, str] = {}
+    for number, (where, line) in enumerate(lines, start=1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or len(words[1]) < SHORTEST_KEY:  # never shown: it may be half a key
+            raise UserError(f"key {number} of {where}: expected a name, a space and a key of at least {SHORTEST_KEY} "
+                            "characters", exit_code=2)
+        keys[_digest(words[1])] = words[0]
+    if path is not None and not keys:
+        raise UserError(f"{path} holds no key: add a line with a name and a key, or set no keys_file", exit_code=2)
+    return keys
+
+
+def _password(token: str) -> str:
+    try:
+        return base64.b64decode(token, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()

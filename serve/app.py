@@ -1,0 +1,106 @@
+"""The application: the dialects, health, counters, and the page at /ui once the models are there."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpRequest
+
+from seq2see import __version__
+from seq2see.serve.dialects import huggingface, libretranslate, own
+from seq2see.serve.docs import docs_page
+from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send
+from seq2see.serve.refusal import Refusal
+from seq2see.serve.service import Service
+from seq2see.serve.settings import ServerSettings
+
+CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0.1") -> FastAPI:
+    """Everything but the page, whose place is kept in `app.state.page`; `host` is what it will listen on."""
+    app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None,
+                  openapi_url="/openapi.json" if settings.docs else None,
+                  description="Translates, and shows what every attention head did meanwhile.")
+    app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
+    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    _add_health(app, service, settings)
+    for dialect in (libretranslate, huggingface, own):
+        app.include_router(dialect.router(service))
+    if settings.docs:
+        docs = cache(lambda: docs_page(app.openapi()))
+        app.add_api_route("/docs", lambda: HTMLResponse(docs()), methods=["GET"], include_in_schema=False)
+    app.state.page = PagePlace()
+    if settings.page:
+        app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), methods=["GET"], tags=["server"],
+                          summary="To the page", status_code=307, response_class=RedirectResponse,
+                          responses={200: {"description": "the page", "content": {"text/html": {}}}})
+        app.add_api_route("/", _wrong_at_root, methods=["DELETE", "OPTIONS", "PATCH", "PUT", "TRACE"],
+                          include_in_schema=False)
+        app.mount(PAGE, app.state.page)
+    return app
+
+
+class PagePlace:
+    """Where the page will be: until then, a refusal."""
+
+    def __init__(self) -> None:
+        self.app: Application | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self.app or _answer(Refusal(503, "loading", "the server is loading: try again in a few seconds",
+                                          retry_after=5))
+        await app(scope, receive, send)
+
+
+def _add_health(app: FastAPI, service: Service, settings: ServerSettings) -> None:
+    @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
+    async def healthz() -> str:
+        return "ok"
+
+    @app.get("/readyz", tags=["server"], summary="The models are loaded, and have translated",
+             response_class=PlainTextResponse, responses={503: {"description": "Still loading, or ending"}})
+    async def readyz() -> Response:
+        state = "draining" if service.draining else "ready" if service.ready else "loading"
+        return PlainTextResponse(state, 200 if state == "ready" else 503)
+
+    if settings.metrics:
+
+        @app.get("/metrics", tags=["server"], summary="Counters, in Prometheus's format",
+                 response_class=PlainTextResponse)
+        async def metrics() -> Response:
+            return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _answer(refusal: Refusal) -> JSONResponse:
+    return JSONResponse({"error": refusal.message, "code": refusal.code}, refusal.status, refusal.headers)
+
+
+async def _wrong_at_root() -> None:
+    """Else Starlette would name the methods of one of its two routes alone."""
+    raise HTTPException(405, headers={"Allow": "GET, POST"})
+
+
+async def _refused(request: HttpRequest, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return _answer(error)
+
+
+async def _http_error(request: HttpRequest, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    body = {"error": str(error.detail), "code": CODES.get(error.status_code, "bad_request")}
+    return JSONResponse(body, error.status_code, error.headers)
+
+
+async def _invalid(request: HttpRequest, error: Exception) -> Response:
+    """What is wrong with which field; never what was in it."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return _answer(Refusal(400, "invalid", f"{field}: {first['msg']}"))

@@ -1,0 +1,173 @@
+"""Many requests, one engine: sources that are to be translated alike are translated together.
+
+`Batcher.submit` is awaited by each request; threads of its own call the engine, as many at a time as it can use.  All
+bookkeeping is done on the event loop, so there is nothing to lock.  A batch takes the oldest source and others of an
+equal plan, in the order in which they came, up to a number of pieces; the engine sorts them by length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from seq2see.serve.engine import Found
+from seq2see.serve.metrics import Metrics
+from seq2see.serve.plan import Plan
+from seq2see.serve.refusal import Refusal
+from seq2see.serve.threads import Failure, Threads
+
+FULL = 0.98  # of the queue
+Work = tuple[tuple[int, ...], Plan]
+Translate = Callable[[list[tuple[int, ...]], Plan], list[tuple[Found, ...]]]
+Outcome = tuple[Found, ...] | BaseException
+
+
+@dataclass(eq=False, frozen=True)
+class Item:
+    """One source on its way, since `arrival` on the clock of its event loop."""
+
+    source: tuple[int, ...]
+    plan: Plan
+    future: asyncio.Future[Outcome]
+    arrival: float
+
+
+@dataclass
+class Waiting:
+    """The items of one plan, oldest first, and their pieces."""
+
+    items: dict[Item, None] = field(default_factory=dict)  # a dict: any of them can leave at once
+    pieces: int = 0
+
+
+class Batcher:
+    """
+    Args:
+        translate: the engine's call; it blocks, and may raise anything.
+        threads: how many such calls run at a time.
+        batch_tokens: pieces of the sources of one call, at most (one longer source goes alone).
+        queue_tokens: pieces that may wait; over that, `submit` refuses.
+        wait: seconds that the oldest item waits for company.
+    """
+
+    def __init__(self, translate: Translate, *, threads: int, batch_tokens: int, queue_tokens: int, wait: float,
+                 metrics: Metrics):
+        self.translate = translate
+        self.free = threads
+        self.batch_tokens = batch_tokens
+        self.queue_tokens = queue_tokens
+        self.wait = wait
+        self.metrics = metrics
+        self.queued = 0  # pieces
+        self._waiting: dict[Plan, Waiting] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._threads = Threads(threads, "engine")
+
+    async def submit(self, work: Sequence[Work]) -> list[tuple[Found, ...]]:
+        """What the engine finds for each source, in order.
+
+        Cancelling takes what still waits out of the queue.  Refusal (503) at once if the queue is full; `Failure` if
+        the engine fails on one of the sources, whatever it does on others.
+        """
+        pieces = sum(len(source) for source, _ in work)
+        if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
+            self.metrics.refused("queue_full")
+            raise Refusal(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+        loop = asyncio.get_running_loop()
+        items = [Item(source, plan, loop.create_future(), loop.time()) for source, plan in work]
+        for item in items:
+            waiting = self._waiting.setdefault(item.plan, Waiting())
+            waiting.items[item] = None
+            waiting.pieces += len(item.source)
+        self._count(pieces)
+        self._start()
+        try:
+            outcomes = [await item.future for item in items]
+        finally:
+            self._drop(items)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise Failure(type(outcome).__name__) from outcome
+        return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+
+    @property
+    def full(self) -> bool:
+        """Whether hardly anything more is taken."""
+        return self.queued > self.queue_tokens * FULL
+
+    def close(self) -> None:
+        """Let the threads end after what they are doing."""
+        self._threads.close()
+
+    def _count(self, pieces: int) -> None:
+        self.queued += pieces
+        self.metrics.queued.inc(pieces)
+
+    def _drop(self, items: Sequence[Item]) -> None:
+        """The request has its answer, or is gone: nobody waits for these any more."""
+        for item in items:
+            item.future.cancel()
+            waiting = self._waiting.get(item.plan)
+            if waiting is not None and item in waiting.items:
+                self._take(waiting, item)
+
+    def _take(self, waiting: Waiting, item: Item) -> None:
+        del waiting.items[item]
+        waiting.pieces -= len(item.source)
+        self._count(-len(item.source))
+        if not waiting.items:
+            del self._waiting[item.plan]
+
+    def _start(self) -> None:
+        """Hand out batches, as many as there are free threads, if they are full or have waited long enough."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        loop = asyncio.get_running_loop()
+        while self.free and self._waiting:
+            waiting = min(self._waiting.values(), key=lambda one: next(iter(one.items)).arrival)
+            oldest = next(iter(waiting.items))
+            left = oldest.arrival + self.wait - loop.time()
+            if left > 0 and waiting.pieces < self.batch_tokens:
+                self._timer = loop.call_later(left, self._start)
+                return
+            self._hand_out(waiting)
+
+    def _hand_out(self, waiting: Waiting) -> None:
+        """A batch of the oldest, but leave each other free thread its share of them."""
+        share = min(self.batch_tokens, -(-waiting.pieces // self.free))
+        batch: list[Item] = []
+        pieces = 0
+        for item in list(waiting.items):
+            if batch and pieces + len(item.source) > share:
+                break
+            batch.append(item)
+            pieces += len(item.source)
+            self._take(waiting, item)
+        self.free -= 1
+        self.metrics.batch(sources=len(batch), pieces=pieces)
+        outcomes = self._threads.do(lambda: self._outcomes(batch))
+        outcomes.add_done_callback(lambda done: self._finish(batch, done.result()))
+
+    def _finish(self, batch: Sequence[Item], outcomes: Sequence[Outcome]) -> None:
+        self.free += 1
+        for item, outcome in zip(batch, outcomes, strict=True):
+            if not item.future.done():  # whoever asked is gone
+                item.future.set_result(outcome)
+        self._start()
+
+    def _outcomes(self, batch: Sequence[Item]) -> Sequence[Outcome]:
+        """In a thread: what the engine found for each; if it fails on the whole, it is asked for one after the other.
+
+        Failures are values here.  A panic of the tokenizer is a BaseException and no Exception.
+        """
+        try:
+            found = self.translate([item.source for item in batch], batch[0].plan)
+            if len(found) != len(batch):
+                raise RuntimeError(f"expected {len(batch)} results of the engine, got {len(found)}")
+            return found
+        except BaseException as error:
+            if len(batch) == 1:
+                return [error]
+        return [self._outcomes([item])[0] if not item.future.done() else () for item in batch]

@@ -1,0 +1,193 @@
+"""Around the whole application: what every request must pass before a handler sees it.
+
+The host's name, the size and the pace of the body, a key for the page, and an eye on the client: when it goes, its
+request is cancelled.  Nothing of a failure is logged but its type, for a message may hold the user's text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
+
+from seq2see.serve.refusal import Refusal
+from seq2see.serve.service import Service
+from seq2see.serve.settings import ServerSettings
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PAGE = "/ui"
+DISCARDING = 0.5  # seconds that a body too large is read on, so that its client reads the answer
+log = logging.getLogger("seq2see.serve")
+
+HEADERS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+# Gradio's page is made of inline scripts and styles, but all of them are its own: nothing else may be loaded.
+PAGE_HEADERS = [
+    *HEADERS,
+    (b"content-security-policy", b"default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+     b"style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
+     b"object-src 'none'; base-uri 'self'; frame-ancestors 'self'"),
+    (b"cache-control", b"no-store"),
+]  # fmt: skip
+
+
+class Guard:
+    """ASGI middleware; `hosts` are the names by which the server may be called, `*` any."""
+
+    def __init__(self, app: Application, *, service: Service, settings: ServerSettings, hosts: list[str]):
+        self.page = app
+        self.api = CORSMiddleware(app, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
+                                  allow_headers=["Authorization", "Content-Type", "X-API-Key"], max_age=3600)
+        self.service = service
+        self.settings = settings
+        self.hosts = {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self.page(scope, receive, send)
+        if scope["type"] != "http":
+            return None  # there are no web sockets here
+        sender = Sender(send, page=scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/"))
+        try:
+            connection = HTTPConnection(scope)
+            self._check_host(connection)
+            if sender.page:
+                self._check_key(connection)
+            body = await self._body(receive)
+            if body is None:
+                pass  # the client went
+            elif sender.page:  # Gradio watches its own clients
+                await self.page(scope, Again(body, receive).receive, sender.send)
+            elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to read it first
+                await sender.refuse(self.service.refuse_busy(), close=False)
+            else:
+                await self._watched(scope, body, receive, sender)
+        except Refusal as error:
+            await sender.refuse(error)
+        except Exception as error:
+            log.error("a request failed: %s", type(error).__name__)
+            await sender.refuse(Refusal(500, "failed", "the request failed; the fault is the server's"))
+        return None
+
+    def _check_host(self, connection: HTTPConnection) -> None:
+        host = connection.headers.get("host", "").lower()
+        name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
+        if "*" not in self.hosts and name not in self.hosts:
+            raise Refusal(400, "host", "this server is not called by that name (setting allowed_hosts)")
+
+    def _check_key(self, connection: HTTPConnection) -> None:
+        try:
+            self.service.access.caller(connection)
+        except Refusal as error:
+            raise Refusal(401, error.code, error.message) from None
+
+    async def _body(self, receive: Receive) -> bytes | None:
+        """The whole body; None where the client went before its end."""
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self.settings.read_seconds):
+                more = True
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return None
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size > self.settings.body_bytes:
+                        parts.clear()
+                        await _discard(receive, message)
+                        most = self.settings.body_bytes
+                        raise Refusal(413, "body_too_large", f"the request is larger than {most} bytes")
+                    parts.append(part)
+                    more = message.get("more_body", False)
+        except TimeoutError:
+            raise Refusal(408, "slow_body", "the body of the request did not come in time") from None
+        return b"".join(parts)
+
+    async def _watched(self, scope: Scope, body: bytes, receive: Receive, sender: Sender) -> None:
+        """Run the application, but no longer than the client is there."""
+        gone = asyncio.ensure_future(_gone(receive))
+        again = Again(body, lambda: asyncio.shield(gone))
+        running = asyncio.ensure_future(self.api(scope, again.receive, sender.send))
+        try:
+            await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not running.done() and not sender.ended:
+                running.cancel()
+            with suppress(asyncio.CancelledError):
+                await running
+        finally:
+            running.cancel()
+            gone.cancel()
+
+
+class Sender:
+    """Sends a response with our headers; knows whether it has begun and ended."""
+
+    def __init__(self, send: Send, *, page: bool):
+        self._send = send
+        self.page = page
+        self.begun = False
+        self.ended = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            ours = PAGE_HEADERS if self.page else HEADERS
+            names = {name for name, _ in ours} - {b"cache-control"}
+            kept = [(name, value) for name, value in message.get("headers", ())
+                    if name.lower() not in names and not (self.page and name.lower().startswith(b"access-control-"))]
+            has = {name.lower() for name, _ in kept}
+            message["headers"] = [*kept, *(pair for pair in ours if pair[0] not in has)]
+        elif message["type"] == "http.response.body":
+            self.ended = not message.get("more_body", False)
+        await self._send(message)
+
+    async def refuse(self, refusal: Refusal, *, close: bool = True) -> None:
+        """Say no, and close the connection where something of the request is not read."""
+        if self.begun:
+            return
+        body = json.dumps({"error": refusal.message, "code": refusal.code}).encode()
+        headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+        if close:
+            headers["connection"] = "close"
+        if refusal.status == 401:
+            headers["www-authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
+        pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        await self.send({"type": "http.response.start", "status": refusal.status, "headers": pairs})
+        await self.send({"type": "http.response.body", "body": body})
+
+
+class Again:
+    """Gives a body that was read already, then what comes after it."""
+
+    def __init__(self, body: bytes, receive: Receive):
+        self._message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+        self._receive = receive
+
+    async def receive(self) -> Message:
+        message, self._message = self._message, None
+        return message or await self._receive()
+
+
+async def _discard(receive: Receive, message: Message) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARDING):
+            while message["type"] == "http.request" and message.get("more_body", False):
+                message = await receive()
+
+
+async def _gone(receive: Receive) -> Message:
+    while (message := await receive())["type"] != "http.disconnect":
+        pass
+    return message

@@ -1,0 +1,206 @@
+"""Keys, rates, settings: who may, how often, and that a mistake in them costs one clear line."""
+
+import base64
+import dataclasses
+from importlib import resources
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from seq2see.errors import UserError
+from seq2see.serve import access as access_module
+from seq2see.serve.access import Access, Caller, read_keys
+from seq2see.serve.refusal import Refusal
+from seq2see.serve.settings import ServerSettings, read_settings
+
+KEY = "correct-horse-battery"
+
+
+def request(address="10.0.0.1", **headers):
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return SimpleNamespace(headers=named, client=SimpleNamespace(host=address))
+
+
+@pytest.fixture
+def keys(tmp_path):
+    path = tmp_path / "keys"
+    path.write_text(f"# who may\nann {KEY}  # since May\n\nbob another-long-key\n")
+    return read_keys(str(path))
+
+
+# --- keys
+
+
+def basic(password):
+    return "Basic " + base64.b64encode(f"any:{password}".encode()).decode()
+
+
+@pytest.mark.parametrize("headers", [
+    {"authorization": f"Bearer {KEY}"}, {"authorization": f"bearer  {KEY} "}, {"x_api_key": KEY},
+    {"authorization": basic(KEY)},
+])  # fmt: skip
+def test_a_key_is_known_by_its_name(keys, headers):
+    assert Access(keys).caller(request(**headers)) == Caller("ann", "10.0.0.1")
+
+
+@pytest.mark.parametrize("headers", [
+    {}, {"authorization": "Bearer"}, {"authorization": "Bearer wrong-key-entirely"}, {"x_api_key": KEY[:-1]},
+    {"x_api_key": KEY.upper()}, {"authorization": "Basic !!!"}, {"authorization": basic("ann")},
+    {"authorization": "Bearer \udcff"},
+])  # fmt: skip
+def test_no_key_or_a_wrong_one_is_refused(keys, headers):
+    with pytest.raises(Refusal) as refusal:
+        Access(keys).caller(request(**headers))
+    assert refusal.value.status == 403
+    assert not any(value in refusal.value.message for value in headers.values())
+
+
+def test_without_keys_anybody_may_and_no_token_is_read():
+    assert Access().caller(request(authorization="Bearer hf_secret")) == Caller(None, "10.0.0.1")
+
+
+def test_keys_are_compared_in_constant_time_all_of_them(keys, monkeypatch):
+    compared = []
+    real = access_module.hmac.compare_digest
+    monkeypatch.setattr(access_module.hmac, "compare_digest", lambda a, b: compared.append(a) or real(a, b))
+    Access(keys).identify(request(), KEY)
+    assert compared == list(keys)
+
+
+def test_keys_are_not_kept_as_they_are(keys):
+    assert KEY not in repr(keys) and KEY.encode() not in b"".join(keys)
+
+
+def test_keys_come_from_the_environment_too(monkeypatch):
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", f"ann {KEY},bob another-long-key")
+    assert sorted(read_keys(None).values()) == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("line", ["ann", "ann short", f"ann {KEY} more"])
+def test_a_line_that_is_no_key_is_told_without_showing_it(tmp_path, line):
+    path = tmp_path / "keys"
+    path.write_text(line)
+    with pytest.raises(UserError, match="key 1 of .*keys: expected a name") as error:
+        read_keys(str(path))
+    assert KEY not in str(error.value) and "short" not in str(error.value)
+
+
+def test_a_keys_file_without_keys_does_not_open_the_server(tmp_path):
+    (tmp_path / "keys").write_text("# none yet\n")
+    with pytest.raises(UserError, match="holds no key"):
+        read_keys(str(tmp_path / "keys"))
+    with pytest.raises(UserError, match="cannot read the keys"):
+        read_keys(str(tmp_path / "nowhere"))
+
+
+# --- rates
+
+
+@pytest.fixture
+def clock():
+    return SimpleNamespace(now=100.0)
+
+
+@pytest.fixture
+def limited(clock):
+    return Access(rate=60, clock=lambda: clock.now)
+
+
+ANN, BOB = Caller("ann", "10.0.0.1"), Caller(None, "10.0.0.1")
+
+
+def test_a_caller_has_so_many_texts_a_minute(limited, clock):
+    for _ in range(60):
+        limited.spend(ANN, 1)
+    with pytest.raises(Refusal) as refusal:
+        limited.spend(ANN, 1)
+    assert (refusal.value.status, refusal.value.code) == (429, "rate_limit")
+    clock.now += int(refusal.value.headers["Retry-After"])
+    limited.spend(ANN, 1)
+    with pytest.raises(Refusal):
+        limited.spend(ANN, 2)
+
+
+def test_others_are_not_charged(limited):
+    limited.spend(ANN, 60)
+    limited.spend(BOB, 60)
+    limited.spend(Caller(None, "10.0.0.2"), 60)
+    with pytest.raises(Refusal):
+        limited.spend(Caller("ann", "elsewhere"), 1)
+
+
+def test_a_request_larger_than_a_minutes_worth_can_be_made_at_all(limited, clock):
+    limited.spend(ANN, 1000)
+    with pytest.raises(Refusal):
+        limited.spend(ANN, 1)
+    clock.now += 61
+    limited.spend(ANN, 60)
+
+
+def test_many_addresses_do_not_fill_the_memory(limited, monkeypatch):
+    monkeypatch.setattr(access_module, "MOST_BUCKETS", 10)
+    for number in range(100):
+        limited.spend(Caller(None, str(number)), 1)
+    assert len(limited._buckets) == 10
+
+
+def test_no_rate_means_no_rate():
+    Access(rate=0).spend(ANN, 10**9)
+
+
+# --- settings
+
+
+def test_the_packaged_file_states_every_key_with_its_default_and_explains_it():
+    text = resources.files("seq2see.configs").joinpath("serve.yaml").read_text("utf-8")
+    tree = yaml.safe_load(text)
+    assert list(tree) == [one.name for one in dataclasses.fields(ServerSettings)]
+    assert all(" # " in line for line in text.splitlines() if line and line[0] != "#")
+    plain = {key: list(value) if isinstance(value, tuple) else value
+             for key, value in dataclasses.asdict(ServerSettings()).items()}
+    assert tree == plain
+
+
+def test_a_file_and_overrides_make_settings(tmp_path):
+    path = tmp_path / "s.yaml"
+    path.write_text("texts: 3\nwait_ms: 2\ncors_origins: [https://a.example]\n")
+    made = read_settings(str(path), ["texts=4", "page=false"])
+    assert (made.texts, made.wait_ms, made.cors_origins, made.page) == (4, 2.0, ("https://a.example",), False)
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("txets: 3", "unknown key 'txets': did you mean texts?"),
+    ("texts: many", "texts in .* is 'many': expected a whole number"),
+    ("texts: true", "expected a whole number"),
+    ("texts: 0", "expected at least 1"),
+    ("texts: 1.5", "expected a whole number"),
+    ("wait_ms: .inf", "expected at least 0"),
+    ("wait_ms: .nan", "expected at least 0"),
+    ("page: 1", "expected true or false"),
+    ("cors_origins: '*'", "expected a list of texts"),
+    ("keys_file: 3", "expected a text"),
+    ("- texts", "holds list"),
+    ("a: [", "is not YAML"),
+    ("3: 4", "unknown key '3'"),
+])  # fmt: skip
+def test_a_mistake_in_a_file_is_one_clear_line(tmp_path, text, told):
+    path = tmp_path / "s.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=told) as error:
+        read_settings(str(path))
+    assert error.value.exit_code == 2 and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("override", ["texts", "texts=", "=3", "texts=[", "texst=3"])
+def test_a_mistake_in_an_override_is_one_clear_line(override):
+    with pytest.raises(UserError) as error:
+        read_settings(None, [override])
+    assert error.value.exit_code == 2
+
+
+def test_by_default_this_machine_is_called_by_its_own_names_only():
+    settings = ServerSettings()
+    assert "*" not in settings.hosts("127.0.0.1") and "localhost" in settings.hosts("127.0.0.1")
+    assert settings.hosts("0.0.0.0") == ["*"]
+    assert ServerSettings(allowed_hosts=("mt.example",)).hosts("127.0.0.1") == ["mt.example"]

@@ -1,0 +1,193 @@
+"""The Hub's inference dialect, spoken by huggingface_hub's clients; and the handler for Inference Endpoints."""
+
+import asyncio
+import subprocess
+import sys
+
+import httpx
+import pytest
+import serving
+from huggingface_hub import AsyncInferenceClient, InferenceClient
+from huggingface_hub.errors import HfHubHTTPError
+
+from seq2see.serve.dialects.huggingface import Parameters, settings_of
+
+from .conftest import KEY
+
+
+@pytest.fixture(autouse=True)
+def only_this_machine(monkeypatch):
+    """In its offline mode huggingface_hub does not even ask a server of this machine."""
+    monkeypatch.setattr("huggingface_hub.constants.is_offline_mode", lambda: False)
+
+
+TEXT = "The cat did not cross."
+
+
+def test_the_client_translates_by_every_address(live, translator):
+    expected = translator(TEXT).text
+    for client in (InferenceClient(model=live), InferenceClient(base_url=f"{live}/"),
+                   InferenceClient(model=f"{live}/models/tiny")):
+        assert client.translation(TEXT).translation_text == expected
+    assert InferenceClient().translation(TEXT, model=live).translation_text == expected
+    german = InferenceClient(model=live).translation(TEXT, src_lang="en", tgt_lang="de")
+    assert german.translation_text == translator(TEXT, target="de").text
+
+
+def test_the_asynchronous_client_translates(live, translator):
+    texts = [TEXT, "The box.", "The cat.", "An owl lent 12 ladders."]
+
+    async def main():
+        client = AsyncInferenceClient(model=live)
+        return await asyncio.gather(*(client.translation(text) for text in texts))
+
+    assert [one.translation_text for one in asyncio.run(main())] == [translator(text).text for text in texts]
+
+
+def test_parameters_of_generation_reach_the_engine(live, translator):
+    client = InferenceClient(model=live)
+    settings = {"num_beams": 3, "max_new_tokens": 5, "repetition_penalty": 1.5}
+    found = client.translation(TEXT, generate_parameters=settings, clean_up_tokenization_spaces=False,
+                               truncation="longest_first")
+    assert found.translation_text == translator(TEXT, **settings).text != translator(TEXT).text
+    drawn = {"do_sample": True, "temperature": 2.0, "seed": 4}
+    found = client.translation(TEXT, generate_parameters=drawn)
+    assert found.translation_text == translator(TEXT, temperature=2.0, seed=4).text
+
+
+def test_settings_are_generates_own():
+    """do_sample decides whether temperature counts; max_length counts the decoder's start; the inner ones win."""
+    def of(**given):
+        return {name: value for name, value in settings_of(Parameters(**given)).items() if value is not None}
+
+    assert of(temperature=0.5, top_k=3) == {}
+    assert of(do_sample=True) == {"temperature": 1.0}
+    assert of(do_sample=True, top_p=0.9, temperature=0.5) == {"temperature": 0.5, "top_p": 0.9}
+    assert of(max_length=20) == {"max_new_tokens": 19}
+    assert of(max_length=20, max_new_tokens=7) == {"max_new_tokens": 7}
+    assert of(num_beams=2, num_return_sequences=2, generate_parameters={"num_beams": 4}) == {
+        "num_beams": 4, "alternatives": 2}
+
+
+def test_a_list_is_answered_by_a_list(live, translator):
+    texts = ["The cat.", "  ", "The box did not fit."]
+    answer = httpx.post(live, json={"inputs": texts}).json()
+    assert answer == [{"translation_text": translator(text).text} for text in texts]
+    two = {"inputs": "The cat.", "parameters": {"num_return_sequences": 2}}
+    expected = [{"translation_text": one.text} for one in translator("The cat.", alternatives=2).hypotheses]
+    assert httpx.post(live, json=two).json() == expected
+    assert httpx.post(live, json=two | {"inputs": ["The cat."]}).json() == [expected]
+    assert httpx.post(live, json={"inputs": []}).status_code == 400
+
+
+def test_spaces_are_cleaned_up_where_asked():
+    from seq2see.serve.dialects.huggingface import SPACES
+
+    assert SPACES.sub("", "Well , I do n't know 's . He 'll") == "Well, I don't know's. He 'll"
+
+
+def test_curl_needs_no_content_type(live, translator):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = httpx.post(live, content=b'{"inputs": "The cat.", "options": {"wait_for_model": true}}', headers=form)
+    assert answer.json() == [{"translation_text": translator("The cat.").text}]
+
+
+def test_the_clients_health_and_info(live):
+    for url in (live, f"{live}/models/tiny"):
+        client = InferenceClient(model=url, provider="hf-inference")
+        assert client.health_check() is True
+        info = client.get_endpoint_info()
+        assert info["model_id"] == "tiny" and info["language_pairs"] == [["en", "fr"], ["en", "de"]]
+    assert InferenceClient(model=f"{live}/models/other", provider="hf-inference").health_check() is False
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "parameters", "status", "error"),
+    [
+        ("", "x" * 5001, {}, 400, "a text of 5001 characters: 5000 at most are taken"),
+        ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "zz is not supported; there is fr, de"),
+        ("", TEXT, {"generate_parameters": {"num_beams": 99}}, 400, "num_beams 99: 8 at most are allowed"),
+        ("", TEXT, {"generate_parameters": {"max_new_tokens": 10**9}}, 400, "512 at most are allowed"),
+        ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: there is no"),
+        ("", TEXT, {"generate_parameters": {"num_beams": "2"}}, 400, "num_beams: Input should be a valid integer"),
+        ("", 5, {}, 400, "inputs.text: Input should be a valid string"),
+        ("/models/other", TEXT, {}, 404, ""),
+    ],
+)
+def test_the_client_shows_the_error(live, path, text, parameters, status, error):
+    with pytest.raises(HfHubHTTPError) as raised:
+        InferenceClient(model=live + path).translation(text, **parameters)
+    assert raised.value.response.status_code == status
+    assert error in str(raised.value)
+
+
+def test_keys_and_rates(guarded, translator):
+    assert InferenceClient(model=guarded, token=KEY).translation(TEXT).translation_text == translator(TEXT).text
+    for token in ("another-key", None):
+        with pytest.raises(HfHubHTTPError) as raised:
+            InferenceClient(model=guarded, token=token).translation(TEXT)
+        assert raised.value.response.status_code == 403
+    with serving.running({"tiny": lambda: translator}, rate=2) as server:
+        slow = InferenceClient(model=server.url)
+        for _ in range(2):
+            slow.translation("The cat.", generate_parameters={"max_new_tokens": 1})
+        with pytest.raises(HfHubHTTPError, match="more than 2 texts a minute") as raised:
+            slow.translation("The cat.")
+    assert raised.value.response.status_code == 429
+    assert 1 <= int(raised.value.response.headers["retry-after"]) <= 31
+
+
+def test_while_it_loads_it_says_so(translator):
+    with serving.running({"tiny": lambda: translator}) as server:
+        server.service.ready, server.service.models = False, {}
+        client = InferenceClient(model=server.url, provider="hf-inference")
+        assert client.health_check() is False
+        with pytest.raises(HfHubHTTPError) as raised:
+            client.translation(TEXT)
+        assert raised.value.response.status_code == 503 and raised.value.response.headers["retry-after"]
+        assert httpx.get(f"{server.url}/info").status_code == 503
+
+
+# --- the handler for Inference Endpoints
+
+USE_HANDLER = """
+import sys
+sys.path.insert(0, {folder!r})
+import handler
+
+endpoint = handler.EndpointHandler({folder!r})
+assert not [name for name in sys.modules if name.partition(".")[0] == "seq2see"], "it needs our package"
+print(endpoint({{"inputs": {text!r}}}))
+german = {{"tgt_lang": "de", "generate_parameters": {{"num_beams": 2}}}}
+print(endpoint({{"inputs": [{text!r}, " "], "parameters": german}}))
+for data in ({{}}, {{"inputs": [5]}}, {{"inputs": "a", "parameters": {{"tgt_lang": "zz"}}}}, {{"inputs": "box " * 99}},
+             {{"inputs": "a", "parameters": {{"num_beams": 1000}}}}, {{"inputs": ["a"] * 65}}):
+    try:
+        print(endpoint(data))
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp_path):
+    from seq2see.cli import main
+
+    saved, made = tmp_path / "saved", tmp_path / "made"
+    translator.model.register_for_auto_class("AutoModelForSeq2SeqLM")
+    type(translator.model.config).register_for_auto_class()
+    translator.model.save_pretrained(saved)
+    translator.tokenizer.save_pretrained(saved)
+    assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 0
+    done = subprocess.run([sys.executable, "-I", "-c", USE_HANDLER.format(folder=str(made), text=TEXT)],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, second, *errors = done.stdout.splitlines()
+    assert first == str([{"translation_text": translator(TEXT).text}])
+    german = translator(TEXT, target="de", num_beams=2).text
+    assert german != translator(TEXT, num_beams=2).text
+    assert second == str([{"translation_text": german}, {"translation_text": " "}])
+    told = ["inputs: expected", "inputs: expected", "no such language", "the model takes 64", "expected 1 to 16",
+            "65 texts"]
+    assert len(errors) == 6 and all(part in line for part, line in zip(told, errors, strict=True))
+    assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 2, "not over what is there"
+    assert main(["export", str(saved), "--format", "endpoint"]) == 0 and (saved / "handler.py").is_file()

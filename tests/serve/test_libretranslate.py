@@ -1,0 +1,208 @@
+"""LibreTranslate's dialect, spoken by the clients that people have, and by hand where they say too little."""
+
+import json
+import urllib.error
+
+import httpx
+import pytest
+from deep_translator import LibreTranslator
+from deep_translator.exceptions import AuthorizationException, ServerException
+from libretranslatepy import LibreTranslateAPI
+
+from .conftest import KEY
+
+TEXT = "The cat did not cross."
+FRENCH = "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
+
+
+def ask(url, path="/translate", **request):
+    return httpx.post(f"{url}{path}", **request)
+
+
+def test_libretranslatepy_translates_detects_and_lists(live, translator):
+    client = LibreTranslateAPI(live)
+    assert client.translate(TEXT, "en", "de") == translator(TEXT, target="de").text
+    assert client.translate("Café, l'été", "en", "fr") == translator("Café, l'été").text
+    assert client.languages() == [{"code": "en", "name": "English", "targets": ["fr", "de"]}]  # a GET with a body
+    [found] = client.detect(TEXT)
+    assert found["language"] == "en" and 50 < found["confidence"] <= 100
+
+
+@pytest.mark.parametrize(
+    ("args", "error"),
+    [
+        (("", "en", "fr"), "Invalid request: missing q parameter"),
+        ((TEXT, "zz", "fr"), "zz is not supported"),
+        ((TEXT, "en", "zz"), "zz is not supported"),
+        (("x" * 5001, "en", "fr"), "a text of 5001 characters: 5000 at most are taken"),
+    ],
+)
+def test_libretranslatepy_is_refused_in_its_own_words(live, args, error):
+    with pytest.raises(urllib.error.HTTPError) as raised:
+        LibreTranslateAPI(live).translate(*args)
+    assert raised.value.code == 400
+    assert json.load(raised.value)["error"] == error
+
+
+def test_a_key_is_wanted_where_there_are_keys(guarded, translator):
+    assert LibreTranslateAPI(guarded, api_key=KEY).translate(TEXT, "en", "fr") == translator(TEXT).text
+    for wrong in (None, "another-key"):
+        with pytest.raises(urllib.error.HTTPError) as raised:
+            LibreTranslateAPI(guarded, api_key=wrong).translate(TEXT, "en", "fr")
+        assert raised.value.code == 403 and json.load(raised.value)["error"]
+
+
+def test_deep_translator(live, guarded, translator):
+    ours = {"source": "en", "target": "fr", "custom_url": f"{live}/"}
+    assert LibreTranslator(**ours, api_key="any").translate(TEXT) == translator(TEXT).text
+    assert LibreTranslator(**ours, api_key="any").translate_batch([TEXT, "The box."]) == [
+        translator(TEXT).text, translator("The box.").text
+    ]  # fmt: skip
+    ours["custom_url"] = f"{guarded}/"
+    assert LibreTranslator(**ours, api_key=KEY).translate(TEXT) == translator(TEXT).text
+    with pytest.raises(AuthorizationException):
+        LibreTranslator(**ours, api_key="another-key").translate(TEXT)
+    with pytest.raises(ServerException):
+        LibreTranslator(**(ours | {"source": "pl"}), api_key=KEY).translate(TEXT)
+
+
+FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "target": "de", "alternatives": "1"}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": FIELDS | {"alternatives": 1}},
+        {"data": FIELDS},
+        {"files": {name: (None, value) for name, value in FIELDS.items()}},
+        {"params": FIELDS},
+        {"params": {"q": FIELDS["q"], "source": "en"}, "data": {"target": "de", "alternatives": "1"}},
+        {"params": FIELDS, "data": {"q": "what is in the address counts"}},
+    ],
+    ids=["json", "form", "multipart", "address", "both", "twice"],
+)
+def test_four_encodings_say_the_same(live, translator, request_):
+    answer = ask(live, **request_)
+    assert answer.status_code == 200
+    best, other = translator(FIELDS["q"], target="de", alternatives=2).hypotheses
+    assert answer.json() == {"translatedText": best.text, "alternatives": [other.text]}
+
+
+def test_a_form_in_utf_8_need_not_be_escaped(live, translator):
+    """As curl -d sends it."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = ask(live, content="q=Le café&source=en&target=fr".encode(), headers=form)
+    assert answer.json()["translatedText"] == translator("Le café").text
+    answer = ask(live, content="q=Le café&source=en&target=fr".encode("latin-1"), headers=form)
+    assert (answer.status_code, answer.json()["error"]) == (400, "Invalid request: the parameters are not UTF-8")
+
+
+def test_a_batch_keeps_its_order_and_blank_texts(live, translator):
+    texts = ["The cat.", "", "  ", "The box did not fit in the bag.", "The cat."]
+    answer = ask(live, json={"q": texts, "source": "en", "target": "fr", "alternatives": 1}).json()
+    expected = [translator(text, alternatives=2) for text in texts]
+    assert answer["translatedText"] == [one.text for one in expected]
+    assert answer["alternatives"] == [[one.text for one in each.hypotheses[1:]] for each in expected]
+    assert "detectedLanguage" not in answer
+
+
+def test_markup_and_long_texts_are_kept_together(live, translator):
+    page = "<p>The <b>cat</b> did not cross.</p><ul><li>The box.</li></ul>"
+    answer = ask(live, data={"q": page, "source": "en", "target": "fr", "format": "html", "alternatives": "1"}).json()
+    expected = translator(page, format="html", alternatives=2)
+    assert answer == {"translatedText": expected.text, "alternatives": [expected.hypotheses[1].text]}
+    assert answer["translatedText"].startswith("<p>") and answer["translatedText"].endswith("</li></ul>")
+    text = "The cat did not cross the street.\n\n  The box did not fit in the bag.\n" * 4
+    answer = ask(live, json={"q": text, "source": "en", "target": "fr"}).json()["translatedText"]
+    assert answer == translator(text).text and answer.count("\n") == text.count("\n")
+
+
+def test_auto_tells_what_it_found_of_each_text(live):
+    answer = ask(live, json={"q": TEXT, "source": "auto", "target": "fr"}).json()
+    assert answer["detectedLanguage"]["language"] == "en" and answer["detectedLanguage"]["confidence"] > 50
+    answer = ask(live, json={"q": [TEXT, FRENCH], "source": "auto", "target": "fr"}).json()
+    sure, unsure = answer["detectedLanguage"]
+    assert [sure["language"], unsure["language"]] == ["en", "en"]  # of the languages that are served
+    assert sure["confidence"] > 50 > unsure["confidence"]
+
+
+@pytest.mark.parametrize(("code", "same"), [("EN", "en"), ("en-US", "en"), ("en_GB", "en")])
+def test_codes_are_read_as_clients_write_them(live, code, same):
+    answers = [ask(live, json={"q": TEXT, "source": one, "target": "fr"}).json() for one in (code, same)]
+    assert answers[0] == answers[1] and "translatedText" in answers[0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"q": None}, "q.text: Input should be a valid string"),
+        ({"q": 1}, "q.text: Input should be a valid string"),
+        ({"q": []}, "missing q parameter"),
+        ({"q": ["a", 1]}, "q.list.1: Input should be a valid string"),
+        ({"q": ""}, "missing q parameter"),
+        ({"source": ""}, "missing source parameter"),
+        ({"target": 5}, "target: Input should be a valid string"),
+        ({"format": "xml"}, "format: Input should be 'text' or 'html'"),
+        ({"alternatives": "abc"}, "alternatives: Input should be a valid integer"),
+        ({"alternatives": True}, "alternatives: Input should be a valid integer"),
+        ({"alternatives": -1}, "alternatives: Input should be greater than or equal to 0"),
+        ({"alternatives": 5}, "alternatives 5: 4 at most are allowed"),
+        ({"q": ["a"] * 65}, "65 texts: 64 at most are taken"),
+        ({"source": "fr"}, "fr is not supported"),
+    ],
+)
+def test_what_is_wrong_is_told(live, fields, error):
+    answer = ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields)
+    assert answer.status_code == 400
+    assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
+
+
+@pytest.mark.parametrize("name", ["q", "source", "target"])
+@pytest.mark.parametrize("encoding", ["json", "data", "params"])
+def test_a_missing_parameter_is_named(live, name, encoding):
+    fields = {"q": TEXT, "source": "en", "target": "fr"}
+    del fields[name]
+    answer = ask(live, **{encoding: fields})
+    assert (answer.status_code, answer.json()["error"]) == (400, f"Invalid request: missing {name} parameter")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/translate"), ("GET", "/detect"), ("POST", "/languages"), ("POST", "/health"), ("PUT", "/translate"),
+     ("POST", "/frontend/settings"), ("DELETE", "/"), ("GET", "/v1/translate")],
+)  # fmt: skip
+def test_a_wrong_method_is_405_in_json(live, method, path):
+    answer = httpx.request(method, live + path)
+    assert answer.status_code == 405
+    assert answer.json()["code"] == "method_not_allowed" and answer.headers["allow"]
+
+
+def test_an_unknown_path_is_404_in_json(live):
+    answer = httpx.get(f"{live}/nothing")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_what_is_not_offered_says_so(live):
+    assert ask(live, "/suggest", data={"q": "a", "s": "b"}).status_code == 403
+    answer = ask(live, "/translate_file", files={"file": ("a.txt", b"The cat.")})
+    assert (answer.status_code, answer.json()["error"]) == (403, "Files translation are disabled on this server.")
+
+
+def test_settings_health_and_the_document(live, guarded):
+    settings = httpx.get(f"{live}/frontend/settings").json()
+    assert settings["charLimit"] == 5000 and settings["keyRequired"] is False
+    assert settings["language"]["target"] == {"code": "fr", "name": "French"}
+    assert httpx.get(f"{guarded}/frontend/settings").json()["keyRequired"] is True
+    assert httpx.get(f"{live}/health").json() == {"status": "ok"}
+    assert "/translate" in httpx.get(f"{live}/spec").json()["paths"]
+
+
+def test_pages_of_other_sites_may_translate(live):
+    origin = {"Origin": "https://example.org"}
+    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    preflight = httpx.options(f"{live}/translate", headers=origin | asks)
+    answer = ask(live, json={"q": TEXT, "source": "en", "target": "fr"}, headers=origin)
+    for one in (preflight, answer):
+        assert one.status_code == 200
+        assert one.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in one.headers

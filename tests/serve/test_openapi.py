@@ -1,0 +1,71 @@
+"""The OpenAPI document: schemathesis calls every operation as it says, and otherwise, with all its checks."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+import serving
+
+CONFIG = """
+hooks = "{hooks}"
+parameters = {{ "path.name" = "tiny" }}
+
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", 400, 403, 404, 413, 429]  # 400: see what_is_documented_is_taken in the hooks
+"""
+
+
+class Looked(serving.Stub):
+    """Answers at once, and has been looked into before: a thousand requests are about the wire, not about a model."""
+
+    def __init__(self, trace):
+        super().__init__()
+        self.trace = trace
+
+    def look(self, results, *, alternative=0, views=("raw",)):
+        return [self.trace for _ in results]
+
+
+@pytest.fixture(scope="module")
+def url(translator):
+    [trace] = translator.look(translator("The cat."))
+    with serving.running({"tiny": lambda: Looked(trace)}) as server:
+        yield server.url
+
+
+def test_schemathesis_finds_nothing(url, tmp_path):
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(CONFIG.format(hooks=Path(__file__).with_name("schemathesis_hooks.py")), encoding="utf-8")
+    command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config), "run",
+               f"{url}/openapi.json", "--checks", "all", "--phases", "examples,coverage,fuzzing", "--seed", "1",
+               "--max-examples", "3", "--generation-database", "none", "--no-color"]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "what_is_documented_is_taken" not in done.stdout
+
+
+def test_every_operation_says_how_it_is_used(url):
+    document = httpx.get(f"{url}/openapi.json").json()
+    operations = [(path, operation) for path, methods in document["paths"].items() for operation in methods.values()]
+    assert len(operations) >= 15
+    for path, operation in operations:
+        assert operation["summary"], path
+        assert "422" not in operation["responses"], path
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            assert content["schema"]["examples"], path
+            assert all(one.get("description") for one in content["schema"]["properties"].values()), path
+
+
+def test_the_examples_work(url):
+    """Each example of the document, sent as it stands."""
+    document = httpx.get(f"{url}/openapi.json").json()
+    sent = 0
+    for path, methods in document["paths"].items():
+        for media, content in methods.get("post", {}).get("requestBody", {}).get("content", {}).items():
+            for example in content["schema"]["examples"] if media == "application/json" else ():
+                answer = httpx.post(url + path.replace("{name}", "tiny"), json=example, timeout=60)
+                assert answer.status_code == 200, (path, example, answer.text)
+                sent += 1
+    assert sent >= 8

@@ -1,0 +1,104 @@
+"""What Gradio's clients and assistants call by name; and what nobody should."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from mcp import ClientSession
+from mcp.client.streamable_http import streamablehttp_client
+
+TEXT = "The cat did not cross."
+
+
+@pytest.fixture(scope="module")
+def client(live):
+    return Client(f"{live}/ui/", verbose=False, analytics_enabled=False)
+
+
+def test_gradios_client_translates(client, translator):
+    found = client.predict(TEXT, "en", "de", 2, api_name="/translate")
+    result = translator(TEXT, target="de", alternatives=2)
+    assert found == {"translation": result.text, "alternatives": [result.hypotheses[1].text], "unknown_words": [],
+                     "source": "en", "target": "de"}
+    assert client.predict("The zebra.", api_name="/translate")["unknown_words"] == ["zebra"]
+
+
+def test_gradios_client_looks(client, translator):
+    from seq2see.lens import word_map
+
+    found = client.predict(TEXT, "en", "fr", layer=1, head=0, api_name="/look")
+    [trace] = translator.look(translator(TEXT))
+    assert found["translation"] == trace.target_text
+    assert found["shown"] == "cross-attention of head 0 in layer 1 of 3, raw weights"
+    by_words = word_map(trace, "cross")
+    assert [one["word"] for one in found["words"]] == [unit.text for unit in by_words.rows[1:]], "without the tag"
+    row = by_words.maps[1, 0, 1]
+    best = found["words"][0]["looked_at"]
+    assert [one["weight"] for one in best] == pytest.approx(sorted(row, reverse=True)[:3], abs=1e-4)
+    assert best[0]["word"] == by_words.columns[int(row.argmax())].text
+    mean = client.predict(TEXT, "en", "fr", api_name="/look")
+    assert mean["shown"] == "cross-attention of the mean of 2 heads in layer 2 of 3, raw weights"
+    top = by_words.maps[-1].mean(0)[1].max()
+    assert mean["words"][0]["looked_at"][0]["weight"] == pytest.approx(top, abs=1e-4)
+
+
+def test_only_these_two_are_offered(live, client):
+    assert set(client.view_api(return_format="dict")["named_endpoints"]) == {"/translate", "/look"}
+    assert {one["name"] for one in httpx.get(f"{live}/ui/gradio_api/mcp/schema").json()} == {"translate", "look"}
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "error"),
+    [
+        ("/translate", ("",), "text: String should have at least 1 character"),
+        ("/translate", ("x" * 5001,), "5000 at most"),
+        ("/translate", (5,), "text: Input should be a valid string"),
+        ("/translate", (TEXT, "en", "zz"), "not served"),
+        ("/translate", (TEXT, ["en"], "fr"), "source: Input should be a valid string"),
+        ("/translate", (TEXT, "en", "fr", 10**9), "5 at most"),
+        ("/translate", (TEXT, "en", "fr", True), "alternatives: Input should be a valid integer"),
+        ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),
+        ("/look", (TEXT, "en", "fr", -1, 10**9), "head: expected a whole number from -1 to 1"),
+        ("/look", (TEXT, "en", "fr", "1"), "layer: expected a whole number"),
+        ("/look", ("  ",), "blank"),
+    ],
+)
+def test_what_is_wrong_is_told(client, capfd, name, args, error):
+    with pytest.raises(AppError, match=error):
+        client.predict(*args, api_name=name)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("data", [[], [None], ["secret\ud800"], [{"secret": 1}], [float("nan")], "secret", None,
+                                  ["secret", "en", "zz", 1], [["secret"], "en", "fr", 1]])
+def test_a_raw_call_is_refused_and_not_logged(live, capfd, data, caplog):
+    body = json.dumps({"data": data})
+    answer = httpx.post(f"{live}/ui/gradio_api/run/translate", content=body,
+                        headers={"Content-Type": "application/json"})
+    assert answer.status_code >= 400
+    assert "Traceback" not in answer.text + capfd.readouterr().err + caplog.text
+    assert "secret" not in capfd.readouterr().err + caplog.text
+
+
+def test_an_assistant_lists_and_calls_the_tools(live, translator):
+    async def main():
+        async with (streamablehttp_client(f"{live}/ui/gradio_api/mcp/") as (read, write, _),
+                    ClientSession(read, write) as session):
+            await session.initialize()
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            calls = [("translate", {"text": TEXT, "target": "de"}), ("look", {"text": TEXT, "head": 1}),
+                     ("look", {"text": TEXT, "layer": 9}), ("translate", {"text": 5}), ("translate", {})]
+            return tools, [await session.call_tool(name, given) for name, given in calls]
+
+    tools, (translated, looked, *wrong) = asyncio.run(main())
+    assert set(tools) == {"translate", "look"}
+    for tool in tools.values():
+        assert len(tool.description) > 80 and tool.inputSchema["required"] == ["text"]
+        assert all(one["description"] for one in tool.inputSchema["properties"].values())
+    assert not translated.isError and repr(translator(TEXT, target="de").text) in translated.content[0].text
+    assert not looked.isError and "head 1 in layer 2 of 3" in looked.content[0].text
+    assert all(one.isError and "Traceback" not in one.content[0].text for one in wrong)
+    assert "from -1 to 2" in wrong[0].content[0].text

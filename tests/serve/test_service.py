@@ -1,0 +1,169 @@
+"""The service: limits hold whatever the checkpoint says, the languages choose the model, and refusals are counted."""
+
+import asyncio
+import threading
+
+import pytest
+from serving import Stub
+
+from seq2see.serve.access import Access
+from seq2see.serve.languages import detect
+from seq2see.serve.plan import Limits
+from seq2see.serve.service import Caller, Refusal, Request, Service
+from seq2see.serve.settings import ServerSettings
+
+CALLER = Caller(None, "10.0.0.1")
+ENGLISH = "The weather was so bad that nobody wanted to go for a walk."
+FRENCH = "Il faisait si mauvais que personne ne voulait se promener."
+GERMAN = "Das Wetter war so schlecht, dass niemand spazieren gehen wollte."
+
+
+def ask(service, *texts, source="en", target="fr", **more):
+    return asyncio.run(service.translate(Request(texts, source, target, **more), caller=CALLER))
+
+
+def refusal(service, *texts, **more):
+    with pytest.raises(Refusal) as refused:
+        ask(service, *texts, **more)
+    return refused.value.status, refused.value.code
+
+
+@pytest.fixture
+def stub():
+    return Stub()
+
+
+@pytest.fixture
+def service(stub):
+    return Service({"stub": stub}, ServerSettings(characters=70, texts=3, beams=4, alternatives=2, new_tokens=20))
+
+
+def test_texts_come_back_in_order_with_blank_ones_as_they_are(service):
+    assert [one.text for one in ask(service, "b", " ", "a")] == ["B", " ", "A"]
+
+
+@pytest.mark.parametrize(("texts", "more", "told"), [
+    ((), {}, "no_text"),
+    (("a",) * 4, {}, "too_many_texts"),
+    (("a" * 71,), {}, "text_too_long"),
+    (("a",), {"settings": {"num_beams": 5}}, "num_beams_too_large"),
+    (("a",), {"settings": {"alternatives": 3}}, "alternatives_too_large"),
+    (("a",), {"settings": {"max_new_tokens": 10**9}}, "max_new_tokens_too_large"),
+    (("a",), {"settings": {"temperature": -1.0}}, "invalid"),
+    (("a",), {"settings": {"num_beams": float("nan")}}, "invalid"),
+    (("a",), {"target": "xx"}, "unknown_language"),
+    (("a",), {"source": "fr", "target": "en"}, "unknown_language"),
+    (("a",), {"source": None, "target": "en"}, "unknown_language"),
+])  # fmt: skip
+def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, more, told):
+    assert refusal(service, *texts, **more) == (400, told)
+    assert not stub.seen
+    assert b'seq2see_refusals_total{reason="%s"} 1.0' % told.encode() in service.metrics.text()
+
+
+def test_the_server_bounds_what_the_checkpoint_asks_for(service, stub):
+    stub.limits = Limits({"num_beams": 50, "max_length": 10**9}, None)
+    plans = []
+    stub.prepare = lambda texts, _real=stub.prepare, **more: plans.append(more) or _real(texts, **more)
+    ask(service, "a")
+    ask(service, "a", settings={"temperature": 1.0})
+    ask(service, "a", settings={"num_beams": 2, "max_new_tokens": 3})
+    assert [(one.get("num_beams"), one["max_new_tokens"]) for one in plans] == [(4, 20), (None, 20), (2, 3)]
+
+
+def test_every_text_is_detected_for_itself(service):
+    found = ask(service, ENGLISH, GERMAN, source="auto", target=None)
+    assert [one.source_language for one in found] == ["en", "de"]
+    assert [one.text for one in found] == [ENGLISH.upper(), GERMAN.upper()]
+
+
+def test_only_languages_that_lead_to_the_target_are_detected(service):
+    [found] = ask(service, GERMAN, source=None, target="de")
+    assert (found.source_language, found.target_language) == ("en", "de")
+
+
+def test_a_model_that_says_no_languages_serves_any():
+    service = Service({"a": Stub(pairs=[("en", "fr")]), "b": Stub(pairs=[])}, ServerSettings())
+    service.models["b"].prepare = lambda texts, **more: Stub().prepare(texts, **more)
+    assert ask(service, "x", source="hi", target="cs")[0].source_language == "hi"
+
+
+def test_the_model_asked_for_is_taken_or_refused():
+    first, second = Stub(), Stub()
+    service = Service({"a": first, "b": second}, ServerSettings())
+    ask(service, "x", model="b")
+    assert (first.seen, second.seen) == ([], ["x"])
+    assert refusal(service, "x", model="c") == (404, "unknown_model")
+
+
+def test_detection_knows_the_served_languages_only(service):
+    assert [one.language for one in service.detect(FRENCH)] == ["en", "de"]
+    assert service.detect(GERMAN)[0].language == "de" and service.detect(GERMAN)[0].confidence > 0.9
+    assert service.detect(FRENCH)[0].confidence < 0.1
+    assert [one.confidence for one in service.detect(" 42 …")] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("text", ["", "\x00", "a" * 100_000, "\u0301" * 5000, "🙂" * 50, "\ud800"])
+def test_detection_takes_any_text(text):
+    found = detect(text, ["en", "zh-Hans", "klingon"])
+    assert {one.language for one in found} == {"en", "zh-Hans", "klingon"}
+    assert all(0 <= one.confidence <= 1 for one in found)
+
+
+def test_before_it_is_ready_and_after_it_was_told_to_end_it_refuses(stub):
+    service = Service(settings=ServerSettings())
+    assert refusal(service, "a") == (503, "loading")
+    service.add("stub", stub)
+    service.ready = True
+    ask(service, "a")
+    service.draining = True
+    assert refusal(service, "a") == (503, "draining")
+
+
+def test_a_refused_rate_costs_nothing(stub):
+    service = Service({"stub": stub}, ServerSettings(), access=Access(rate=2))
+    ask(service, "a", "b")
+    assert refusal(service, "c") == (429, "rate_limit")
+    assert stub.seen == ["a", "b"]
+
+
+def test_looks_come_with_their_translations_and_are_bounded(service, stub, monkeypatch):
+    monkeypatch.setattr("seq2see.serve.service.MOST_LOOKS", 2)
+    gate = threading.Event()
+    stub.look = lambda results, **more: gate.wait(20) and [f"trace of {one.text}" for one in results]
+
+    async def run():
+        request = Request(("a", "b"), "en", "fr")
+        two = [asyncio.create_task(service.translate_and_look(request, caller=CALLER)) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        with pytest.raises(Refusal) as refused:
+            await service.look(request, caller=CALLER)
+        gate.set()
+        return refused.value.code, await asyncio.gather(*two)
+
+    code, found = asyncio.run(run())
+    assert code == "queue_full"
+    for translations, traces in found:
+        assert [one.text for one in translations] == ["A", "B"] and traces == ["trace of A", "trace of B"]
+
+
+def test_a_blank_text_cannot_be_looked_into(service):
+    with pytest.raises(Refusal) as refused:
+        asyncio.run(service.look(Request((" ",), "en", "fr"), caller=CALLER))
+    assert refused.value.code == "blank_text"
+
+
+def test_batched_answers_equal_those_alone(folder):
+    """A real model: the same text, among others and by itself."""
+    from seq2see import Translator
+
+    translator = Translator.from_pretrained(folder, engine="ctranslate2", precision="float32", threads=2)
+    service = Service({"tiny": translator}, ServerSettings(wait_ms=20, rate=0))
+    texts = [f"The cat number {number} did not cross" + " the street" * (number % 5) for number in range(40)]
+
+    async def run():
+        return await asyncio.gather(*(service.translate(Request((text,), "en", "fr"), caller=CALLER) for text in texts))
+
+    together = [one.text for [one] in asyncio.run(run())]
+    assert together == [translator(text, source="en", target="fr").text for text in texts]
+    assert b'seq2see_batch_sources_bucket{le="8.0"} 0.0' in service.metrics.text()

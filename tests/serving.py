@@ -1,0 +1,171 @@
+"""A server to test against: in a thread of this process, or in one of its own, with a translator that does as it is
+told by its texts.  Imports no torch."""
+
+import contextlib
+import re
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from seq2see.serve.engine import Found, Hypothesis
+from seq2see.serve.plan import Limits
+
+HERE = Path(__file__).resolve().parent
+
+
+class Panic(BaseException):
+    """As the Rust part of a tokenizer raises it: no Exception."""
+
+
+@dataclass(frozen=True)
+class StubJob:
+    text: str
+    source: str
+    target: str
+    plan: object
+
+    @property
+    def work(self):
+        return [(tuple(map(ord, self.text)), self.plan)] if self.text.strip() else []
+
+
+@dataclass(frozen=True)
+class StubTranslation:
+    text: str
+    source_text: str
+    source_language: str
+    target_language: str
+    hypotheses: tuple
+    unknown_words: tuple | None = None
+    engine: str = "stub"
+    precision: str = "none"
+    segments: tuple = ()
+
+
+class Stub:
+    """Writes in capitals.  `hold` stays with the engine until the gate opens, `sleep 2` for two seconds, `poison` makes
+    the engine panic, and `venom` what makes texts ready."""
+
+    name = engine_name = "stub"
+    precision = "none"
+    limits = Limits({}, None)
+
+    def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
+        self.language_pairs = list(pairs)
+        self.threads = threads
+        self.gate = threading.Event()
+        self.entered = threading.Event()
+        self.seen = []
+        self.batches = []
+
+    @property
+    def engine(self):
+        return self
+
+    def __call__(self, text, **settings):
+        [job] = self.prepare([text], **settings)
+        return self.finish(job, [self._one(ids) for ids, _ in job.work])
+
+    def prepare(self, texts, *, source=None, target=None, prefix="", format="text", **settings):
+        if any("venom" in text for text in texts):
+            raise Panic(texts[0])
+        plan = self.limits.plan(**settings)
+        a, b = self.language_pairs[0]
+        return [StubJob(text, source or a, target or b, plan) for text in texts]
+
+    def engine_for(self, plan):
+        return self
+
+    def translate(self, sources, plan):
+        texts = ["".join(map(chr, source)) for source in sources]
+        self.batches.append(len(texts))
+        self.seen += texts
+        self.entered.set()
+        if any("poison" in text for text in texts):
+            raise Panic(texts[0])
+        if any("hold" in text for text in texts):
+            assert self.gate.wait(60)
+        for text in texts:
+            if "sleep" in text:
+                time.sleep(float(re.search(r"sleep ([\d.]+)", text)[1]))
+        return [self._one(source) for source in sources]
+
+    def _one(self, source):
+        return (Found(source, -1.0, True),)
+
+    def finish(self, job, found):
+        hypotheses = tuple(Hypothesis("".join(map(chr, one.token_ids)).upper(), one.token_ids, -1.0, -1.0, True)
+                           for each in found for one in each)
+        return StubTranslation(hypotheses[0].text if hypotheses else job.text, job.text, job.source, job.target,
+                               hypotheses)
+
+    def look(self, results, *, alternative=0, views=("raw",)):
+        return [f"trace of {one.text}" for one in results]
+
+
+@contextlib.contextmanager
+def running(loaders, **settings):
+    """A server in a thread, ready when the block begins; it must end by itself afterwards."""
+    from seq2see.serve.server import make_server
+    from seq2see.serve.settings import ServerSettings
+
+    settings = {"page": False, "rate": 0, "grace_seconds": 5.0, **settings}
+    server = make_server(loaders, host="127.0.0.1", port=0, settings=ServerSettings(**settings))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.service.ready and thread.is_alive():
+            time.sleep(0.01)
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@contextlib.contextmanager
+def stub_server(**settings):
+    """A stub and a client of its server."""
+    stub = Stub()
+    with running({"stub": lambda: stub}, **settings) as server, httpx.Client(base_url=server.url, timeout=30) as client:
+        client.server, client.stub = server, stub
+        try:
+            yield client
+        finally:
+            stub.gate.set()
+
+
+COMMAND = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from serving import Stub
+from seq2see.serve.translator import Translator
+Translator.from_pretrained = lambda run, engine: Stub()
+from seq2see.cli import main
+sys.exit(main(["serve", "stub", *sys.argv[1:]]))
+"""
+
+
+class Process:
+    """`seq2see serve` in a process of its own; `stub`: with the stub instead of a model."""
+
+    def __init__(self, *arguments, stub=True):
+        command = ["-c", COMMAND, str(HERE)] if stub else ["-m", "seq2see", "serve"]
+        self.process = subprocess.Popen([sys.executable, *command, *arguments], stderr=subprocess.PIPE, text=True)
+        self.first_line = self.process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", self.first_line)
+        self.url = found[0] if found else None
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        assert self.url, self.first_line + self.process.stderr.read()
+        return self
+
+    def __exit__(self, *error):
+        self.process.kill()
+        self.process.communicate()
