@@ -122,6 +122,8 @@ def serve(args: argparse.Namespace) -> None:
     from seq2see.serve.settings import read_settings
 
     settings = read_settings(args.config, args.set)
+    if settings.page:
+        import seq2see.serve.page  # noqa: F401  (a missing gradio is told before a model is loaded)
     loaders = {
         name: partial(Translator.from_pretrained, run, engine=args.engine) for name, run in _names(args.run).items()
     }

@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack
 from seq2see.errors import UserError
 
 MOST_BEAMS = 64
+SHORT = 64  # pieces, up to which a sentence is never cut, however short those of training were
 MOST_NEW_TOKENS = 512  # where neither the checkpoint nor the caller sets a limit
 MOST_PIECES = 2**15  # of a model without positions
 
@@ -83,9 +84,10 @@ class Limits:
 
     @property
     def longest(self) -> int | None:
-        """How many pieces a source should have at most; longer ones were not in training, or have no positions."""
-        known = [limit for limit in (self.positions, self.defaults.get("source_pieces")) if limit]
-        return min(known) if known else None
+        """How many pieces a source should have at most: longer ones were not in training, or have no positions."""
+        seen = self.defaults.get("source_pieces")
+        known = [self.positions, max(seen, SHORT) if seen else None]
+        return min((limit for limit in known if limit), default=None)
 
     @property
     def end(self) -> frozenset[int]:

@@ -75,9 +75,12 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI."""
+    """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI.
+
+    While it is there, playwright's event loop runs, and tests of other modules could not run one of their own.
+    """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         reason = "no Chromium on this machine (Debian: apt-get install chromium)"

@@ -21,7 +21,8 @@ for module in pkgutil.walk_packages(seq2see.__path__, "seq2see."):
     try:
         importlib.import_module(module.name)
     except ModuleNotFoundError as error:
-        assert error.name in ("gradio", "fastapi", "uvicorn", "ctranslate2"), error  # what only an extra brings
+        extras = ("gradio", "fastapi", "uvicorn", "starlette", "prometheus_client", "ctranslate2", "ray")
+        assert error.name in extras, error
     else:
         print(module.name)
 print(seq2see.__file__)
@@ -135,6 +136,6 @@ def test_the_python_of_the_readme_runs_as_written(environment: Path, workplace: 
     readme = (ROOT / "README.md").read_text("utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", readme, flags=re.MULTILINE | re.DOTALL)
     assert blocks and "Translator" in blocks[0]
-    for block in blocks:
+    for block in [block for block in blocks if "localhost" not in block]:  # tests/serve/test_readme.py runs the others
         done = run(environment, "python", "-c", block, folder=workplace)
         assert done.returncode == 0, done.stderr

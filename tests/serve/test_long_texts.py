@@ -8,6 +8,7 @@ import tiny
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.serve.plan import Limits
 from seq2see.tokenizer.segments import cut_sentences
 
 TEXT = "  The cat did not cross.  It was tired.\n\n\tThe box. It did not fit.\r\nAn owl! "
@@ -67,12 +68,20 @@ def test_what_training_had_together_stays_together(folder, tmp_path):
     assert [part.source_text for part in two(text, num_beams=1).parts] == ["The cat. The box.", "An owl."]
 
 
-def test_a_sentence_longer_than_any_in_training_is_cut(folder, tmp_path):
-    short = with_generation(folder, tmp_path, source_pieces=12)
-    text = "The cat did not cross the street, because it was too tired."
-    parts = short(text, num_beams=1).parts
-    assert [part.source_text for part in parts] == ["The cat did not cross the street,", "because it was too tired."]
-    assert short("é" + "\u0301" * 20, num_beams=1).parts  # one character of more pieces, but not too many
+def test_a_sentence_longer_than_any_in_training_is_cut(translator):
+    long = "The cat did not cross the street, because it was too tired, " * 4 + "did it?"
+    size = len(translator.codec.encode([long])[0])
+    assert size > 64
+    parts = translator(long, num_beams=1).parts
+    assert len(parts) > 1 and parts[0].source_text.endswith(",")
+    assert all(len(translator.codec.encode([part.source_text])[0]) <= 64 for part in parts)
+
+
+def test_how_long_a_source_may_be():
+    assert Limits({"source_pieces": 90}, 1000).longest == 90
+    assert Limits({"source_pieces": 90}, 80).longest == 80
+    assert Limits({"source_pieces": 12}, 1000).longest == 64  # longer than any in training, but short
+    assert Limits({}, 1000).longest == 1000 and Limits({}, None).longest is None
 
 
 def test_html_keeps_its_markup(translator):

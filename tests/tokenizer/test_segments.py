@@ -29,8 +29,8 @@ def test_halving_loses_nothing_and_cuts_no_character(text):
         else:
             halved = cut.halved(index)
             assert halved.join(halved.segments) == text and len(halved.segments) == len(cut.segments) + 1
-            assert [one for part in halved.segments[index : index + 2] for one in regex.findall(r"\X", part)
-                    if one.strip()] == [one for one in characters if one.strip()]
+            left = [one for part in halved.segments[index : index + 2] for one in regex.findall(r"\X", part)]
+            assert [one.strip() for one in left if one.strip()] == [one.strip() for one in characters if one.strip()]
 
 
 def test_sentences_stay_together_as_asked_but_never_over_a_line_break():
