@@ -120,7 +120,7 @@ class Worker:
     def __init__(self, **job: Any):
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--work", json.dumps(job)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, env={**os.environ, "OMP_NUM_THREADS": str(job["threads"]), "TOKENIZERS_PARALLELISM": "false"},
+            text=True, env=os.environ | dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(job["threads"])),
         )  # fmt: skip
 
     def ask(self, **request: Any) -> Any:

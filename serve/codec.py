@@ -71,7 +71,9 @@ class PieceCodec:
     def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
         for text in texts:
             refuse_surrogates(text)
-        return [one.ids for one in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)] if texts else []
+        if not texts:
+            return []
+        return [one.ids for one in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
 
 
 class TokenizerCodec:
