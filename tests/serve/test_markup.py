@@ -1,7 +1,5 @@
 """Markup stays as it is, to the character; text between is translated, and in time linear in its length."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,10 +71,8 @@ def test_marked_words_are_marked_where_they_are_found_in_the_translation():
     "<", "<a ", "<a '\"", "<!--", "&", "</", "<![CDATA[", "<?", "<script", "<script>", "<a class='", "<div class=x ",
     "<pre>", "<pre></b>",
 ])  # fmt: skip
-def test_no_text_takes_long(bit):
-    seconds = []
-    for count in (4_000, 16_000):
-        start = time.perf_counter()
-        Markup(bit * count)
-        seconds.append(time.perf_counter() - start)
-    assert seconds[1] < 0.1 + 10 * seconds[0]
+@pytest.mark.timeout(60)
+def test_a_long_text_of_broken_markup_is_read_all_the_same(bit):
+    """Where reading takes a time that grows with the square of the length, this takes many minutes."""
+    text = bit * (400_000 // len(bit))
+    assert "".join(piece.raw for block in Markup(text).blocks for piece in block.pieces) == text
