@@ -6,8 +6,9 @@
 A batch of sentences of the storybook's test set is translated by `Translator` (torch, beam 4), and the results are
 handed to `look`: every layer and head of the three kinds, candidates, words and spans.  The two take turns, round by
 round; medians count.  Seconds by the clock decide; seconds of processor time are given beside them, and tell more where
-other work slows the machine down.  The views that go deeper are timed as well, each alone.  Without a trained model at
-RUN, an untrained one of the same shape is measured, and the result says so.
+other work slows the machine down.  The views that go deeper are timed as well, each alone.  Beside a translation by
+CTranslate2, greedy and in int8, a trace alone is given in seconds: there it is what costs.  Without a trained model at
+RUN, an untrained one of the same shape is measured, the last row is left out, and the result says so.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,24 @@ def measure(translator: Any, texts: list[str], *, rounds: int, views: list[str])
     return rows
 
 
+def measure_fast(fast: Any, texts: list[str], *, rounds: int) -> dict[str, Any]:
+    """A trace alone, against translating by CTranslate2."""
+    fast.look(fast(texts, num_beams=1))  # loads the model into torch
+    found = []
+    for _ in range(rounds):
+        results, *translating = timed(partial(fast, texts, num_beams=1))
+        found.append((timed(partial(fast.look, results))[1:], translating))
+    (looking, peer), processor = (
+        [statistics.median(seconds[side][way] for seconds in found) for side in (0, 1)] for way in (0, 1)
+    )
+    ratios = [with_it[0] / without[0] for with_it, without in found]
+    return {
+        "name": "look alone: CTranslate2 greedy", "ours": round(looking, 4), "peer": round(peer, 4),
+        "unit": f"s for {len(texts)} sentences", "ratio": round(looking / peer, 3), "low": round(min(ratios), 3),
+        "high": round(max(ratios), 3), "ratio_processor": round(processor[0] / processor[1], 3),
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", nargs="?", type=Path, default=Path("runs/storybook"))
@@ -102,6 +122,11 @@ def main() -> None:
     translator, trained = translator_at(args.run)
     rows = measure(translator, sentences(), rounds=5 if args.quick else args.rounds,
                    views=["raw"] if args.quick else list(VIEWS))
+    if trained and find_spec("ctranslate2") is not None:
+        from seq2see import Translator
+
+        fast = Translator.from_pretrained(args.run, engine="ctranslate2", threads=1)
+        rows.append(measure_fast(fast, sentences(), rounds=5 if args.quick else args.rounds))
     found = re.search(r"model name\s*:\s*(.+)", CPUINFO.read_text()) if CPUINFO.is_file() else None
     machine = {"cpu": found[1] if found else platform.processor(), "threads": torch.get_num_threads(), "load": load,
                "torch": torch.__version__, "transformers": transformers.__version__}

@@ -38,6 +38,24 @@ def test_with_and_without_a_trace_take_turns(bench: Any, monkeypatch: pytest.Mon
     assert rows[0]["wanted"] == 1.3 and "wanted" not in rows[1] and rows[0]["unit"] == "s for 2 sentences"
 
 
+def test_beside_the_fast_engine_a_trace_stands_alone(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    class Fake:
+        def __call__(self, texts: list[str], *, num_beams: int) -> str:
+            assert num_beams == 1
+            clock[0] += 0.5
+            return "results"
+
+        def look(self, results: str) -> None:
+            clock[0] += 2.0
+
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(bench.time, "process_time", lambda: clock[0])
+    row = bench.measure_fast(Fake(), ["a", "b"], rounds=3)
+    assert (row["ours"], row["peer"], row["ratio"], row["ratio_processor"]) == (2.0, 0.5, 4.0, 4.0)
+
+
 def test_the_sentences_are_of_the_test_set(bench: Any) -> None:
     texts = bench.sentences()
     assert len(set(texts)) == 32
