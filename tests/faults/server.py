@@ -78,7 +78,7 @@ FAULTS = [
         "serve/guard.py",
         "if size > self.settings.body_bytes:",
         "if size > self.settings.body_bytes and not message.get('more_body', False):",
-        tests="tests/serve/test_server.py -k not_kept",
+        tests="tests/serve/test_server.py -k before_its_end",
     ),
     Fault(
         "server: any name is ours",

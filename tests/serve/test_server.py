@@ -78,6 +78,12 @@ def test_large_bodies_are_not_kept(stub):
     assert process.memory_info().rss - before < 30 * 2**20
 
 
+def test_a_body_is_too_large_before_its_end(stub):
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer = raw(stub, head + b"7530\r\n" + b"x" * 0x7530 + b"\r\n")  # 30,000 bytes, and no last chunk
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
 def test_a_body_that_does_not_come_is_408(stub):
     head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
     answer = raw(stub, head)
