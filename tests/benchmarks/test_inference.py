@@ -1,7 +1,7 @@
 """The benchmark of translating, in miniature: every contender does its work, and the peer writes as much as ours."""
 
 import importlib
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,8 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def bench(root: Path) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(root / "benchmarks")
-        patch.syspath_prepend(root / "tests")
-        yield importlib.import_module("inference")
-        sys.modules.pop("inference")
+def bench(imported: Callable[[str], Any]) -> Any:
+    return imported("inference")
 
 
 @pytest.mark.parametrize("beams", [1, 3])

@@ -1,20 +1,14 @@
 """The benchmark of looking, in miniature: what it reports is made of what it measured.  How fast is not asked here."""
 
-import importlib
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def bench(root: Path) -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(root / "benchmarks")
-        patch.syspath_prepend(root / "tests")
-        yield importlib.import_module("look")
-        sys.modules.pop("look")
+def bench(imported: Callable[[str], Any]) -> Any:
+    return imported("look")
 
 
 def test_with_and_without_a_trace_take_turns(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,8 @@
 """The benchmark of training runs, counts what it says it counts, and writes it down.  How fast is not asked here."""
 
-import importlib
 import json
 import random
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,12 +14,11 @@ TINY = [
 
 
 @pytest.fixture(scope="module")
-def bench(root: Path) -> Iterator[Any]:
+def bench(imported: Callable[[str], Any]) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(root / "benchmarks")
         patch.setenv("HF_DATASETS_CACHE", "", prepend=None)  # what the benchmark sets is undone
         patch.setattr("seq2see.training.processes.usable_cores", lambda: 1)  # the suite leaves a test one thread
-        yield importlib.import_module("train_speed")
+        yield imported("train_speed")
 
 
 @pytest.fixture(scope="module")
