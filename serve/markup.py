@@ -2,7 +2,7 @@
 
 Markup is copied to the character: only text between it changes.  The text of a block (a paragraph, a cell, a heading)
 is translated whole.  Where words of it are marked (a link, bold type) they are translated alone too: if that is found
-in the block's translation, it is marked there, otherwise the block is translated piece by piece.  No markup is lost.
+in the block's translation, it is marked there, otherwise the block is translated text by text.  No markup is lost.
 """
 
 import html
@@ -34,7 +34,7 @@ _NOT_TRANSLATED = re.compile(
 
 
 @dataclass(frozen=True)
-class Piece:
+class Token:
     """Some characters of an HTML text: `text`, the `start` or `end` of an inline element, or `other`."""
 
     raw: str
@@ -58,33 +58,33 @@ class Mark:
     """Words with the tags before and after them; for words that are not marked, these are empty."""
 
     start: str
-    words: Piece
+    words: Token
     end: str
 
 
 class Block:
     """Neighbouring texts, and the inline markup about them."""
 
-    def __init__(self, pieces: Sequence[Piece]):
-        self.pieces = pieces
-        self._each = [piece for piece in pieces if piece.has_words]
-        self._marks = _marks(pieces) if len(self._each) > 1 else None
-        self.texts = [piece.plain for piece in self._each]  # to be translated; the whole comes first
+    def __init__(self, tokens: Sequence[Token]):
+        self.tokens = tokens
+        self._each = [token for token in tokens if token.has_words]
+        self._marks = _marks(tokens) if len(self._each) > 1 else None
+        self.texts = [token.plain for token in self._each]  # to be translated; the whole comes first
         if self._marks is not None:
             self.texts.insert(0, "".join(mark.words.plain for mark in self._marks))
 
     def render(self, translations: Sequence[str]) -> str:
         """The block with the translations of its `texts`."""
         if self._marks is not None:
-            by_piece = dict(zip(map(id, self._each), translations[1:], strict=True))
-            places = [(_find(by_piece.get(id(mark.words), ""), translations[0]), mark)
+            by_token = dict(zip(map(id, self._each), translations[1:], strict=True))
+            places = [(_find(by_token.get(id(mark.words), ""), translations[0]), mark)
                       for mark in self._marks if mark.start]
             rendered = _marked(translations[0], places)
             if rendered is not None:
                 return rendered
             translations = translations[1:]
         each = iter(translations)
-        return "".join(_escape(next(each)) if piece.has_words else piece.raw for piece in self.pieces)
+        return "".join(_escape(next(each)) if token.has_words else token.raw for token in self.tokens)
 
 
 class Markup:
@@ -94,8 +94,8 @@ class Markup:
     """
 
     def __init__(self, text: str):
-        groups = groupby(_read(text), lambda piece: piece.kind == "other")
-        self.blocks = [Block(tuple(pieces)) for _, pieces in groups]
+        groups = groupby(_read(text), lambda token: token.kind == "other")
+        self.blocks = [Block(tuple(tokens)) for _, tokens in groups]
         self.texts = [one for block in self.blocks for one in block.texts]
 
     def join(self, translations: Sequence[str]) -> str:
@@ -103,19 +103,19 @@ class Markup:
         return "".join(block.render([next(left) for _ in block.texts]) for block in self.blocks)
 
 
-def _marks(pieces: Sequence[Piece]) -> list[Mark] | None:
-    """The pieces as marks; None where one element holds other text than one."""
+def _marks(tokens: Sequence[Token]) -> list[Mark] | None:
+    """The tokens as marks; None where one element holds other text than one."""
     marks: list[Mark] = []
-    kinds = "".join(piece.kind[0] for piece in pieces)
+    kinds = "".join(token.kind[0] for token in tokens)
     place = 0
     for match in re.finditer(r"(s*)t(e*)", kinds):
         if match.start() != place or len(match[1]) != len(match[2]):
             return None
-        raw = [piece.raw for piece in pieces[place : match.end()]]
+        raw = [token.raw for token in tokens[place : match.end()]]
         starts = len(match[1])
-        marks.append(Mark("".join(raw[:starts]), pieces[place + starts], "".join(raw[starts + 1 :])))
+        marks.append(Mark("".join(raw[:starts]), tokens[place + starts], "".join(raw[starts + 1 :])))
         place = match.end()
-    return marks if place == len(pieces) else None
+    return marks if place == len(tokens) else None
 
 
 def _find(words: str, text: str) -> tuple[int, int] | None:
@@ -143,17 +143,17 @@ def _escape(text: str) -> str:
     return html.escape(text, quote=False)
 
 
-def _read(text: str) -> list[Piece]:
-    """The text in pieces, each a run of words, a tag, or whatever else there is, by the rules of HTML's tokeniser.
+def _read(text: str) -> list[Token]:
+    """The text in tokens, each a run of words, a tag, or whatever else there is, by the rules of HTML's tokeniser.
 
     In time linear in its length, whatever it holds: `html.parser` took 51 s for 30,000 characters of `<a <a <a`.
     """
-    pieces: list[Piece] = []
+    tokens: list[Token] = []
     kept, depth = "", 0  # the element that is not translated, and how many of its name are open
     place = 0
     for match in _MARKUP.finditer(text):
         if match.start() > place:
-            pieces.append(Piece(text[place : match.start()], "other" if kept else "text"))
+            tokens.append(Token(text[place : match.start()], "other" if kept else "text"))
         place = match.end()
         tag, raw = (match["tag"] or "").lower(), match[0]
         kind = "other" if kept or tag not in _INLINE else "end" if match["slash"] else "start"
@@ -162,10 +162,10 @@ def _read(text: str) -> list[Piece]:
             kept = kept if depth else ""
         elif tag and not match["slash"] and _is_kept(tag, raw):
             kept, depth, kind = tag, 1, "other"
-        pieces.append(Piece(raw, kind))
+        tokens.append(Token(raw, kind))
     if place < len(text):
-        pieces.append(Piece(text[place:], "other" if kept else "text"))
-    return pieces
+        tokens.append(Token(text[place:], "other" if kept else "text"))
+    return tokens
 
 
 def _is_kept(tag: str, raw: str) -> bool:

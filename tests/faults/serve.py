@@ -111,8 +111,8 @@ FAULTS = [
     Fault(
         "serve: the translation of HTML is not escaped",
         "serve/markup.py",
-        '_escape(next(each)) if piece.has_words',
-        'next(each) if piece.has_words',
+        '_escape(next(each)) if token.has_words',
+        'next(each) if token.has_words',
         tests="tests/serve/test_markup.py -k only_text",
     ),
     Fault(

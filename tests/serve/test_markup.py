@@ -21,8 +21,8 @@ def shouted(text):
 @given(st.lists(st.sampled_from(BITS), max_size=14).map("".join))
 def test_nothing_is_lost(text):
     markup = Markup(text)
-    assert "".join(piece.raw for block in markup.blocks for piece in block.pieces) == text
-    plain = [piece.raw for block in markup.blocks for piece in block.pieces if piece.kind != "text"]
+    assert "".join(token.raw for block in markup.blocks for token in block.tokens) == text
+    plain = [token.raw for block in markup.blocks for token in block.tokens if token.kind != "text"]
     joined = markup.join([f"[{one}]" for one in markup.texts])
     for raw in plain:
         assert raw in joined
@@ -75,4 +75,4 @@ def test_marked_words_are_marked_where_they_are_found_in_the_translation():
 def test_a_long_text_of_broken_markup_is_read_all_the_same(bit):
     """Where reading takes a time that grows with the square of the length, this takes many minutes."""
     text = bit * (400_000 // len(bit))
-    assert "".join(piece.raw for block in Markup(text).blocks for piece in block.pieces) == text
+    assert "".join(token.raw for block in Markup(text).blocks for token in block.tokens) == text
