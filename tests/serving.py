@@ -3,14 +3,17 @@ told by its texts.  Imports no torch."""
 
 import contextlib
 import re
+import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from prometheus_client.parser import text_string_to_metric_families
 
 from seq2see.serve.engine import Found, Hypothesis
 from seq2see.serve.plan import Limits
@@ -169,3 +172,25 @@ class Process:
     def __exit__(self, *error):
         self.process.kill()
         self.process.communicate()
+
+
+def translate(client, *texts, **more):
+    return client.post("/v1/translate", json={"texts": list(texts), "source": "en", "target": "fr", **more})
+
+
+def counters(client):
+    return {(one.name, *one.labels.values()): one.value
+            for family in text_string_to_metric_families(client.get("/metrics").text) for one in family.samples}
+
+
+def raw(client, data, *, until=None, seconds=10):
+    """What the server answers to these bytes, until it closes the connection."""
+    url = urllib.parse.urlsplit(str(client.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=seconds) as connection:
+        connection.sendall(data)
+        received = b""
+        while part := connection.recv(65536):
+            received += part
+            if until and until in received:
+                break
+        return received

@@ -49,3 +49,10 @@ def guarded(translator, tmp_path_factory):
     path.write_text(f"tests {KEY}", encoding="utf-8")
     with serving.running({"tiny": lambda: translator}, keys_file=str(path)) as server:
         yield server.url
+
+
+@pytest.fixture(scope="module")
+def stub():
+    """A stub's server with small limits, for tests that leave it as it was."""
+    with serving.stub_server(body_bytes=20_000, read_seconds=1.0, characters=100, texts=3) as client:
+        yield client

@@ -1,194 +1,26 @@
-"""A live server: what its guards refuse, what it says of itself, and how it begins and ends."""
+"""A live server: what becomes of requests that go wrong, what it says of itself, and how it begins and ends."""
 
 import asyncio
 import contextlib
 import dataclasses
 import json
 import logging
-import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.parse
 
-import fastapi.testclient
 import httpx
 import psutil
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
-from serving import HERE, Process, Stub, running, stub_server
+from serving import HERE, Process, Stub, counters, running, stub_server, translate
 
 from seq2see.errors import UserError
 from seq2see.serve.server import make_server
 from seq2see.serve.settings import ServerSettings
 
 MOST_MEMORY = 350 * 2**20
-
-
-@pytest.fixture(scope="module")
-def stub():
-    """A stub's server with small limits, for tests that leave it as it was."""
-    with stub_server(body_bytes=20_000, read_seconds=1.0, characters=100, texts=3) as client:
-        yield client
-
-
-def translate(client, *texts, **more):
-    return client.post("/v1/translate", json={"texts": list(texts), "source": "en", "target": "fr", **more})
-
-
-def counters(client):
-    return {(one.name, *one.labels.values()): one.value
-            for family in text_string_to_metric_families(client.get("/metrics").text) for one in family.samples}
-
-
-def raw(client, data, *, until=None, seconds=10):
-    """What the server answers to these bytes, until it closes the connection."""
-    url = urllib.parse.urlsplit(str(client.base_url))
-    with socket.create_connection((url.hostname, url.port), timeout=seconds) as connection:
-        connection.sendall(data)
-        received = b""
-        while part := connection.recv(65536):
-            received += part
-            if until and until in received:
-                break
-        return received
-
-
-# --- bodies, hosts, origins
-
-
-def test_a_body_over_the_limit_is_413_and_the_next_request_is_served(stub):
-    big = b"x" * 30_000
-    answers = [stub.post("/translate", content=big), stub.post("/translate", content=iter([big[:10_000]] * 3)),
-               stub.post("/v1/translate", content=b"y" * 5_000_000)]
-    for answer in answers:
-        assert answer.status_code == 413 and answer.json()["code"] == "body_too_large"
-    assert translate(stub, "hello").json()["translations"][0]["text"] == "HELLO"
-
-
-def test_large_bodies_are_not_kept(stub):
-    process = psutil.Process()
-    translate(stub, "warm up")
-    before = process.memory_info().rss
-    for _ in range(4):
-        assert stub.post("/translate", content=(b"x" * 2**20 for _ in range(16))).status_code == 413
-    assert process.memory_info().rss - before < 30 * 2**20
-
-
-def test_a_body_is_too_large_before_its_end(stub):
-    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-    answer = raw(stub, head + b"7530\r\n" + b"x" * 0x7530 + b"\r\n")  # 30,000 bytes, and no last chunk
-    assert answer.startswith(b"HTTP/1.1 413 ")
-
-
-def test_a_body_that_does_not_come_is_408(stub):
-    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
-    answer = raw(stub, head)
-    assert answer.startswith(b"HTTP/1.1 408 ") and b"connection: close" in answer.lower()
-
-
-def test_half_open_connections_are_closed_and_health_answers_meanwhile(stub):
-    url = urllib.parse.urlsplit(str(stub.base_url))
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(socket.create_connection((url.hostname, url.port))) for _ in range(200)]
-        for connection in connections:
-            connection.sendall(b"POST /translate HTTP/1.1\r\nHost: loc")
-        assert stub.get("/healthz").status_code == 200
-        for connection in connections:
-            connection.settimeout(20)
-            with contextlib.suppress(ConnectionResetError):
-                assert connection.recv(1) == b""
-
-
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil"])
-def test_another_sites_name_for_this_machine_is_refused(stub, host):
-    answer = stub.get("/healthz", headers={"Host": host})
-    assert answer.status_code == 400
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:99", "[::1]:8000", "LOCALHOST"])
-def test_this_machines_own_names_are_served(stub, host):
-    assert stub.get("/healthz", headers={"Host": host}).status_code == 200
-
-
-def test_scripts_of_any_site_may_use_the_api_without_cookies(stub):
-    headers = {"Origin": "https://elsewhere.example", "Cookie": "a=b"}
-    answer = stub.post("/translate", json={"q": "a", "source": "en", "target": "fr"}, headers=headers)
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert "access-control-allow-credentials" not in answer.headers
-    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
-    assert stub.options("/translate", headers={**headers, **asked}).status_code == 200
-
-
-def test_origins_can_be_named():
-    with stub_server(cors_origins=("https://a.example",)) as client:
-        for origin, allowed in (("https://a.example", "https://a.example"), ("https://b.example", None)):
-            answer = client.get("/languages", headers={"Origin": origin})
-            assert answer.headers.get("access-control-allow-origin") == allowed
-
-
-@pytest.mark.parametrize(("method", "path", "status"), [
-    ("GET", "/translate", 405), ("POST", "/languages", 405), ("GET", "/nowhere", 404), ("POST", "/readyz", 405),
-])  # fmt: skip
-def test_what_is_not_there_is_told_in_json(stub, method, path, status):
-    answer = stub.request(method, path)
-    assert answer.status_code == status and "error" in answer.json()
-
-
-def test_answers_are_not_to_be_guessed_at(stub):
-    assert stub.get("/healthz").headers["x-content-type-options"] == "nosniff"
-
-
-def test_the_documentation_loads_nothing_and_can_be_switched_off(stub):
-    page = stub.get("/docs").text
-    assert "POST /v1/translate" in page and "POST /translate" in page and "curl" in page
-    assert not re.search(r"<script|<link|<img|src=|url\(", page)
-    with stub_server(docs=False, metrics=False) as client:
-        assert [client.get(path).status_code for path in ("/docs", "/openapi.json", "/metrics")] == [404] * 3
-
-
-# --- the page
-
-
-def test_a_body_over_the_limit_is_413_on_the_page_too(live):
-    big = b"x" * 1_100_000
-    for content in (big, iter([big[:100_000]] * 11)):
-        answer = httpx.post(f"{live}/ui/gradio_api/run/predict", content=content, headers={"Content-Type": "text/json"})
-        assert answer.status_code == 413
-    assert httpx.get(f"{live}/ui/").status_code == 200
-
-
-def test_no_other_site_reads_the_page_nor_frames_it(live):
-    for host in ({}, {"Host": "localhost:80"}):
-        headers = {"Origin": "http://evil.example", "Cookie": "session=1", **host}
-        answer = httpx.get(f"{live}/ui/config", headers=headers)
-        assert not [name for name in answer.headers if name.startswith("access-control-")]
-    policy = httpx.get(f"{live}/ui/").headers["content-security-policy"]
-    assert "default-src 'self'" in policy and "frame-ancestors 'self'" in policy
-    assert httpx.get(f"{live}/ui/", headers={"Host": "evil.example"}).status_code == 400
-
-
-@pytest.mark.parametrize("path", [
-    "/ui/gradio_api/file=/etc/passwd", "/ui/gradio_api/file=%2e%2e/%2e%2e/etc/passwd",
-    "/ui/gradio_api/file=http://169.254.169.254/", "/ui/gradio_api/proxy=http://169.254.169.254/", "/ui/monitoring",
-])  # fmt: skip
-def test_the_page_gives_no_files_away(live, path):
-    answer = httpx.get(live + path)
-    assert 400 <= answer.status_code < 500 and "root:" not in answer.text
-
-
-def test_with_keys_the_page_wants_one(tmp_path):
-    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
-    server = make_server({"stub": Stub}, host="127.0.0.1", port=0, settings=ServerSettings(keys_file=tmp_path / "keys"))
-    with fastapi.testclient.TestClient(server.app, base_url="http://localhost") as client:
-        for path in ("/ui", "/ui/", "/ui/config"):
-            answer = client.get(path)
-            assert answer.status_code == 401 and answer.headers["www-authenticate"].startswith("Basic")
-        assert client.get("/ui/", auth=("any", "a-key-of-some-length")).status_code == 503  # no page there yet
-    server.socket.close()
 
 
 # --- who goes, who is late, who is poisoned
@@ -268,52 +100,6 @@ def test_when_the_queue_is_full_the_rest_is_refused_at_once_and_no_answer_is_swa
         assert 150 <= refused < 200
         assert len(client.stub.seen) == 200 - refused
         assert counters(client)["seq2see_refusals_total", "queue_full"] == refused
-
-
-# --- keys, rates, proxies
-
-
-def ask_with(client, dialect, **headers):
-    path, body = {
-        "libretranslate": ("/translate", {"q": "hello", "source": "en", "target": "fr"}),
-        "huggingface": ("/", {"inputs": "hello"}),
-        "own": ("/v1/translate", {"texts": ["hello"], "source": "en", "target": "fr"}),
-        "look": ("/v1/look", {"text": "hello", "source": "en", "target": "fr"}),
-    }[dialect]
-    return client.post(path, json=body, headers=headers)
-
-
-@pytest.fixture(scope="module")
-def locked(tmp_path_factory):
-    path = tmp_path_factory.mktemp("keys") / "keys"
-    path.write_text("ann a-key-of-some-length\nbob another-key-of-some\n")
-    with stub_server(keys_file=str(path), rate=5) as client:
-        yield client
-
-
-@pytest.mark.parametrize("dialect", ["libretranslate", "huggingface", "own", "look"])
-def test_without_a_key_every_dialect_refuses(locked, dialect):
-    for headers in ({}, {"Authorization": "Bearer wrong-key-entirely"}):
-        assert ask_with(locked, dialect, **headers).status_code == 403
-
-
-def test_a_key_opens_and_its_rate_is_its_own(locked):
-    ann, bob = ({"Authorization": f"Bearer {key}"} for key in ("a-key-of-some-length", "another-key-of-some"))
-    statuses = [ask_with(locked, "own", **ann).status_code for _ in range(7)]
-    assert statuses == [200] * 5 + [429] * 2
-    assert int(ask_with(locked, "libretranslate", **ann).headers["Retry-After"]) > 0
-    assert ask_with(locked, "own", **bob).status_code == 200
-
-
-def statuses_by_proxy(client):
-    return [ask_with(client, "own", **{"X-Forwarded-For": f"10.0.0.{number}"}).status_code for number in range(4)]
-
-
-def test_who_calls_is_not_believed_unless_a_proxy_says_so():
-    with stub_server(rate=2) as client:
-        assert statuses_by_proxy(client) == [200, 200, 429, 429]
-    with stub_server(rate=2, trusted_proxies=("127.0.0.1",)) as client:
-        assert statuses_by_proxy(client) == [200] * 4
 
 
 # --- logs and counters
