@@ -32,6 +32,12 @@ def test_every_public_name_is_there_once():
     assert not [name for name in lens.__all__ if not hasattr(lens, name)]
 
 
+def test_type_checkers_are_told_the_same_homes(root):
+    text = (root / "lens" / "__init__.py").read_text("utf-8")
+    told = re.findall(r"^    from seq2see\.lens\.(\w+) import (\w+) as \2$", text, re.MULTILINE)
+    assert {name: module for module, name in told} == lens._HOME_OF
+
+
 def test_the_readme_imports_what_there_is(root):
     text = (root / "README.md").read_text("utf-8")
     found = re.findall(r"^from (seq2see[\w.]*) import (.+)$", text, re.MULTILINE)
