@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 QUANTIZATIONS = ("float32", "int8")
-NO_PART = ("metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json")  # of a model
+NO_PART = (  # of a model
+    "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "manifest.json",
+)  # fmt: skip
 FORMAT = "1"  # of what lies in the folder; counted up when it changes
 
 
@@ -107,6 +110,7 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
             converter.convert(str(scratch / "model"), quantization=quantization)
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
             raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
+        write_manifest(scratch / "model")
         try:
             (scratch / "model").rename(folder)
         except OSError:

@@ -24,6 +24,7 @@ from huggingface_hub.errors import StrictDataclassError
 from transformers import GenerationConfig, PreTrainedModel, TrainerState
 
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.layout import tag_slots
@@ -271,6 +272,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
+        write_manifest(folder)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {
