@@ -52,6 +52,7 @@ class DataConfig:
     test_fraction: float = 0.0
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
+    duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
 
     @property
     def targets(self) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.training.config import DataConfig, load_config
-from seq2see.training.reading import find_part
+from seq2see.training.reading import Fault, Row, find_part
 
 CHARACTERS = st.one_of(st.sampled_from("\t\n\r\0\"',;{}[]:&*!#-\ufeff\u2028\x85é漢"), st.characters())
 TEXTS = st.text(CHARACTERS, max_size=60)
@@ -33,8 +33,8 @@ CONTENTS = st.one_of(
 )
 
 
-def rows_of(path: Path) -> list[tuple[int, list[str]]] | None:
-    """The rows of a file; None where it is refused, by one line that names it."""
+def rows_of(path: Path) -> list[Row] | None:
+    """The rows of a file, faults among them; None where it is refused, by one line that names it."""
     try:
         part = find_part(DataConfig(path=str(path)), "train")
         assert part is not None
@@ -44,7 +44,10 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]] | None:
         assert path.stem in str(error) and "\n" not in str(error) and len(str(error)) < 600
         return None
     for number, sides in rows:
-        assert number >= 1 and len(sides) == 2 and all(isinstance(side, str) for side in sides)
+        if isinstance(sides, Fault):
+            assert number >= 1 and 5 < len(sides) < 300 and "\n" not in sides
+        else:
+            assert number >= 1 and len(sides) == 2 and all(isinstance(side, str) for side in sides)
     return rows
 
 
