@@ -130,13 +130,15 @@ class LastingTrainer(Seq2SeqTrainer):
             return str(best)
         return self.state.best_model_checkpoint  # evaluations may be more frequent than checkpoints
 
-    def _run_epoch(self, *args: Any, **kwargs: Any) -> None:
-        """As in transformers, but a run that is resumed where it had ended takes no further step."""
+    def _run_epoch(self, **kwargs: Any) -> None:
+        """As in transformers, but a run that is resumed where it had ended takes no further step, and one that is
+        resumed within an epoch has its pairs cut as in that epoch: a loader that skips batches does not tell them."""
+        self.train_dataset.set_epoch(kwargs["epoch"])
         stopped = self.patience and self.patience.early_stopping_patience_counter >= self.args.patience
         if stopped or self.state.global_step >= self.state.max_steps:
             self.control.should_training_stop = True
         else:
-            super()._run_epoch(*args, **kwargs)
+            super()._run_epoch(**kwargs)
 
     def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:
         """All processes write their part into one folder, and the first puts it in place; see checkpoints.py."""
