@@ -12,8 +12,9 @@ import json
 import os
 import re
 import shutil
+import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -22,6 +23,7 @@ import torch
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from safetensors.torch import load_file
+from torch import Tensor
 from transformers.trainer_pt_utils import safe_globals
 
 from seq2see.errors import UserError
@@ -60,6 +62,9 @@ def only_training(output_dir: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+        with suppress(OSError):
+            if [item.name for item in output_dir.iterdir()] == [LOCK]:  # refused before anything was written
+                shutil.rmtree(output_dir)
 
 
 # Which one to resume from
@@ -109,24 +114,34 @@ def what_is_wrong(folder: Path, *, averaged: bool) -> str | None:
             return f"no {name}"
     if RAW_WEIGHTS in marked and not averaged:
         return "its weights are averaged, and training.ema_decay is 0"
-    return fault_of_parts(folder, marked, step=step_of(folder))
+    return fault_of_parts(folder, marked, step=step_of(folder), load_states=True)
 
 
-def fault_of_parts(folder: Path, names: Iterable[str], *, step: int) -> str | None:
-    """What is wrong with the content of these files of a checkpoint of that step, which may still be on its way."""
+def fault_of_parts(folder: Path, names: Iterable[str], *, step: int, load_states: bool) -> str | None:
+    """What is wrong with the content of these files of a checkpoint of that step, which may still be on its way.
+
+    States just saved need not be loaded, which takes longer than all else: that their files have an end is enough.
+    """
     for name in sorted(names):
         try:
             if name.endswith(".safetensors"):
-                wrong = [key for key, tensor in load_file(folder / name).items() if not tensor.isfinite().all()]
+                wrong = [key for key, tensor in load_file(folder / name).items() if not finite(tensor)]
                 if wrong:
                     return f"{name}: {wrong[0]} is not finite"
             elif name.endswith((".pt", ".pth")):
-                load_state(folder / name)
+                if not zipfile.is_zipfile(folder / name):
+                    return f"{name} is damaged"
+                if load_states:
+                    load_state(folder / name)
             elif name == STATE and (found := json.loads((folder / name).read_text("utf-8"))["global_step"]) != step:
                 return f"{name} is of step {found}"
         except NOT_READ as error:
             return f"{name} is damaged ({str(error).partition(chr(10))[0][:100]})"
     return None
+
+
+def finite(tensor: Tensor) -> bool:
+    return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # a finite sum has finite terms, and is fast
 
 
 def load_state(path: Path) -> Any:
@@ -160,7 +175,8 @@ def begin(staging: Path) -> None:
 
 def put_in_place(staging: Path, folder: Path) -> None:
     """Make what was written a checkpoint: on the disk, read again, marked, and only then under its name."""
-    fault = fault_of_parts(staging, [path.name for path in staging.iterdir()], step=step_of(folder))
+    written = [path.name for path in staging.iterdir()]
+    fault = fault_of_parts(staging, written, step=step_of(folder), load_states=False)
     if fault:
         raise UserError(f"{folder} was not written: {fault}; earlier checkpoints are intact")
     write_manifest(staging)

@@ -168,9 +168,10 @@ class LastingTrainer(Seq2SeqTrainer):
     def _write_state(self, folder: str) -> None:
         """What this process has to give: the first one everything but the others' random numbers."""
         self.save_model(folder, _internal_call=True)
-        self._save_optimizer_and_scheduler(folder)
-        self._save_scaler(folder)
-        self._save_rng_state(folder)
+        if not self.args.save_only_model:
+            self._save_optimizer_and_scheduler(folder)
+            self._save_scaler(folder)
+            self._save_rng_state(folder)
         if self.args.should_save:
             for item in [*self.callback_handler.callbacks, self.control]:
                 if isinstance(item, ExportableState):

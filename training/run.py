@@ -179,7 +179,7 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
     occupied = (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
     if not arguments.resume:
-        if occupied:
+        if occupied and arguments.should_save:  # else the first process may have begun to fill it
             raise UserError(
                 f"{output} already holds a run; go on with it by training.resume=true,"
                 " or give another folder by training.output_dir=FOLDER",

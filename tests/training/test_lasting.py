@@ -17,9 +17,10 @@ from transformers import TrainerCallback
 from seq2see.cli import main
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
-from seq2see.training import checkpoints
+from seq2see.training import checkpoints, processes
 from seq2see.training.checkpoints import find_checkpoint, remove_old, what_is_wrong
 from seq2see.training.config import load_config
+from seq2see.training.processes import start_follower
 from seq2see.training.run import run_experiment
 from seq2see.training.trainer import Seq2SeeTrainer
 
@@ -282,6 +283,29 @@ def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_traine
         resumed = make_trainer(**settings)
         resumed.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-{step}")
         assert resumed.state.global_step == trainer.state.global_step == 4
+
+
+def test_a_process_that_is_killed_ends_the_other_and_the_run_goes_on(toy, at, capsys, monkeypatch):
+    """Two processes, of which the second is killed; the run goes on in one, as the advice has it."""
+    started = []
+
+    def start(*args):
+        started.append(start_follower(*args))
+        return started[-1]
+
+    monkeypatch.setattr(processes, "start_follower", start)
+    at(3, lambda: started[0].kill())
+    every = ("training.save_strategy=steps", "training.save_steps=2", "training.load_best_model_at_end=false")
+    code, folder = toy("run", *every, "training.cpu_processes=2")
+    said = capsys.readouterr().err
+    assert (code, said.splitlines()[-1][:63]) == (
+        1, "seq2see: error: a training process ended with code -9 (killed: "
+    )  # fmt: skip
+    assert "Traceback" not in said and "training.cpu_processes=1" in said
+    at(0, None)
+    assert toy("run", *every, "training.resume=true")[0] == 0
+    said = capsys.readouterr().err
+    assert f"resuming from {folder}/checkpoint-2" in said and "processes then 2, now 1" in said
 
 
 # Batches that would spoil the weights
