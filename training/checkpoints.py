@@ -157,8 +157,6 @@ def told_in_one_line(folder: Path) -> Iterator[None]:
     """Turns whatever the disk refuses into a UserError that says that this was not written."""
     try:
         yield
-    except UserError:
-        raise
     except (OSError, RuntimeError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         advice = "earlier checkpoints are intact: make room, then go on with training.resume=true"
