@@ -25,7 +25,7 @@ from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import plan_epoch
 from seq2see.training.checkpoints import SAVING, STATE, begin, put_in_place, remove_old, told_in_one_line
-from seq2see.training.stopping import Stopper
+from seq2see.training.stopping import SIGNALS, Stopper
 
 EXPLODED = 5  # times the loss of a model that knows nothing: more is no learning any more
 MOST_LEFT_OUT = 10  # batches in a row; more are no accident of the data
@@ -67,12 +67,13 @@ class LastingTrainer(Seq2SeqTrainer):
 
     def agree(self, loss: Tensor | float, norm: Tensor | float, told: int) -> tuple[float, float, int]:
         """The batch's loss per piece and the norm of its gradient, and the signal that any process was sent, or 0."""
-        numbers = [torch.as_tensor(x, dtype=torch.float32, device=self.args.device) for x in (loss, norm, told)]
-        gathered_P3 = torch.stack(numbers)[None]
+        mine = (loss, norm, *(told == number for number in SIGNALS))
+        numbers = torch.stack([torch.as_tensor(x, dtype=torch.float32, device=self.args.device) for x in mine])
         if self.args.world_size > 1:
-            gathered_P3 = self.accelerator.gather(gathered_P3)
-        rows = gathered_P3.tolist()
-        return sum(row[0] for row in rows) / len(rows), rows[0][1], int(max(row[2] for row in rows))
+            torch.distributed.all_reduce(numbers)
+        whole, norms, *told_by = numbers.tolist()
+        agreed = next((number for number, count in zip(SIGNALS, told_by, strict=True) if count), 0)
+        return whole / self.args.world_size, norms / self.args.world_size, agreed
 
     def fault_of_step(self, loss: float, norm: float) -> str | None:
         most = EXPLODED * math.log(self.model.config.vocab_size)

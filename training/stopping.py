@@ -49,11 +49,13 @@ class Stopper(TrainerCallback):
             stop(self.told)
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        if self.told and "TORCHELASTIC_RUN_ID" not in os.environ:  # torchrun sends a signal on that all have had
+        launched = "TORCHELASTIC_RUN_ID" in os.environ  # by torchrun, which sends on a signal that all have had
+        if self.told and not launched:
             stop(number)
         self.told = number
-        name = signal.Signals(number).name
-        os.write(2, f"\n{name}: stopping after this step, with a checkpoint; once more stops at once\n".encode())
+        if os.environ.get("RANK", "0") == "0":
+            name, again = signal.Signals(number).name, "" if launched else "; once more stops at once"
+            os.write(2, f"\n{name}: stopping after this step, with a checkpoint{again}\n".encode())
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if self.agreed and not state.epoch.is_integer():
