@@ -39,7 +39,7 @@ def train_storybook(run: Path) -> None:
     from seq2see.training.run import run_experiment
 
     begun = (run / "run.yaml").is_file()
-    if run.is_dir() and any(run.iterdir()) and not begun:
+    if run.is_dir() and any(item.name != ".lock" for item in run.iterdir()) and not begun:
         raise UserError(f"{run} holds something that is not a run of ours; show it with `seq2see serve {run}`,"
                         " or give demo another folder by --run FOLDER")
     print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)

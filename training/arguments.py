@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass, field
+from typing import Literal
 
 import torch
 from transformers import Seq2SeqTrainingArguments
@@ -9,7 +10,7 @@ from transformers import Seq2SeqTrainingArguments
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and ten fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and eleven fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -20,6 +21,9 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     ema_decay: float = field(default=0.0, metadata={"help": "decay of the averaged weights; 0 keeps no average"})
     r_drop: float = field(default=0.0, metadata={"help": "weight of the divergence of two dropout passes; 0: one pass"})
     patience: int = field(default=0, metadata={"help": "stop after so many evaluations without a gain; 0 never"})
+    on_bad_loss: Literal["stop", "skip"] = field(
+        default="stop", metadata={"help": "what to do about a batch whose loss is no number, or far too large"}
+    )
     resume: bool = field(default=False, metadata={"help": "go on from the newest complete checkpoint of output_dir"})
 
     guided_alignment: float = field(default=0.0, metadata={"help": "weight of the loss that guides one head; 0: none"})

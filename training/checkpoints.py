@@ -1,7 +1,9 @@
-"""Checkpoints of a run: which one to resume from, and how the finished model is put in place.
+"""Checkpoints of a run: how one is written, which one to resume from, and how the finished model is put in place.
 
-The Trainer writes a checkpoint file by file, `trainer_state.json` last; a run that is killed leaves a partial one,
-which transformers would resume from, silently losing the optimizer.  Here a partial checkpoint is passed over.
+A checkpoint is written in a hidden folder, brought to the disk, read again, given its manifest (manifest.py), and only
+then renamed: whatever kills a run, `checkpoint-N` is whole.  What is read again before resuming is the same: every
+file's sum, weights that are finite, and the states of optimizer, schedule, random numbers and trainer, of one step.
+transformers writes in place, and resumes from the highest number even where half of it is missing.
 """
 
 from __future__ import annotations
@@ -11,21 +13,77 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
 
-from safetensors import SafetensorError, safe_open
+import torch
+from filelock import FileLock, Timeout
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers.trainer_pt_utils import safe_globals
 
 from seq2see.errors import UserError
+from seq2see.manifest import NAME as MANIFEST
+from seq2see.manifest import check_manifest, write_manifest
+
+WEIGHTS, RAW_WEIGHTS = "model.safetensors", "raw_weights.safetensors"  # RAW: those trained, where WEIGHTS is an average
+STATE = "trainer_state.json"
+SAVING, REPLACED, FINISHING, LOCK = ".saving", ".replaced", ".finishing", ".lock"  # in a run folder
+NOT_READ = (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
+LINGER = 6  # seconds that what a killed training leaves behind may live: the processes that load its data
+
+
+@contextmanager
+def only_training(output_dir: Path) -> Iterator[None]:
+    """Inside, no other training uses the run folder, which is made.  Of several processes the first holds it for all.
+
+    Raises UserError where another one does, and where nothing can be written.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    lock = FileLock(output_dir / LOCK, timeout=LINGER)
+    try:
+        output_dir.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+        for name in (SAVING, REPLACED):
+            shutil.rmtree(output_dir / name, ignore_errors=True)  # of a run that was killed while it saved
+    except Timeout:
+        raise UserError(
+            f"another training is writing to {output_dir}; wait until it ends, or give another training.output_dir"
+        ) from None
+    except OSError as error:
+        raise UserError(f"cannot write to {output_dir} ({error.strerror}); give another training.output_dir") from error
+    try:
+        yield
+    finally:
+        lock.release()
+        with suppress(OSError):
+            if [item.name for item in output_dir.iterdir()] == [LOCK]:  # refused before anything was written
+                shutil.rmtree(output_dir)
+
+
+# Which one to resume from
+
+def numbered(output_dir: Path) -> list[Path]:
+    """The folders checkpoint-N, the newest first: by number, since clocks may go backwards."""
+    found = [item for item in output_dir.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", item.name)]
+    return sorted(found, key=step_of, reverse=True)
+
+
+def step_of(folder: Path) -> int:
+    return int(folder.name.rpartition("-")[2])
 
 
 def find_checkpoint(output_dir: Path, *, averaged: bool) -> tuple[Path | None, list[str]]:
     """The newest complete checkpoint, if any, and for each newer one why it was passed over."""
-    found = [item for item in output_dir.glob("checkpoint-*") if re.fullmatch(r"checkpoint-\d+", item.name)]
     passed_over: list[str] = []
-    for folder in sorted(found, key=lambda item: -int(item.name.rpartition("-")[2])):
-        fault = what_is_missing(folder, averaged=averaged)
+    for folder in numbered(output_dir):
+        fault = what_is_wrong(folder, averaged=averaged)
         if fault is None:
             return folder, passed_over
         passed_over.append(f"{folder} ({fault})")
@@ -37,52 +95,152 @@ def find_record(folder: Path, name: str) -> Path | None:
     return next((place / name for place in (folder, folder.parent) if (place / name).is_file()), None)
 
 
-def what_is_missing(folder: Path, *, averaged: bool) -> str | None:
-    """What keeps a checkpoint from being resumed exactly; None where nothing does."""
-    if (folder / "checkpoint-is-incomplete.txt").exists():
-        return "marked as incomplete"
-    weights = ["model.safetensors", "raw_weights.safetensors"] if averaged else ["model.safetensors"]
-    states = ["optimizer.pt", "scheduler.pt", *sorted(item.name for item in folder.glob("rng_state*.pth"))[:1]]
-    documents = ["trainer_state.json", "config.json", "tokenizer.json"]
-    for name in [*weights, *states, *documents]:
-        if not (folder / name).is_file():
+def what_is_wrong(folder: Path, *, averaged: bool) -> str | None:
+    """What keeps a checkpoint from being resumed exactly; None where nothing does.
+
+    Only files that its manifest names are opened, and nothing in them is run.
+    """
+    try:
+        check_manifest(folder)
+        marked = json.loads((folder / MANIFEST).read_text("utf-8"))["sha256"]
+    except FileNotFoundError:
+        return f"not marked as complete: no {MANIFEST}"
+    except (OSError, UserError) as error:
+        return str(error)
+    states = [name for name in marked if re.fullmatch(r"rng_state(_\d+)?\.pth", name)] or ["rng_state.pth"]
+    needed = [WEIGHTS, "config.json", "tokenizer.json", "optimizer.pt", "scheduler.pt", *states, STATE]
+    for name in [*needed, RAW_WEIGHTS] if averaged else needed:
+        if name not in marked:
             return f"no {name}"
-    if len(states) < 3:
-        return "no rng_state.pth"
-    for name in weights:
+    if RAW_WEIGHTS in marked and not averaged:
+        return "its weights are averaged, and training.ema_decay is 0"
+    return fault_of_parts(folder, marked, step=step_of(folder), load_states=True)
+
+
+def fault_of_parts(folder: Path, names: Iterable[str], *, step: int, load_states: bool) -> str | None:
+    """What is wrong with the content of these files of a checkpoint of that step, which may still be on its way.
+
+    States just saved need not be loaded, which takes longer than all else: that their files have an end is enough.
+    """
+    for name in sorted(names):
         try:
-            with safe_open(folder / name, framework="pt") as file:
-                file.keys()
-        except (OSError, SafetensorError):
-            return f"{name} is damaged"
-    for name in states:
-        if not zipfile.is_zipfile(folder / name):
-            return f"{name} is damaged"
-    for name in documents:
-        try:
-            json.loads((folder / name).read_text("utf-8"))
-        except ValueError:
-            return f"{name} is damaged"
+            if name.endswith(".safetensors"):
+                wrong = [key for key, tensor in load_file(folder / name).items() if not finite(tensor)]
+                if wrong:
+                    return f"{name}: {wrong[0]} is not finite"
+            elif name.endswith((".pt", ".pth")):
+                if not zipfile.is_zipfile(folder / name):
+                    return f"{name} is damaged"
+                if load_states:
+                    load_state(folder / name)
+            elif name == STATE and (found := json.loads((folder / name).read_text("utf-8"))["global_step"]) != step:
+                return f"{name} is of step {found}"
+        except NOT_READ as error:
+            return f"{name} is damaged ({str(error).partition(chr(10))[0][:100]})"
     return None
+
+
+def finite(tensor: Tensor) -> bool:
+    return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # a finite sum has finite terms, and is fast
+
+
+def load_state(path: Path) -> Any:
+    """A state that torch saved: tensors and plain values; anything else in it is refused, not run."""
+    with safe_globals():
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+
+
+# How one is written
+
+@contextmanager
+def told_in_one_line(folder: Path) -> Iterator[None]:
+    """Turns whatever the disk refuses into a UserError that says that this was not written."""
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        advice = "earlier checkpoints are intact: make room, then go on with training.resume=true"
+        if not folder.parent.is_dir():
+            reason, advice = f"{folder.parent} has vanished", "put it back, and go on with training.resume=true"
+        raise UserError(f"could not write {folder} ({reason}); {advice}") from error
+
+
+def begin(staging: Path) -> None:
+    """An empty folder to write in.  Its parent is not made anew: a run folder that has gone is an error."""
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir()
+
+
+def put_in_place(staging: Path, folder: Path) -> None:
+    """Make what was written a checkpoint: on the disk, read again, marked, and only then under its name."""
+    written = [path.name for path in staging.iterdir()]
+    fault = fault_of_parts(staging, written, step=step_of(folder), load_states=False)
+    if fault:
+        raise UserError(f"{folder} was not written: {fault}; earlier checkpoints are intact")
+    write_manifest(staging)
+    flush(staging)
+    discard(folder)  # one of this very step, where it was passed over
+    os.replace(staging, folder)
+    flush_entry(folder.parent)
+
+
+def remove_old(newest: Path, *, best: Path | None, limit: int | None) -> None:
+    """Leave at most `limit` checkpoints, the oldest going first; never the newest, nor the best."""
+    there = numbered(newest.parent)
+    spare = [folder for folder in reversed(there) if folder not in (newest, best)]
+    for folder in spare[: max(0, len(there) - limit)] if limit and limit > 0 else ():
+        discard(folder)
+
+
+def discard(folder: Path) -> None:
+    """Remove a checkpoint, where there is one, at once: none is ever half there."""
+    hidden = folder.with_name(REPLACED)
+    shutil.rmtree(hidden, ignore_errors=True)
+    if folder.exists():
+        os.replace(folder, hidden)
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def flush(folder: Path) -> None:
+    """Have the files of a folder on the disk, and their names."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            flush(path)
+        else:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+    flush_entry(folder)
+
+
+def flush_entry(folder: Path) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    beside = path.with_name(f".{path.name}")
+    beside.write_text(text, "utf-8")
+    os.replace(beside, path)
 
 
 @contextmanager
 def written_whole(output_dir: Path) -> Iterator[Path]:
-    """A folder to write the finished model into; its files are put in place once all are written."""
-    staging = output_dir / ".finishing"
+    """A folder to write the finished model into; its files are put in place once all are written, the manifest last."""
+    staging = output_dir / FINISHING
     try:
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(parents=True)
-        yield staging
-        for item in sorted(staging.iterdir()):
-            if item.is_dir():
-                shutil.rmtree(output_dir / item.name, ignore_errors=True)  # what a finished run had there before
-            os.replace(item, output_dir / item.name)
-    except (OSError, RuntimeError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        raise UserError(
-            f"could not write the finished model to {output_dir} ({reason}); its checkpoints are intact:"
-            " make room, then go on with training.resume=true"
-        ) from error
+        with told_in_one_line(output_dir / "the finished model"):
+            begin(staging)
+            yield staging
+            flush(staging)
+            for item in sorted(staging.iterdir(), key=lambda item: (item.name == MANIFEST, item.name)):
+                if item.is_dir():
+                    shutil.rmtree(output_dir / item.name, ignore_errors=True)  # what a finished run had there before
+                os.replace(item, output_dir / item.name)
+            flush_entry(output_dir)
     finally:
         shutil.rmtree(staging, ignore_errors=True)

@@ -1,8 +1,9 @@
 """Sentence pairs: cleaned, split, and kept in Arrow files, so that a corpus takes no more memory than it has readers.
 
 `load_corpus` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
-Unicode NFC here; the tokenizer never changes it.  Nothing is cut short: a pair with an empty or overlong side is
-refused, or with `data.on_bad=skip` left out and counted.  Where pairs come from is told in reading.py.
+Unicode NFC here; the tokenizer never changes it.  Nothing is cut short: a pair with an empty or overlong side, or a
+row that cannot be read, is refused, or with `data.on_bad=skip` left out and counted.  Where pairs come from is told in
+reading.py.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -23,7 +25,7 @@ import pyarrow as pa
 from seq2see.errors import UserError
 from seq2see.training.cache import cache_folder, fingerprint, made_once
 from seq2see.training.config import DataConfig
-from seq2see.training.reading import Part, find_part
+from seq2see.training.reading import Fault, Part, find_part
 
 COLUMNS = pa.schema([("source", pa.string()), ("target", pa.string()), ("target_language", pa.string())])
 SIDES = ("train", "val", "test")
@@ -78,6 +80,7 @@ class Corpus:
     val: list[Pair]
     test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
     skipped: dict[str, int]  # what was wrong with pairs that data.on_bad=skip left out -> how many
+    noticed: dict[str, int]  # what else was found, and mended or let be -> how many
 
 
 @dataclass(frozen=True)
@@ -102,38 +105,83 @@ class Cleaner:
 
     data: DataConfig
     skipped: Counter[str] = field(default_factory=Counter)
+    noticed: Counter[str] = field(default_factory=Counter)
 
     def pairs(self, part: Part) -> Iterator[Pair]:
-        languages = [self.data.source, *self.data.targets]
         faults: Counter[str] = Counter()
         first: dict[str, int] = {}
+        copies = Copies(leave_out=self.data.duplicates == "skip")
+        part.mended.clear()
         for line, sides in part.rows():
-            texts = [unicodedata.normalize("NFC", side.strip()) for side in sides]
-            for text, language in zip(texts[1:], languages[1:], strict=True):
-                fault = self._fault(texts[0], text)
-                if fault:
-                    faults[fault] += 1
-                    first.setdefault(fault, line)
-                else:
-                    yield Pair(texts[0], text, self.data.source, language)
+            for found in [sides] if isinstance(sides, Fault) else self._checked(sides):
+                if isinstance(found, Fault):
+                    faults[found] += 1
+                    first.setdefault(found, line)
+                elif copies.new(found):
+                    yield found
         if faults and self.data.on_bad == "refuse":
             fault, count = faults.most_common(1)[0]
             raise UserError(
                 f"{part.where}, line {first[fault]}: {fault} ({count} such, {sum(faults.values())} bad pairs in all);"
                 " mend the file, or leave such pairs out with data.on_bad=skip"
             )
+        copied = copies.count()
+        if copied and self.data.duplicates == "refuse":
+            raise UserError(f"{part.where} holds {copied} copies of other pairs; take them out, or set data.duplicates")
         self.skipped.update(faults)
+        self.noticed.update(part.mended)
+        self.noticed.update({"copies of other pairs, left out" if copies.leave_out else "copies of other pairs, kept":
+                             copied} if copied else {})  # fmt: skip
+
+    def _checked(self, sides: list[str]) -> Iterator[Pair | Fault]:
+        """The pairs of a row, one for each target language."""
+        texts = [unicodedata.normalize("NFC", side.strip()) for side in sides]
+        for text, language in zip(texts[1:], self.data.targets, strict=True):
+            fault = self._fault(texts[0], text)
+            yield Fault(fault) if fault else Pair(texts[0], text, self.data.source, language)
 
     def _fault(self, source: str, target: str) -> str | None:
-        if not source or not target:
-            return "an empty side"
         if max(len(source), len(target)) > self.data.max_characters:
             return f"a side longer than data.max_characters={self.data.max_characters}"
         try:
             source.encode(), target.encode()
-        except UnicodeEncodeError:
+        except UnicodeEncodeError as error:
+            if "\udc80" <= error.object[error.start] <= "\udcff":
+                return "a byte that is not UTF-8"
             return "a lone surrogate, which is half of a character"
+        if not visible(source) or not visible(target):
+            return "an empty side"
         return None
+
+
+def visible(text: str) -> bool:
+    """Whether there is anything to see, and not spaces and invisible marks alone."""
+    return any(character.isprintable() and not character.isspace() for character in text)
+
+
+class Copies:
+    """Counts pairs that came before; to leave them out takes more memory than to count them.
+
+    Eight bytes of each pair are kept, so that one in some billions may be taken for another's copy.
+    """
+
+    def __init__(self, *, leave_out: bool):
+        self.leave_out = leave_out
+        self.known: set[int] = set()
+        self.all = array("q")
+
+    def new(self, pair: Pair) -> bool:
+        """Whether this pair is to be kept."""
+        key = hash((pair.source, pair.target, pair.target_language))
+        self.all.append(key)
+        if not self.leave_out:
+            return True
+        before = len(self.known)
+        self.known.add(key)
+        return len(self.known) > before
+
+    def count(self) -> int:
+        return len(self.all) - len(np.unique(np.frombuffer(self.all, dtype=np.int64))) if self.all else 0
 
 
 def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
@@ -153,8 +201,8 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
             f"{data.path} gives {len(stored['train'])} training and {len(stored['val'])} validation pairs; both are"
             " needed: give more pairs or raise data.val_fraction"
         )
-    skipped = json.loads((folder / "skipped.json").read_text("utf-8"))
-    return Corpus(stored["train"], list(stored["val"]), list(stored["test"]), skipped)
+    found = json.loads((folder / "found.json").read_text("utf-8"))
+    return Corpus(stored["train"], list(stored["val"]), list(stored["test"]), **found)
 
 
 def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
@@ -185,7 +233,8 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
             writers[_side(pair.source, fractions)].add(pair)
         for pair in cleaner.pairs(val) if val else ():
             writers["val"].add(pair)
-    (folder / "skipped.json").write_text(json.dumps(cleaner.skipped), "utf-8")
+    found = {"skipped": cleaner.skipped, "noticed": cleaner.noticed}
+    (folder / "found.json").write_text(json.dumps(found), "utf-8")
 
 
 def _side(source: str, fractions: Mapping[str, float]) -> str:

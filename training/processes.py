@@ -6,11 +6,12 @@ The first is the one that was started; the others are started here, do as it doe
 
 import os
 import pickle
-import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -20,10 +21,12 @@ from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import RunConfig
+from seq2see.training.stopping import leave_signals_to_parent
 
 SHARE = 512  # pieces of a batch that make another process worth its while
 MOST = 8
 FOLLOW = "from seq2see.training.processes import follow; follow()"
+DYING = 10  # seconds that a process may take to end after the others have lost it
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
 
 
@@ -68,20 +71,20 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
         torch.distributed.init_process_group("gloo")
         yield
     except (RuntimeError, OSError) as error:
-        codes = [code for other in others if (code := ended(other))]
-        if isinstance(error, UserError) or not codes:
+        reason = why_one_ended(others)
+        if reason is None:
             raise
         raise UserError(
-            f"a training process ended with code {codes[0]} ({'killed: ' if codes[0] < 0 else ''}perhaps for want of"
-            " memory); go on by training.resume=true, with training.cpu_processes=1 if it happens again"
+            f"a training process {reason}; go on by training.resume=true, with training.cpu_processes=1 if it happens"
+            " again"
         ) from error
     finally:
         if torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()
         AcceleratorState._reset_state(reset_partial_state=True)
         for other in others:
-            other.kill()
-            other.communicate()
+            with other:
+                other.kill()
         os.environ.clear()
         os.environ.update(before)
         torch.set_num_threads(threads)
@@ -96,27 +99,42 @@ def start_follower(config: RunConfig, rank: int) -> "subprocess.Popen[bytes]":
         env={**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank)},
     )
     assert process.stdin
-    with process.stdin:
-        pickle.dump(config, process.stdin)
-    process.stdin = None  # `communicate` would flush it
+    pickle.dump(config, process.stdin)
+    process.stdin.flush()  # and left open: it closes when this process ends, however it ends
     return process
 
 
-def ended(process: "subprocess.Popen[bytes]") -> int | None:
-    """Its exit code, if it ends within a second."""
-    try:
-        return process.wait(timeout=1)
-    except subprocess.TimeoutExpired:
-        return None
+def why_one_ended(processes: Sequence["subprocess.Popen[bytes]"]) -> str | None:
+    """What became of the first that has ended, or does so soon."""
+    deadline = time.monotonic() + DYING
+    while time.monotonic() < deadline:
+        for process in processes:
+            if code := process.poll():
+                said = process.stdout.read().decode().strip() if process.stdout else ""
+                killed = "killed: " if code < 0 else ""
+                return f"ended with code {code} ({said or f'{killed}perhaps for want of memory'})"
+        time.sleep(0.05)
+    return None
 
 
 def follow() -> None:
-    """What every process but the first does: the same experiment.  Ctrl-C is the first one's business."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """What every process but the first does: the same experiment.  Signals are the first one's business."""
+    leave_signals_to_parent()
+    config = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=end_with_parent, daemon=True).start()
     from seq2see.training.run import run_experiment
 
-    config = pickle.load(sys.stdin.buffer)
     torch.set_num_threads(1)
     print("ready", flush=True)
     torch.distributed.init_process_group("gloo")
-    run_experiment(config)
+    try:
+        run_experiment(config)
+    except Exception as error:
+        print(" ".join(str(error).split())[:300], flush=True)
+        raise
+
+
+def end_with_parent() -> None:
+    """Once the first process is gone, training along is in vain."""
+    os.read(0, 1)  # nothing comes, but the end of the pipe
+    os._exit(1)

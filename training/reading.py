@@ -1,10 +1,12 @@
 """Rows of text from anywhere: storybook, TSV, CSV, JSONL, Parquet, parallel text files, a folder, a Hub dataset.
 
-`find_part` says where a split lies; its rows are then read one by one, never all at once.
+`find_part` says where a split lies; its rows are then read one by one, never all at once.  The first row tells which
+columns there are, or is refused; a later one that cannot be read is handed on as a `Fault`, for pairs.py to count.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import hashlib
@@ -12,8 +14,9 @@ import itertools
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +26,14 @@ from seq2see.training.cache import fingerprint
 from seq2see.training.config import DataConfig
 
 TABLES = {".tsv", ".csv", ".jsonl", ".json", ".parquet"}
-Row = tuple[int, list[str]]  # line number, then the source side and each target side
+BOM, CR = "byte-order marks, taken off", "Windows line ends, taken off"
+
+
+class Fault(str):
+    """What is wrong with a row, where its sides would be."""
+
+
+Row = tuple[int, list[str] | Fault]  # line number, then the source side and each target side
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,7 @@ class Part:
     where: str  # for messages
     made_of: tuple[Path | str, ...]  # files, and what else decides what the rows are
     rows: Callable[[], Iterator[Row]]
+    mended: Counter[str] = field(default_factory=Counter)  # what was taken off the lines that were read so far
 
     def fingerprint(self) -> str:
         """Of the content: a copy has the same, and a change of one letter another."""
@@ -166,14 +177,25 @@ def _hub(path: str, split: str, languages: Sequence[str]) -> Part | None:
 
 # How rows are written
 
-def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line."""
-    number = 0
+def read_lines(path: Path, *, mended: Counter[str] | None = None) -> Iterator[str]:
+    """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line.
+
+    With `mended`, what is taken off is counted there, and a byte that is not UTF-8 is no error: it becomes a lone
+    surrogate (PEP 383), and its pair a fault.
+    """
+    number, counts = 0, Counter() if mended is None else mended
+    errors = "strict" if mended is None else "surrogateescape"
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+                line = line.removesuffix(b"\n")
+                if number == 1 and line.startswith(codecs.BOM_UTF8):
+                    line = line.removeprefix(codecs.BOM_UTF8)
+                    counts[BOM] += 1
+                if line.endswith(b"\r"):
+                    line = line.removesuffix(b"\r")
+                    counts[CR] += 1
+                yield line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         raise UserError(
             f"{path}, line {number}: byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
@@ -183,12 +205,14 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def _parallel(files: Sequence[Path]) -> Part:
-    return Part(str(files[0]), tuple(files), partial(_side_by_side, files))
+    mended: Counter[str] = Counter()
+    return Part(str(files[0]), tuple(files), partial(_side_by_side, files, mended), mended)
 
 
-def _side_by_side(files: Sequence[Path]) -> Iterator[Row]:
+def _side_by_side(files: Sequence[Path], mended: Counter[str]) -> Iterator[Row]:
     counts = [0] * len(files)
-    for number, sides in enumerate(itertools.zip_longest(*map(read_lines, files)), start=1):
+    lines = (read_lines(file, mended=mended) for file in files)
+    for number, sides in enumerate(itertools.zip_longest(*lines), start=1):
         counts = [count if side is None else number for count, side in zip(counts, sides, strict=True)]
         if min(counts) == number:
             yield number, list(sides)
@@ -201,30 +225,46 @@ def _side_by_side(files: Sequence[Path]) -> Iterator[Row]:
 
 
 def _table(path: Path, languages: Sequence[str]) -> Part:
-    return Part(str(path), (path,), partial(_table_rows, path, languages))
+    mended: Counter[str] = Counter()
+    return Part(str(path), (path,), partial(_table_rows, path, languages, mended), mended)
 
 
-def _table_rows(path: Path, languages: Sequence[str]) -> Iterator[Row]:
+def _table_rows(path: Path, languages: Sequence[str], mended: Counter[str]) -> Iterator[Row]:
     suffix = _suffix(path)
     if suffix == ".parquet":
         return _records(_parquet(path), languages, str(path))
+    lines = read_lines(path, mended=mended)
     if suffix in (".jsonl", ".json"):
-        return _records(_json_lines(path), languages, str(path))
-    if suffix == ".csv":
-        reader = csv.reader(line + "\n" for line in read_lines(path))
-        rows = ((reader.line_num, cells) for cells in reader)
-    else:
-        rows = ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
+        return _records(map(_parsed, lines), languages, str(path))
+    rows = _comma_separated(lines) if suffix == ".csv" else _tab_separated(lines)
     return _delimited(rows, languages, path)
+
+
+def _tab_separated(lines: Iterator[str]) -> Iterator[Row]:
+    for number, line in enumerate(lines, start=1):
+        yield number, line.split("\t")
+
+
+def _comma_separated(lines: Iterator[str]) -> Iterator[Row]:
+    reader = csv.reader(line + "\n" for line in lines)
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:  # after which it goes on with the next line
+            yield reader.line_num, Fault(f"not CSV ({error})")
+        else:
+            yield reader.line_num, cells
 
 
 def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Iterator[Row]:
     """Rows of a table whose header names languages, or which has just one column a language, in order."""
     first_line, first = next(rows, (1, [""]))
-    header = [cell.strip().lower() for cell in first]
+    header = [] if isinstance(first, Fault) else [cell.strip().lower() for cell in first]
     if set(languages) <= set(header):
         columns = [header.index(language) for language in languages]
-    elif len(first) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", cell) for cell in header):
+    elif len(header) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", cell) for cell in header):
         columns = list(range(len(languages)))
         yield first_line, first
     else:
@@ -233,17 +273,19 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
             f" {', '.join(header)[:80]!r}; name the columns, or set data.source and data.target"
         )
     for line, cells in rows:
-        if len(cells) != len(first):
-            raise UserError(f"{path}, line {line}: expected {len(first)} columns as in line 1, found {len(cells)}")
-        yield line, [cells[column] for column in columns]
+        if isinstance(cells, Fault):
+            yield line, cells
+        elif len(cells) != len(first):
+            yield line, Fault(f"expected {len(first)} columns as in line 1, found {len(cells)}")
+        else:
+            yield line, [cells[column] for column in columns]
 
 
-def _json_lines(path: Path) -> Iterator[Any]:
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            yield json.loads(line)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path}, line {number}: not JSON ({error.msg}); write one object a line") from None
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Fault(f"not JSON ({getattr(error, 'msg', type(error).__name__)}), one object a line")
 
 
 def _parquet(path: Path) -> Iterator[Any]:
@@ -261,16 +303,23 @@ def _records(rows: Iterable[Any], languages: Sequence[str], where: str) -> Itera
     """Records {"en": ..., "fr": ...}, {"translation": {...}}, or with just as many fields as languages, in order."""
     for number, row in enumerate(rows, start=1):
         record = row.get("translation", row) if isinstance(row, dict) else {}
+        record = record if isinstance(record, dict) else {}
+        sides: list[Any] = []
         if set(languages) <= set(record):
             sides = [record[language] for language in languages]
         elif len(record) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", key) for key in record):
             sides = list(record.values())
+        missing = ", ".join(language for language in languages if language not in record)
+        if isinstance(row, Fault):
+            yield number, row
+        elif sides and all(isinstance(side, str) for side in sides):
+            yield number, sides
+        elif sides:
+            yield number, Fault(f"expected text, found {', '.join(type(side).__name__ for side in sides)}")
+        elif number > 1:
+            yield number, Fault(f"no column {missing}")
         else:
-            missing = [language for language in languages if language not in record]
             raise UserError(
-                f"{where}, line {number}: no column {', '.join(missing)} (found {', '.join(record) or 'none'});"
+                f"{where}, line {number}: no column {missing} (found {', '.join(record)[:80] or 'none'});"
                 " set data.source and data.target, or rename the columns"
             )
-        if not all(isinstance(side, str) for side in sides):
-            raise UserError(f"{where}, line {number}: expected text, found {[type(side).__name__ for side in sides]}")
-        yield number, sides

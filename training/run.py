@@ -24,6 +24,7 @@ from huggingface_hub.errors import StrictDataclassError
 from transformers import GenerationConfig, PreTrainedModel, TrainerState
 
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.layout import tag_slots
@@ -34,7 +35,7 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, written_whole
+from seq2see.training.checkpoints import find_checkpoint, only_training, write_whole, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.evaluation import evaluate_run, print_scores
@@ -58,8 +59,10 @@ def train(args: argparse.Namespace) -> int:
     config = load_config(args.config, args.overrides)
     try:
         run_experiment(config)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stopped:
         say(f"stopped; to go on, give the same command with training.resume=true (run folder {output_folder(config)})")
+        if isinstance(stopped, SystemExit):
+            raise
         return 130
     return 0
 
@@ -71,10 +74,11 @@ def run_experiment(config: RunConfig) -> Path:
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
     output = output_folder(config)
-    with on_all_cores(config):
-        trained = train_model(config, output)
-    if trained.saves:
-        finish(trained, config, output)
+    with only_training(output):
+        with on_all_cores(config):
+            trained = train_model(config, output)
+        if trained.saves:
+            finish(trained, config, output)
     return output
 
 
@@ -110,7 +114,9 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
     say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
     for fault, count in corpus.skipped.items():
-        say(f"left out {count} pairs with {fault}")
+        say(f"left out {count} pairs: {fault}")
+    for what, count in corpus.noticed.items():
+        say(f"noticed {count} {what}")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
     adapter = None
@@ -174,7 +180,7 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
     occupied = (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
     if not arguments.resume:
-        if occupied:
+        if occupied and arguments.should_save:  # else the first process may have begun to fill it
             raise UserError(
                 f"{output} already holds a run; go on with it by training.resume=true,"
                 " or give another folder by training.output_dir=FOLDER",
@@ -184,13 +190,20 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     checkpoint, passed_over = find_checkpoint(output, averaged=bool(arguments.ema_decay))
     for item in passed_over:
         say(f"passed over {item}")
-    say(f"resuming from {checkpoint}" if checkpoint else f"no complete checkpoint in {output}: starting afresh")
+    if passed_over and not checkpoint:
+        raise UserError(
+            f"no checkpoint in {output} can be resumed from; see to what is wrong with them, or start afresh with"
+            " another training.output_dir"
+        )
+    say(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting afresh")
+    if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
+        say(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
     if checkpoint and (output / "run.yaml").exists():
         before = yaml.safe_load((output / "run.yaml").read_text("utf-8"))
         now = yaml.safe_load(config.to_yaml())
         for section in SHARED_SECTIONS:
             for key, value in now[section].items():
-                if before[section].get(key) != value:
+                if before[section].get(key, value) != value:  # what it does not know it had as by default
                     raise UserError(
                         f"{section}.{key} is {value!r}, but the run in {output} has {before[section].get(key)!r};"
                         " resume with the same, or give another training.output_dir",
@@ -253,8 +266,7 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
 
 def prepare_folder(output: Path, config: RunConfig) -> None:
     try:
-        output.mkdir(parents=True, exist_ok=True)
-        (output / "run.yaml").write_text(config.to_yaml(), "utf-8")
+        write_whole(output / "run.yaml", config.to_yaml())
     except OSError as error:
         raise UserError(f"cannot write to {output} ({error.strerror}); give another training.output_dir") from error
 
@@ -275,6 +287,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         if config.evaluation.shortlist:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
             write_shortlist(folder, pairs, size=config.evaluation.shortlist)
+        write_manifest(folder)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {
@@ -284,6 +297,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             "parameters": model.num_parameters(),
             "pairs": len(corpus.train),
             "skipped_pairs": corpus.skipped,
+            "noticed_in_data": corpus.noticed,
+            "left_out_batches": sum("left_out" in row for row in state.log_history),
             "log": state.log_history,
         },
     }

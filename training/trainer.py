@@ -4,8 +4,9 @@ transformers' own Seq2SeqTrainer trains a Seq2See model rightly too; this one is
 - logits are computed at real target positions only, and the loss is averaged over the tokens of the whole batch,
   however many processes and accumulation steps it is cut into;
 - with `ema_decay`, what is evaluated and saved is an exponential moving average of the weights; the weights being
-  trained lie beside it in each checkpoint, so that resuming is exact;
-- a checkpoint that cannot be written is removed, and the earlier ones stay.
+  trained lie beside it in each checkpoint, so that resuming is exact.
+
+What makes it survive kills, signals, full disks and bad batches is in lasting.py.
 """
 
 # B pairs, T target length, N real target positions, V vocabulary
@@ -13,7 +14,6 @@ transformers' own Seq2SeqTrainer trains a Seq2See model rightly too; this one is
 from __future__ import annotations
 
 import math
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -22,35 +22,32 @@ from typing import Any
 
 import torch
 from accelerate.utils import gather_object
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader
 from transformers import (
-    EarlyStoppingCallback,
     PreTrainedModel,
     PrinterCallback,
     ProgressCallback,
-    Seq2SeqTrainer,
     TrainerCallback,
     TrainerControl,
 )
 
-from seq2see.errors import UserError
 from seq2see.training.allocator import GiveBack, keep_freed_memory
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.checkpoints import RAW_WEIGHTS
 from seq2see.training.kernels import fast_kernels
+from seq2see.training.lasting import LastingTrainer
 from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.progress import LogLines, Pace, ProgressBar
+from seq2see.training.stopping import leave_signals_to_parent
 from seq2see.training.translation import translate_pairs
 
-RAW_WEIGHTS = "raw_weights.safetensors"  # the weights being trained, where model.safetensors holds their average
 
-
-class Seq2SeeTrainer(Seq2SeqTrainer):
+class Seq2SeeTrainer(LastingTrainer):
     """Trains a Seq2See model on encoded pairs.
 
     Args:
@@ -95,8 +92,6 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
             self.add_callback(GiveBack())
         if args.ema_decay:
             self.add_callback(AverageWeights(self))
-        if args.patience:
-            self.add_callback(EarlyStoppingCallback(args.patience))
         self.pace = Pace()
         self.add_callback(self.pace)
         self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
@@ -121,6 +116,7 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
             collate_fn=self.collate,
             num_workers=self.args.dataloader_num_workers,
             generator=torch.Generator().manual_seed(self.args.seed),  # leaves torch's own, and so dropout, alone
+            worker_init_fn=leave_signals_to_parent,
         )
 
     # Loss
@@ -265,24 +261,15 @@ class Seq2SeeTrainer(Seq2SeqTrainer):
         self.average = None
         return result
 
-    def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:
-        try:
-            super()._save_checkpoint(model, trial)
-        except (OSError, RuntimeError, SafetensorError) as error:
-            folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
-            shutil.rmtree(folder, ignore_errors=True)
-            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-            raise UserError(
-                f"could not write {folder} ({reason}); earlier checkpoints are intact:"
-                " make room, then go on with training.resume=true"
-            ) from error
+    # Checkpoints
 
     def _save(self, output_dir: str | None = None, state_dict: dict | None = None) -> None:
+        folder = Path(output_dir or self.args.output_dir)
         with self.averaged():
             super()._save(output_dir, state_dict)
         if self.average is not None and self.args.should_save:
             weights = {name: parameter.data for name, parameter in self.model.named_parameters()}
-            save_file(weights, Path(output_dir or self.args.output_dir) / RAW_WEIGHTS)
+            save_file(weights, folder / RAW_WEIGHTS)
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
         super()._load_from_checkpoint(resume_from_checkpoint, model)
@@ -317,4 +304,5 @@ class AverageWeights(TrainerCallback):
         self.trainer = trainer
 
     def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.trainer.update_average()
+        if not self.trainer.left_out:
+            self.trainer.update_average()

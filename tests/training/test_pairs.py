@@ -147,7 +147,7 @@ FAULTS = {
     "unequal line counts": (unequal, r"train\.en has 3 lines and .*train\.fr 2"),
     "an empty side": (written("a.tsv", "en\tfr\nx\ty\nx\t \n\ty\n"), r"a\.tsv, line 3: an empty side \(2.*on_bad=skip"),
     "a long line": (written("a.tsv", f"en\tfr\nx\ty\n{'x' * 100_000}\ty\n"), r"line 3: a side longer than.*1000"),
-    "not UTF-8": (bad_utf8, r"a\.tsv, line 3: byte 0xe9 is not UTF-8"),
+    "not UTF-8": (bad_utf8, r"a\.tsv, line 3: a byte that is not UTF-8.*on_bad=skip"),
     "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' is no file or folder here"),
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
     "too many columns": (written("a.tsv", "x\ty\tz\n"), r"a\.tsv, line 1: expected a header"),
@@ -182,6 +182,52 @@ def test_bad_pairs_may_be_skipped_and_are_counted(tmp_path):
     corpus = load_corpus(data(path, val_fraction=0.1, on_bad="skip"))
     assert len(corpus.train) + len(corpus.val) == 200
     assert corpus.skipped == {"an empty side": 2, "a side longer than data.max_characters=1000": 1}
+
+
+def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
+    """In every kind of file, and the good rows around them are kept."""
+    table, comma, lines = tmp_path / "a.tsv", tmp_path / "a.csv", tmp_path / "a.jsonl"
+    table.write_bytes(b"en\tfr\nx\ty\ncaf\xe9\ty\nz\nv\tw\n\xe2\x80\x8b\xef\xbb\xbf\ty\n")
+    comma.write_text(f'en,fr\nx,y\n"{"x" * 1_000_000}",y\nv,w\n', "utf-8")  # more than csv takes in one cell
+    lines.write_text(
+        '{"en": "x", "fr": "y"}\n{"en": "x"}\n[1\n"text"\n{"en": 1, "fr": null}\n' + "[" * 50_000
+        + '\n{"translation": 3}\n{"en": "v", "fr": "w"}\n', "utf-8",
+    )  # fmt: skip
+    for path, found in (
+        (table, {"a byte that is not UTF-8": 1, "expected 2 columns as in line 1, found 1": 1, "an empty side": 1}),
+        (comma, {"not CSV (field larger than field limit (131072))": 1}),
+        (lines, {
+            "no column en, fr": 2, "no column fr": 1, "expected text, found int, NoneType": 1,
+            "not JSON (Expecting ',' delimiter), one object a line": 1,
+            "not JSON (RecursionError), one object a line": 1,
+        }),
+    ):
+        cleaner = Cleaner(data(path, on_bad="skip"))
+        pairs = list(cleaner.pairs(find_part(cleaner.data, "train")))
+        assert [(pair.source, pair.target) for pair in pairs] == [("x", "y"), ("v", "w")]
+        assert cleaner.skipped == found
+        with pytest.raises(UserError, match=r"line \d.*on_bad=skip"):
+            load_all(data(path))
+
+
+def test_windows_line_ends_and_byte_order_marks_are_taken_off_and_counted(tmp_path):
+    (tmp_path / "train.en").write_bytes(b"\xef\xbb\xbfa\r\nb\r\n")
+    (tmp_path / "train.fr").write_bytes(b"\xef\xbb\xbfx\ny")
+    cleaner = Cleaner(data(tmp_path))
+    pairs = list(cleaner.pairs(find_part(cleaner.data, "train")))
+    assert [(pair.source, pair.target) for pair in pairs] == [("a", "x"), ("b", "y")]
+    assert cleaner.noticed == {"byte-order marks, taken off": 2, "Windows line ends, taken off": 2}
+
+
+def test_copies_of_pairs_are_counted_and_kept_left_out_or_refused(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("en\tfr\n" + "".join(f"source {i % 150}\ttarget {i % 150}\n" for i in range(200)), "utf-8")
+    kept = load_corpus(data(path, val_fraction=0.1))
+    assert (len(kept.train) + len(kept.val), kept.noticed) == (200, {"copies of other pairs, kept": 50})
+    fewer = load_corpus(data(path, val_fraction=0.1, duplicates="skip"))
+    assert (len(fewer.train) + len(fewer.val), fewer.noticed) == (150, {"copies of other pairs, left out": 50})
+    with pytest.raises(UserError, match="holds 50 copies"):
+        load_corpus(data(path, val_fraction=0.1, duplicates="refuse"))
 
 
 def test_a_table_has_no_test_part(tmp_path):

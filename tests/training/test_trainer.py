@@ -68,7 +68,7 @@ def test_the_best_weights_are_kept_and_they_are_averaged_ones(make_trainer):
     """A learning rate that soars after the start: the best evaluation is an early one."""
     trainer = make_trainer(
         ema_decay=0.5, eval_strategy="steps", eval_steps=2, save_strategy="steps", save_steps=2, max_steps=8,
-        load_best_model_at_end=True, learning_rate=3.0, lr_scheduler_type="constant_with_warmup", warmup_steps=8,
+        load_best_model_at_end=True, learning_rate=1.5, lr_scheduler_type="constant_with_warmup", warmup_steps=8,
     )
     trainer.train()
     history = {entry["step"]: entry["eval_loss"] for entry in trainer.state.log_history if "eval_loss" in entry}
@@ -133,27 +133,10 @@ def test_a_half_written_checkpoint_is_passed_over(checkpoints, name, how):
 
 def test_no_complete_checkpoint_is_none(checkpoints, tmp_path):
     for folder in checkpoints.glob("checkpoint-*"):
-        (folder / "checkpoint-is-incomplete.txt").touch()
+        (folder / "manifest.json").unlink()
     found, passed_over = find_checkpoint(checkpoints, averaged=True)
     assert found is None and len(passed_over) == 3
     assert find_checkpoint(tmp_path / "nowhere", averaged=False) == (None, [])
-
-
-def test_no_space_left_keeps_the_earlier_checkpoints(make_trainer, monkeypatch):
-    trainer = make_trainer(save_strategy="steps", save_steps=2, save_total_limit=1)
-    save = trainer._save_optimizer_and_scheduler
-
-    def full_disk(folder):
-        if folder.endswith("checkpoint-4"):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        save(folder)
-
-    monkeypatch.setattr(trainer, "_save_optimizer_and_scheduler", full_disk)
-    with pytest.raises(UserError, match="checkpoint-4.*No space left.*training.resume=true"):
-        trainer.train()
-    found, passed_over = find_checkpoint(Path(trainer.args.output_dir), averaged=False)
-    assert found is not None and found.name == "checkpoint-2"
-    assert passed_over == []
 
 
 def test_finished_files_are_put_in_place_together_or_not_at_all(tmp_path):

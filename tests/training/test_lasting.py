@@ -1,0 +1,361 @@
+"""What befalls a training, and what is left of it: whole checkpoints, exact resumption, one clear line."""
+
+import json
+import os
+import pickle
+import resource
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from filelock import FileLock
+from safetensors.torch import load_file, save_file
+from transformers import TrainerCallback
+
+from seq2see.cli import main
+from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
+from seq2see.training import checkpoints, processes
+from seq2see.training.checkpoints import find_checkpoint, remove_old, what_is_wrong
+from seq2see.training.config import load_config
+from seq2see.training.processes import start_follower
+from seq2see.training.run import run_experiment
+from seq2see.training.trainer import Seq2SeeTrainer
+
+TINY = """\
+data: {path: PATH, source: en, target: fr, val_fraction: 0.1}
+tokenizer: {vocab_size: 400, bpe_dropout: 0.2}
+model: {d_model: 16, encoder_layers: 1, decoder_layers: 1, encoder_attention_heads: 2, decoder_attention_heads: 2,
+  encoder_ffn_dim: 32, decoder_ffn_dim: 32, dropout: 0.3}
+training: {max_tokens: 700, num_train_epochs: 3, warmup_steps: 4, use_cpu: true, disable_tqdm: true, ema_decay: 0.9}
+evaluation: {pairs: 5, num_beams: 1, max_length: 20}
+"""
+
+
+class At(TrainerCallback):
+    """Does something at the end of a step."""
+
+    def __init__(self, step, action):
+        self.step, self.action = step, action
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == self.step:
+            self.action()
+
+
+def send(*numbers: int):
+    return lambda: [os.kill(os.getpid(), number) for number in numbers]
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """Has every trainer made from now on do something at a step; None: nothing more."""
+    make = Seq2SeeTrainer.__init__
+
+    def arrange(step, action):
+        def init(self, *args, **kwargs):
+            make(self, *args, **kwargs)
+            if action:
+                self.add_callback(At(step, action))
+
+        monkeypatch.setattr(Seq2SeeTrainer, "__init__", init)
+
+    return arrange
+
+
+@pytest.fixture
+def run(make_trainer) -> Path:
+    """A run folder with checkpoint-2, -4 and -6, averaged weights included."""
+    trainer = make_trainer(ema_decay=0.9, save_strategy="steps", save_steps=2, save_total_limit=9)
+    trainer.train()
+    return Path(trainer.args.output_dir)
+
+
+@pytest.fixture
+def toy(toy_file, tmp_path, monkeypatch):
+    """The command `seq2see train` on the toy language, into a folder of that name."""
+    config = tmp_path / "toy.yaml"
+    config.write_text(TINY.replace("PATH", str(toy_file)), "utf-8")
+
+    def train(name: str, *overrides: str) -> tuple[int, Path]:
+        return main(["train", str(config), f"training.output_dir={tmp_path / name}", *overrides]), tmp_path / name
+
+    return train
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model.safetensors").read_bytes()
+
+
+# Checkpoints
+
+def test_what_does_not_belong_together_is_passed_over(run, tmp_path):
+    """Each fault alone, with a manifest as if it had been saved so; nothing that a file holds is run."""
+    sentinel = tmp_path / "sentinel"
+
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(sentinel),)
+
+    def nan(folder):
+        tensors = load_file(folder / "raw_weights.safetensors")
+        tensors["model.shared.weight"][0, 0] = float("nan")
+        save_file(tensors, folder / "raw_weights.safetensors")
+
+    other = run / "checkpoint-4"
+    faults = {
+        "trainer_state.json is of step 4": lambda folder: shutil.copy(other / "trainer_state.json", folder),
+        "raw_weights.safetensors: model.shared.weight is not finite": nan,
+        "optimizer.pt is damaged": lambda folder: (folder / "optimizer.pt").write_bytes(pickle.dumps(Evil())),
+        "rng_state.pth is damaged": lambda folder: torch.save(Evil(), folder / "rng_state.pth"),
+        "no scheduler.pt": lambda folder: (folder / "scheduler.pt").unlink(),
+        "no rng_state.pth": lambda folder: (folder / "rng_state.pth").unlink(),
+    }  # fmt: skip
+    for fault, plant in faults.items():
+        folder = tmp_path / "planted" / "checkpoint-6"
+        shutil.copytree(run / "checkpoint-6", folder)
+        assert what_is_wrong(folder, averaged=True) is None
+        plant(folder)
+        assert what_is_wrong(folder, averaged=True) is not None  # by its sum
+        write_manifest(folder)
+        assert fault in str(what_is_wrong(folder, averaged=True)), fault
+        shutil.rmtree(folder)
+    assert not sentinel.exists()
+    assert not (run / "checkpoint-6" / "training_args.bin").exists()  # a pickle that transformers writes
+    assert "averaged" in str(what_is_wrong(run / "checkpoint-6", averaged=False))
+
+
+@pytest.mark.parametrize(("limit", "best", "left"), [
+    (None, None, {2, 4, 6, 10}), (2, None, {6, 10}), (2, 2, {2, 6}), (1, None, {6}), (1, 4, {4, 6}), (3, 2, {2, 6, 10}),
+])  # fmt: skip
+def test_old_checkpoints_go_whatever_the_clock_says(tmp_path, limit, best, left):
+    """The newest is the one just written, here of step 6; 10 was passed over, and older ones look younger."""
+    for age, step in enumerate((6, 4, 2, 10)):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        os.utime(folder, (2e9 + age, 2e9 + age))
+    remove_old(tmp_path / "checkpoint-6", best=best and tmp_path / f"checkpoint-{best}", limit=limit)
+    assert {int(item.name.partition("-")[2]) for item in tmp_path.iterdir()} == left
+
+
+def test_a_full_disk_leaves_the_earlier_checkpoints(make_trainer, at):
+    """The second save comes to a file that may not grow."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    at(3, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1])))
+    trainer = make_trainer(save_strategy="steps", save_steps=2, save_total_limit=1)
+    folder = Path(trainer.args.output_dir)
+    try:
+        with pytest.raises(UserError, match="could not write .*checkpoint-4 .*training.resume=true"):
+            trainer.train()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [item.name for item in folder.iterdir()] == ["checkpoint-2"]
+    assert find_checkpoint(folder, averaged=False) == (folder / "checkpoint-2", [])
+
+
+def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trainer, tmp_path, at):
+    moved = tmp_path / "moved"
+    at(3, lambda: (tmp_path / "run").rename(moved))
+    settings = {"save_strategy": "steps", "save_steps": 2, "eval_strategy": "steps", "eval_steps": 2, "dropout": 0.3,
+                "load_best_model_at_end": True}  # fmt: skip
+    with pytest.raises(UserError, match="checkpoint-4 .*run has vanished"):
+        make_trainer(**settings).train()
+    assert not (tmp_path / "run").exists()
+    at(0, None)
+    whole, resumed = make_trainer(**settings), make_trainer(**settings, output_dir=str(moved))
+    whole.train()
+    checkpoint, _ = find_checkpoint(moved, averaged=False)
+    resumed.train(resume_from_checkpoint=str(checkpoint))
+    assert resumed.state.best_model_checkpoint.startswith(str(moved))
+    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_weights_that_are_not_finite_are_never_saved(make_trainer):
+    trainer = make_trainer(save_strategy="steps", save_steps=2)
+    save = trainer._save_checkpoint
+
+    def spoiled(*args):
+        if trainer.state.global_step == 4:
+            next(trainer.model.parameters()).data[0, 0] = float("inf")
+        save(*args)
+
+    trainer._save_checkpoint = spoiled
+    with pytest.raises(UserError, match="checkpoint-4 was not written: .*not finite"):
+        trainer.train()
+    assert [item.name for item in Path(trainer.args.output_dir).iterdir()] == ["checkpoint-2"]
+
+
+def test_two_trainings_do_not_share_a_folder(toy, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(checkpoints, "LINGER", 0)
+    (tmp_path / "run").mkdir()
+    with FileLock(tmp_path / "run" / ".lock"):
+        assert toy("run")[0] == 1
+    assert capsys.readouterr().err.startswith(f"seq2see: error: another training is writing to {tmp_path / 'run'}")
+
+
+def test_where_nothing_can_be_written_training_does_not_begin(toy, tmp_path, capsys, monkeypatch):
+    (tmp_path / "file").touch()
+    assert toy("file/run")[0] == 1
+    assert capsys.readouterr().err == (
+        f"seq2see: error: cannot write to {tmp_path}/file/run (Not a directory); give another training.output_dir\n"
+    )
+
+
+def test_a_folder_whose_checkpoints_are_all_damaged_is_left_alone(toy, tmp_path, capsys):
+    folder = tmp_path / "run" / "checkpoint-7"
+    folder.mkdir(parents=True)
+    assert toy("run", "training.resume=true")[0] == 1
+    assert "not marked as complete" in (said := capsys.readouterr().err) and "no checkpoint in" in said
+    assert folder.exists()
+
+
+# Signals
+
+@pytest.fixture(scope="module")
+def uninterrupted(toy_file, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "toy.yaml").write_text(TINY.replace("PATH", str(toy_file)), "utf-8")
+    return run_experiment(load_config(str(folder / "toy.yaml"), [f"training.output_dir={folder / 'run'}"]))
+
+
+def evaluations_of(run: Path) -> list[tuple[int, float]]:
+    log = json.loads((run / "metrics.json").read_text("utf-8"))["training"]["log"]
+    return [(row["step"], row["eval_loss"]) for row in log if "eval_loss" in row]
+
+
+@pytest.mark.parametrize(("where", "number", "code"), [
+    ("within an epoch", signal.SIGINT, 130), ("at the end of an epoch", signal.SIGTERM, 143),
+])  # fmt: skip
+def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
+    toy, at, capfd, uninterrupted, where, number, code
+):
+    an_epoch = evaluations_of(uninterrupted)[0][0]
+    step = 2 * an_epoch - 1 - (where == "within an epoch")  # it is heeded in the step after this one
+    at(step, send(number))
+    try:
+        assert toy("run")[0] == code
+    except SystemExit as stopped:
+        assert stopped.code == code
+    said = capfd.readouterr().err
+    assert "stopping after this step, with a checkpoint" in said and "training.resume=true" in said.splitlines()[-1]
+    at(0, None)
+    done, folder = toy("run", "training.resume=true")
+    assert done == 0
+    assert f"resuming from {folder}/checkpoint-{step + 1}\n" in capfd.readouterr().err
+    assert weights(folder) == weights(uninterrupted)
+    assert evaluations_of(folder) == evaluations_of(uninterrupted)
+
+
+def test_the_second_signal_stops_at_once(make_trainer, at):
+    at(2, send(signal.SIGINT, signal.SIGINT))
+    trainer = make_trainer()
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train()
+    assert trainer.state.global_step == 2
+    assert not list(Path(trainer.args.output_dir).glob("checkpoint-*"))
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+# Going on
+
+def test_a_run_that_had_ended_takes_no_further_step(make_trainer):
+    trainer = make_trainer(save_strategy="steps", save_steps=6, max_steps=6)
+    trainer.train()
+    before = [parameter.clone() for parameter in trainer.model.parameters()]
+    resumed = make_trainer(save_strategy="steps", save_steps=6, max_steps=6)
+    resumed.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-6")
+    assert resumed.state.global_step == 6
+    assert all(torch.equal(*both) for both in zip(before, resumed.model.parameters(), strict=True))
+
+
+def test_evaluations_without_a_gain_are_counted_over_an_interruption(make_trainer):
+    settings = {
+        "patience": 3, "eval_strategy": "steps", "eval_steps": 1, "save_strategy": "steps", "save_steps": 1,
+        "max_steps": 50, "load_best_model_at_end": True, "learning_rate": 0.0, "save_total_limit": None,
+    }  # fmt: skip
+    trainer = make_trainer(**settings)
+    trainer.train()
+    for step in (3, 4):
+        resumed = make_trainer(**settings)
+        resumed.train(resume_from_checkpoint=f"{trainer.args.output_dir}/checkpoint-{step}")
+        assert resumed.state.global_step == trainer.state.global_step == 4
+
+
+def test_a_process_that_is_killed_ends_the_other_and_the_run_goes_on(toy, at, capsys, monkeypatch):
+    """Two processes, of which the second is killed; the run goes on in one, as the advice has it."""
+    started = []
+
+    def start(*args):
+        started.append(start_follower(*args))
+        return started[-1]
+
+    monkeypatch.setattr(processes, "start_follower", start)
+    at(3, lambda: started[0].kill())
+    every = ("training.save_strategy=steps", "training.save_steps=2", "training.load_best_model_at_end=false")
+    code, folder = toy("run", *every, "training.cpu_processes=2")
+    said = capsys.readouterr().err
+    assert (code, said.splitlines()[-1][:63]) == (
+        1, "seq2see: error: a training process ended with code -9 (killed: "
+    )  # fmt: skip
+    assert "Traceback" not in said and "training.cpu_processes=1" in said
+    at(0, None)
+    assert toy("run", *every, "training.resume=true")[0] == 0
+    said = capsys.readouterr().err
+    assert f"resuming from {folder}/checkpoint-2" in said and "processes then 2, now 1" in said
+
+
+# Batches that would spoil the weights
+
+def spoil(trainer, steps, factor):
+    """Has the loss of these steps multiplied."""
+    plain = trainer._loss_sum
+
+    def spoiled(*args, **kwargs):
+        loss, count, outputs = plain(*args, **kwargs)
+        wrong = trainer.model.training and trainer.state.global_step + 1 in steps
+        return loss * factor if wrong else loss, count, outputs
+
+    trainer._loss_sum = spoiled
+
+
+@pytest.mark.parametrize(("factor", "what"), [(float("nan"), "the loss is nan"), (100.0, "the loss is .*, above 30")])
+def test_a_bad_loss_stops_and_says_where(make_trainer, factor, what):
+    trainer = make_trainer(save_strategy="steps", save_steps=2, max_steps=8)
+    spoil(trainer, {7}, factor)
+    with pytest.raises(UserError, match=f"step 7: {what}.* for batch 2 of epoch 2 .*pairs, one of them '.*resume=true"):
+        trainer.train()
+    newest, _ = find_checkpoint(Path(trainer.args.output_dir), averaged=False)
+    assert newest is not None and newest.name == "checkpoint-6"
+
+
+def test_a_bad_batch_that_is_left_out_changes_neither_weights_nor_average(make_trainer):
+    saves = {"save_strategy": "steps", "save_steps": 1, "save_total_limit": None}
+    trainer = make_trainer(on_bad_loss="skip", ema_decay=0.9, weight_decay=0.1, **saves)
+    spoil(trainer, {3, 5}, float("inf"))
+    trainer.train()
+    folder = Path(trainer.args.output_dir)
+    for name in ("model.safetensors", "raw_weights.safetensors"):
+        files = [(folder / f"checkpoint-{step}" / name) for step in range(1, 7)]
+        same = [one.read_bytes() == other.read_bytes() for one, other in zip(files, files[1:], strict=False)]
+        assert same == [False, True, False, True, False]
+    assert [row["step"] for row in trainer.state.log_history if "left_out" in row] == [3, 5]
+
+
+def test_bad_batches_without_end_stop_all_the_same(make_trainer):
+    trainer = make_trainer(on_bad_loss="skip", max_steps=30)
+    spoil(trainer, set(range(3, 31)), float("nan"))
+    with pytest.raises(UserError, match="step 13: .*10 batches before it"):
+        trainer.train()
+
+
+def test_nothing_to_say_but_padding_is_no_bad_loss(make_trainer, tokenizer, pairs):
+    """Text that spells special tokens is text; a batch without labels, as an idle process has it, weighs nothing."""
+    words = "<pad> <pad> </s>"
+    trainer = make_trainer(train_pairs=[*pairs[:3], type(pairs[0])(words, words, "en", "fr")], max_tokens=40)
+    trainer.train()
+    loss, count, _ = trainer._loss_sum(trainer.model, trainer.collate([]), label_smoothing=0.1)
+    assert (loss.item(), count.item()) == (0.0, 0)
