@@ -88,7 +88,7 @@ class Server(uvicorn.Server):
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
         def build() -> Any:
-            from seq2see.serve import page
+            from seq2see.serve.ui import page
 
             return page, page.build_page(self.service)
 

@@ -323,8 +323,12 @@ class Translator:
             precision=engine.precision,
             segments=segments,
             has_markup=has_markup,
-            seen=self._seen_words.get(job.source) if self._seen_words else None,
+            seen=self.seen_words(job.source),
         )
+
+    def seen_words(self, language: str) -> frozenset[str] | None:
+        """The words of a source language that were in training; None where the checkpoint does not say."""
+        return self._seen_words.get(language) if self._seen_words else None
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",)) -> list[Trace]:

@@ -37,6 +37,7 @@ def translate(tab, text, *, key=None):
     tab.locator("#source textarea").fill(text)
     tab.wait_for_timeout(300)  # Gradio takes up what is typed a moment later
     tab.keyboard.press(key) if key else tab.locator("#translate").click()
+    tab.get_by_role("tab", name="Look").click()
     tab.locator(".s2s-scroll canvas").wait_for()
 
 

@@ -1,0 +1,3 @@
+() => document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) document.querySelector("#translate").click();
+})
