@@ -50,7 +50,7 @@ class Request:
     format: Literal["text", "html"] = "text"
     settings: Settings = field(default_factory=lambda: Settings())
     model: str | None = None
-    prefix: str = ""
+    prefix: str | tuple[int, ...] = ""
 
 
 class Service:

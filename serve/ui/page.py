@@ -1,5 +1,6 @@
 """The page as a whole: its frame, its three tabs, and where it is mounted."""
 
+from itertools import count
 from typing import Any
 
 import gradio as gr
@@ -12,25 +13,38 @@ from seq2see.serve.service import Service
 from seq2see.serve.ui.files import text_of
 from seq2see.serve.ui.learn_tab import build_learn
 from seq2see.serve.ui.look_tab import build_look
-from seq2see.serve.ui.translate_tab import build_translate
+from seq2see.serve.ui.translate_tab import about, asked_by_link, build_translate
+
+TITLE = """<header><h1>Seq2See</h1>
+<p>The translation model you can see through: translate a sentence, then see where every attention head looked.</p>
+</header>"""
 
 
 def build_page(service: Service) -> gr.Blocks:
     """The page as Gradio Blocks, to be put in its place by `mount`."""
-    with gr.Blocks(title="Seq2See", analytics_enabled=False) as page:
+    asked = count()
+
+    def visit(request: gr.Request) -> tuple[Any, Any]:
+        """What there is now, and what the link that the page was opened by asks for."""
+        wish = asked_by_link(request.query_params, longest=service.settings.characters)
+        if wish is None:
+            return gr.update(about=about(service)), gr.skip()
+        chosen = gr.update(selected="look") if "start" in wish else gr.skip()
+        return gr.update(about=about(service, asked=wish | {"n": next(asked) + 1})), chosen
+
+    with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as page:
         add_api(service)  # first, so that its names are free
-        gr.Markdown("# Seq2See\nThe translation model you can see through: translate a sentence, then see where every "
-                    "attention head looked.", elem_id="title")
+        gr.HTML(TITLE, elem_id="head")
         shown = gr.JSON(visible="hidden")  # `shown.Shown`: the translation that Look looks into
-        with gr.Tabs():
+        with gr.Tabs() as tabs:
             with gr.Tab("Translate", id="translate"):
-                build_translate(service, shown)
+                box = build_translate(service, shown)
             with gr.Tab("Look", id="look") as looking:
                 build_look(service, looking, shown)
             with gr.Tab("Learn", id="learn"):
                 build_learn()
-        names = ", ".join(f"`{one.name.replace('`', '')}`" for one in service.models.values())
-        gr.Markdown(f"Model: {names}. Everything runs on this machine.", elem_id="model")
+        gr.Markdown("Everything runs on this machine; nothing you type is kept.", elem_id="foot")
+        page.load(visit, None, [box, tabs], show_progress="hidden", queue=False, api_visibility="private")
     return page
 
 
@@ -41,7 +55,7 @@ def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     """
     parent = FastAPI()
     theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
-    settings: dict[str, Any] = {"theme": theme, "css": text_of("style.css"), "js": text_of("page.js")}
+    settings: dict[str, Any] = {"theme": theme, "css": text_of("style.css")}
     gr.mount_gradio_app(parent, page, PAGE, **settings, footer_links=[], run_history=False, ssr_mode=False,
                         show_error=True, enable_monitoring=False, max_file_size="1mb", mcp_server=mcp_installed())
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))

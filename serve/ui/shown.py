@@ -78,6 +78,11 @@ class Shown(Strict):
         except ValidationError as error:
             raise bad_request(error) from None
 
+    @property
+    def ids(self) -> list[list[int]]:
+        """Of each part: by these the page knows what an answer belongs to."""
+        return [list(part.ids) for part in self.parts]
+
     def plain(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
 

@@ -1,3 +1,0 @@
-() => document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) document.querySelector("#translate").click();
-})
