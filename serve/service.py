@@ -62,6 +62,7 @@ class Service:
         self.access = access or Access(rate=self.settings.rate)
         self.metrics = metrics or Metrics()
         self.models: dict[str, Translator] = {}
+        self.at_end: list[Callable[[], None]] = []  # what else is to end with it
         self.ready = False  # every model is loaded, and has translated
         self.draining = False  # the end has come: what is running may finish
         self.running = 0
@@ -86,6 +87,8 @@ class Service:
         self.models = {**self.models, name: translator}
 
     def close(self) -> None:
+        for end in self.at_end:
+            end()
         for batcher in self._batchers.values():
             batcher.close()
         for threads in (self._threads, self._looking):

@@ -175,12 +175,17 @@ class Translator:
         return self._checkpoint.limits
 
     @property
+    def folder(self) -> Path | None:
+        """Where the checkpoint lies; None of a model that was handed over."""
+        return self._checkpoint.folder if self._checkpoint else None
+
+    @property
     def alignment(self) -> AlignmentChoice | None:
         """How to read links off this model's maps, as `seq2see align RUN --fit` left it beside the run; None where it
         did not."""
         from seq2see.lens.alignment import FILE, AlignmentChoice
 
-        folder = self._checkpoint.folder if self._checkpoint else None
+        folder = self.folder
         places = (folder / FILE, folder.parent / FILE) if folder else ()  # a run, or one of its checkpoints
         path = next((place for place in places if place.is_file()), None)
         return AlignmentChoice.load(path) if path else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from typing import Any, TypeVar
 
 import gradio as gr
@@ -73,7 +73,7 @@ class Line:
         self._free = at_work
         self._waiting: list[asyncio.Event] = []
 
-    async def places(self) -> AsyncIterator[int]:
+    async def places(self) -> AsyncGenerator[int, None]:
         """How many stand before one, whenever that changes; ends when it is one's turn.  Then `leave` must follow."""
         if self._free and not self._waiting:
             self._free -= 1

@@ -1,5 +1,6 @@
 """The page as a whole: its frame, its three tabs, and where it is mounted."""
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -11,6 +12,7 @@ from seq2see.serve.guard import PAGE
 from seq2see.serve.page_api import add_api, mcp_installed
 from seq2see.serve.service import Service
 from seq2see.serve.ui.files import text_of
+from seq2see.serve.ui.first_minute import build_first_minute
 from seq2see.serve.ui.learn_tab import build_learn
 from seq2see.serve.ui.look_tab import build_look
 from seq2see.serve.ui.translate_tab import about, asked_by_link, build_translate
@@ -20,8 +22,8 @@ TITLE = """<header><h1>Seq2See</h1>
 </header>"""
 
 
-def build_page(service: Service) -> gr.Blocks:
-    """The page as Gradio Blocks, to be put in its place by `mount`."""
+def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None) -> gr.Blocks:
+    """The page as Gradio Blocks, to be put in its place by `mount`.  `learning` tells of a model that is trained."""
     asked = count()
 
     def visit(request: gr.Request) -> tuple[Any, Any]:
@@ -29,6 +31,10 @@ def build_page(service: Service) -> gr.Blocks:
         wish = asked_by_link(request.query_params, longest=service.settings.characters)
         if wish is None:
             return gr.update(about=about(service)), gr.skip()
+        return open_look(wish)
+
+    def open_look(wish: dict[str, Any]) -> tuple[Any, Any]:
+        """Have a text translated as the box would, and, where a map of it is wanted, go there."""
         chosen = gr.update(selected="look") if "start" in wish else gr.skip()
         return gr.update(about=about(service, asked=wish | {"n": next(asked) + 1})), chosen
 
@@ -38,11 +44,14 @@ def build_page(service: Service) -> gr.Blocks:
         shown = gr.JSON(visible="hidden")  # `shown.Shown`: the translation that Look looks into
         with gr.Tabs() as tabs:
             with gr.Tab("Translate", id="translate"):
+                watch = build_first_minute(service, learning) if learning else None
                 box = build_translate(service, shown)
+                if watch:
+                    watch(box)
             with gr.Tab("Look", id="look") as looking:
                 build_look(service, looking, shown)
-            with gr.Tab("Learn", id="learn"):
-                build_learn()
+            with gr.Tab("Learn", id="learn") as learn:
+                build_learn(service, learn, open_look, [box, tabs])
         gr.Markdown("Everything runs on this machine; nothing you type is kept.", elem_id="foot")
         page.load(visit, None, [box, tabs], show_progress="hidden", queue=False, api_visibility="private")
     return page

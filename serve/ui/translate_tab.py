@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from seq2see.serve.jobs import Translation
 from seq2see.serve.service import Refusal, Service
 from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, read, refusal
 from seq2see.serve.ui.components.translation import translation_box
+from seq2see.serve.ui.one_word import compare
 from seq2see.serve.ui.shown import Shown, Start, Strict
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
     """In its tab; each translation leaves what Look looks into in `shown`."""
     line, visits = Line(), Visits()
 
-    async def translate(event: gr.EventData, request: gr.Request) -> AsyncIterator[tuple[Any, Any]]:
+    async def translate(event: gr.EventData, request: gr.Request) -> AsyncGenerator[tuple[Any, Any], None]:
         ask, caller = read(Ask, event), caller_of(service, request)
         visit = request.session_hash or secrets.token_hex()
         if not ask.text.strip():
@@ -90,11 +91,16 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
             raise refusal(error.message, "Words not linked") from None
         return gr.update(links=links)
 
+    async def flip(event: gr.EventData, request: gr.Request) -> Any:
+        return gr.update(compared=await compare(service, event, request))
+
     box = translation_box(about=about(service), elem_id="translation")
     box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
             api_visibility="private")
     box.stop(stop, None, None, queue=False, api_visibility="private")
     box.choose(choose, None, [shown], show_progress="hidden", queue=False, api_visibility="private")
+    box.compare(flip, None, [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                api_visibility="private")
     shown.change(align, [shown], [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
                  api_visibility="private")
     return box

@@ -4,7 +4,7 @@
 function translationBox(root, gradio) {
   "use strict";
   const PAUSE = 450;  // ms without a key, after which what is typed is translated
-  let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = null, timer = 0, taken = 0;
+  let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = null, timer = 0, taken = 0, flipped = -1;
 
   // --- what is on the screen
   const select = (label, onchange) => make("select", { "aria-label": label, onchange });
@@ -26,6 +26,7 @@ function translationBox(root, gradio) {
   const halt = make("button", { type: "button", class: "tr-quiet", onclick: stop }, "Stop");
   const live = make("input", { type: "checkbox", checked: true });
   const search = searchSettings({ changed: () => ask() });
+  const words = oneWord({ choose: flip });
   const pop = make("div", { class: "tr-pop", role: "dialog", "aria-label": "Other choices of the model at this word", hidden: true });
   root.append(
     make("div", { class: "tr-sides" },
@@ -40,7 +41,7 @@ function translationBox(root, gradio) {
     reading,
     make("div", { class: "tr-actions" }, go, make("label", { class: "tr-live" }, live, "while I type"),
       make("details", { class: "tr-how" }, make("summary", {}, "How it searches"), search.node)),
-    told, unknown, cut, heldTo, others, caption);
+    told, unknown, cut, heldTo, others, caption, words.node);
 
   // --- what there is to choose from
   const model = () => about.models[Math.max(models.selectedIndex, 0)] || { pairs: [], beams: 1 };
@@ -68,6 +69,7 @@ function translationBox(root, gradio) {
     fill(models, about.models.length > 1 ? about.models.map((one) => option(one.name, one.name)) : []);
     listSources();
     go.disabled = text.disabled = !about.ready;
+    words.node.hidden = !about.ready || (model().pairs.length > 0 && !model().pairs.some(([source]) => source === "en"));
     text.placeholder = about.ready ? "Type a sentence" : "The model is still learning";
     const wish = about.asked;
     if (wish && wish.n !== taken && about.ready) {
@@ -118,6 +120,8 @@ function translationBox(root, gradio) {
   }
   function typed() {
     held = null;
+    flipped = -1;
+    words.forget();
     closeOthers();
     clearTimeout(timer);
     if (!text.value.trim()) { ask(); result = links = null; }
@@ -130,7 +134,19 @@ function translationBox(root, gradio) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); ask(); }
   });
 
+  function flip({ texts, which }) {
+    if (Array.from(from.options).some((one) => one.value === "en")) { from.value = "en"; listTargets(); }
+    text.value = texts[which];
+    held = null;
+    ask();
+    flipped = asked;
+    gradio.compare({ n: asked, texts, source: from.value || "en", target: to.value || "", ...(models.hidden ? {} : { model: models.value }) });
+  }
+
   // --- answers
+  gradio.watch("compared", () => {
+    if (gradio.props.compared?.n === flipped) words.show(gradio.props.compared);
+  });
   gradio.watch("about", offer);
   gradio.watch("value", () => {
     const answer = gradio.props.value;
