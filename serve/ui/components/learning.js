@@ -1,7 +1,6 @@
 // `learningPanel(root, gradio)`: drawn anew from each record, so it may be opened in the middle of a training.
 
 function learningPanel(root, { props, watch }) {
-  "use strict";
   const SVG = "http://www.w3.org/2000/svg";
   let picked = null, record = null;
   const title = make("h2"), progress = make("progress", { max: 1, value: 0, "aria-label": "Steps" }), where = make("p", { class: "ln-where" });

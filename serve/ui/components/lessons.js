@@ -1,7 +1,6 @@
 // `lessonsList(root, gradio)`: what a run of the lessons left, one below the other, each of them opened by its title.
 
 function lessonsList(root, { props, watch, run, look }) {
-  "use strict";
   const BADGES = { holds: "holds", "holds partly": "partly" };
   let stamp = null;
 

@@ -2,7 +2,6 @@
 // to an older question changes nothing.
 
 function translationBox(root, gradio) {
-  "use strict";
   const PAUSE = 450;  // ms without a key, after which what is typed is translated
   let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = null, timer = 0, taken = 0, flipped = -1;
 
