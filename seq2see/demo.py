@@ -9,6 +9,7 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.learning import Learning
+from seq2see.training.packaged import is_begun, is_finished
 
 FIRST_PORT = 7860  # Gradio's own
 PORTS_TRIED = 100
@@ -23,6 +24,8 @@ def demo(args: argparse.Namespace) -> None:
 
     run = Path(args.run)
     port = choose_port(args.host, args.port)
+    if not is_finished(run):
+        is_begun(run)  # that it holds something else is told before the page is there
     learning = Learning(run)
     known = learning.finished
 

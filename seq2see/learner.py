@@ -6,9 +6,7 @@ what the model makes of one sentence with the weights it has at that moment.  Th
 
 import json
 import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +16,7 @@ from transformers import PreTrainedModel, TrainerCallback, TrainerState
 from transformers.trainer_callback import TrainerControl
 
 from seq2see.errors import UserError
+from seq2see.learning import end_with_parent
 from seq2see.lens.by_words import word_map
 from seq2see.lens.forcing import encode_source
 from seq2see.lens.reading import trace_hypotheses
@@ -118,17 +117,6 @@ def fit(run: Path) -> None:
         return (trace for trace in found if trace)
 
     fit_alignment(traces(), gold_links(stories), fitted_on="storybook's validation part").save(run / FILE)
-
-
-def end_with_parent() -> None:
-    """What started this process holds the other end of its stdin: when that closes, this is told to end."""
-
-    def watch() -> None:
-        while sys.stdin.buffer.read(1):
-            pass
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def main(run: Path, path: Path) -> int:

@@ -3,10 +3,13 @@ do so far, and ends with the demo, however that ends.
 """
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from seq2see.errors import UserError
 from seq2see.lens.alignment import FILE as ALIGNMENT
 from seq2see.training.packaged import is_finished
 
+LEARNER = [sys.executable, "-m", "seq2see.learner"]
 POLL = 0.2  # seconds between two looks whether it is done
 PATIENCE = 30.0  # seconds in which it may write a last checkpoint
 
@@ -39,9 +43,9 @@ class Learning:
 
     def start(self) -> None:
         """Train, where there is something to train, then fit what is to be read off the maps."""
-        command = [sys.executable, "-m", "seq2see.learner", str(self.run), str(self._file)]
         # A session of its own, so that Ctrl-C is ours to pass on; its stdin ends when this process does.
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        self._process = subprocess.Popen([*LEARNER, str(self.run), str(self._file)], stdin=subprocess.PIPE,
+                                         start_new_session=True)
 
     def wait(self) -> None:
         """Until the model is there; UserError where the training ends without."""
@@ -75,3 +79,14 @@ class Learning:
     @property
     def _file(self) -> Path:
         return self._folder / "record.json"
+
+
+def end_with_parent() -> None:
+    """In the other process: what started it holds the other end of its stdin; when that closes, it is told to end."""
+
+    def watch() -> None:
+        while os.read(0, 1):  # not by sys.stdin, whose lock would be held when Python ends
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
