@@ -23,6 +23,7 @@ from seq2see.serve.ui.asking import caller_of, read, refusal
 from seq2see.serve.ui.components.lessons import lessons_list
 from seq2see.serve.ui.shown import Start
 
+LESSONS = [sys.executable, "-m", "seq2see", "lessons"]
 LINES = 12  # of what the running lessons say, that are shown
 SECONDS = 2.0  # between two looks at it
 
@@ -66,7 +67,7 @@ class Running:
 def build_learn(service: Service, tab: gr.Tab, open_look: Callable[[dict[str, Any]], Any], outputs: list[Any]) -> None:
     """In its tab.  `open_look` gives, for a text and a start, what the `outputs` are to be told."""
     folder = Path(service.settings.lessons)
-    command = [sys.executable, "-m", "seq2see", "lessons", "--out", str(folder)]
+    command = [*LESSONS, "--out", str(folder)]
     running = Running(command)
     service.at_end.append(running.stop)
 
