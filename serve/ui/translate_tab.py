@@ -23,6 +23,7 @@ from seq2see.serve.ui.one_word import compare
 from seq2see.serve.ui.shown import Shown, Start, Strict
 
 if TYPE_CHECKING:
+    from seq2see.lens.alignment import AlignmentChoice
     from seq2see.lens.trace import Trace
     from seq2see.serve.translator import Translator
 
@@ -164,13 +165,13 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     sites = attention_sites(translator.model)["cross"]
     known = best_known(layers=len(sites), heads=sites[-1].heads, fitted=translator.alignment, trust=translator.trust)
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
-    return {"ids": found.ids, "said": known.said, "parts": [_part(trace, known.choice) for trace in traces]}
+    special = {*translator.tokenizer.all_special_ids, *translator.limits.end}
+    return {"ids": found.ids, "said": known.said, "parts": [_part(trace, known.choice, special) for trace in traces]}
 
 
-def _part(trace: Trace, choice: Any) -> dict[str, Any]:
+def _part(trace: Trace, choice: AlignmentChoice, special: set[int]) -> dict[str, Any]:
     from seq2see.lens.counterparts import counterparts, first_steps
 
-    ends = {piece.text for piece in trace.target if piece.special}
     steps = first_steps(trace)
     return {
         "source_text": trace.source_text,
@@ -181,7 +182,7 @@ def _part(trace: Trace, choice: Any) -> dict[str, Any]:
         "others": [
             {"prefix": list(trace.target_ids[trace.given : step]),
              "choices": [{"text": one.text, "id": one.id, "probability": round(math.exp(one.log_prob), 6),
-                          "taken": one.id == trace.target_ids[step], "ends": one.text in ends}
+                          "taken": one.id == trace.target_ids[step], "special": one.id in special}
                          for one in trace.top[step][:OTHERS]]}
             for step in steps
         ],

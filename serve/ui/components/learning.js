@@ -63,7 +63,7 @@ function learningPanel(root, { props, watch }) {
       grid.children[i].setAttribute("aria-pressed", String(one === chosen));
       smallMap(grid.children[i].firstChild, of(one.values), { cell: 4 });
     });
-    smallMap(large, of(chosen.values), { cell: 18, labels: true });
+    smallMap(large, of(chosen.values), { cell: 18, labels: true, within: maps.clientWidth });
     const name = `cross-attention, layer ${chosen.l}, head ${chosen.h}`;
     large.setAttribute("aria-label", `${name}: where each word of the translation, a row, looked among the words of the sentence`);
     named.textContent = `${name}${picked ? "" : ", the most pointed now"}. A row is a word of the translation; how dark, how much it looked at each word above. A click picks a head.`;

@@ -41,7 +41,7 @@ function oneWord({ choose }) {
     if (!move) return;
     sides.forEach((side, i) => {
       const canvas = side.querySelector("canvas");
-      smallMap(canvas, move.maps[i], { cell: 20, labels: true, row: move.maps[i].row });
+      smallMap(canvas, move.maps[i], { cell: 20, labels: true, row: move.maps[i].row, within: side.clientWidth });
       canvas.setAttribute("aria-label", `${KINDS[move.kind]}, layer ${move.layer}, head ${move.head}, of: ${shown.sides[i].target}`);
     });
   }

@@ -20,6 +20,7 @@ function translationBox(root, gradio) {
   const told = make("p", { class: "tr-told", role: "alert" }), cut = make("p", { class: "tr-note" }), unknown = make("p", { class: "tr-unknown" });
   const heldTo = make("p", { class: "tr-held" }), caption = make("p", { class: "tr-caption" });
   const reading = make("p", { class: "tr-reading", "aria-live": "polite" });
+  const othersAre = make("p", { class: "tr-note" }, "Alternatives, by the mean log-probability of a piece; beside it how probable the whole is");
   const others = make("ol", { class: "tr-others", "aria-label": "Alternatives" });
   const go = make("button", { type: "button", id: "translate", class: "tr-go", onclick: () => ask() }, "Translate");
   const halt = make("button", { type: "button", class: "tr-quiet", onclick: stop }, "Stop");
@@ -40,7 +41,7 @@ function translationBox(root, gradio) {
     reading,
     make("div", { class: "tr-actions" }, go, make("label", { class: "tr-live" }, live, "while I type"),
       make("details", { class: "tr-how" }, make("summary", {}, "How it searches"), search.node)),
-    told, unknown, cut, heldTo, others, caption, words.node);
+    told, unknown, cut, heldTo, othersAre, others, caption, words.node);
 
   // --- what there is to choose from
   const model = () => about.models[Math.max(models.selectedIndex, 0)] || { pairs: [], beams: 1 };
@@ -62,6 +63,7 @@ function translationBox(root, gradio) {
     const pairs = model().pairs.filter(([source]) => from.value === "auto" || source === from.value);
     fill(to, [...new Set(pairs.map(([, target]) => target))].map((code) => option(code, named(code))));
     swap.disabled = !model().pairs.some(([source, target]) => source === to.value && (target === from.value || from.value === "auto"));
+    swap.style.visibility = swap.disabled ? "hidden" : "visible";  // most models go one way
   }
   function offer() {
     about = gradio.props.about;
@@ -197,11 +199,10 @@ function translationBox(root, gradio) {
   }
   function drawAlternatives() {
     const all = result ? result.hypotheses : [];
-    others.hidden = all.length < 2;
+    others.hidden = othersAre.hidden = all.length < 2;
     others.replaceChildren(...(all.length < 2 ? [] : all.map((one, i) => make("li", {},
       make("button", { type: "button", class: "tr-other", dir: "auto", "aria-pressed": String(i === shown), onclick: () => choose(i) }, one.text),
-      make("small", { title: "The mean log-probability of a piece, by which they are ranked; and how probable the whole is" },
-        `${one.score.toFixed(3)} · ${percent(Math.exp(one.log_prob))}`)))));
+      make("small", {}, `${one.score.toFixed(3)} · ${percent(Math.exp(one.log_prob))}`)))));
   }
   function choose(i) {
     [shown, links] = [i, null];
@@ -297,7 +298,7 @@ function translationBox(root, gradio) {
     const attached = (choice) => !/^[ ▁Ġ]/.test(choice.text), usual = attached(choices.find((one) => one.taken) || choices[0]);
     const written = (choice) => (attached(choice) === usual ? "" : attached(choice) ? "‑" : "␣") + choice.text.replace(/^[ ▁Ġ]/, "");
     pop.replaceChildren(head, make("ol", {}, ...choices.map((choice) => make("li", {},
-      make("button", { type: "button", "aria-pressed": String(choice.taken), disabled: choice.ends || part > 0,
+      make("button", { type: "button", "aria-pressed": String(choice.taken), disabled: choice.special || part > 0,
         onclick: () => take(prefix, choice, part, number) },
       make("span", { class: "tr-name" }, written(choice)), make("i", { style: `width:${Math.max(choice.probability * 80, 1)}px` }),
       make("small", {}, percent(choice.probability)))))));

@@ -37,7 +37,7 @@ def asked(tab):
     sent = []
 
     def note(request):
-        if request.url.endswith("/queue/join"):
+        if "/queue/join" in request.url:
             data = request.post_data_json.get("event_data")
             if isinstance(data, dict) and "text" in data:
                 sent.append(data)
@@ -117,13 +117,14 @@ def test_by_keyboard_too_words_are_pointed_at(page):
 def test_another_choice_at_a_word_is_taken_and_the_rest_translated_anew(page, translator):
     write(page, "The cat did not cross.")
     [trace] = translator.look(translator("The cat did not cross."))
-    step = next(i for i, piece in enumerate(trace.target) if piece.word == 1)
-    page.locator('.tr-out [data-word="0.1"]').click()
+    word = len(trace.target_words) - 1
+    step = next(i for i, piece in enumerate(trace.target) if piece.word == word)
+    page.locator(f'.tr-out [data-word="0.{word}"]').click()
     shown = page.locator(".tr-pop button small").all_inner_texts()
     expected = [math.exp(one.log_prob) for one in trace.top[step][:8]]
     for text, probability in zip(shown, expected, strict=True):
         assert text == "<0.1 %" or float(text.removesuffix(" %")) == pytest.approx(100 * probability, abs=0.51)
-    other = next(i for i, one in enumerate(trace.top[step]) if one.id != trace.target_ids[step] and one.id > 35)
+    other = next(i for i, one in enumerate(trace.top[step][:8]) if one.id > 35 and one.id != trace.target_ids[step])
     prefix = (*trace.target_ids[trace.given : step], trace.top[step][other].id)
     sent = asked(page)
     page.locator(".tr-pop button").nth(other).click()
@@ -284,6 +285,30 @@ def test_one_word_changed_shows_both_translations_and_what_moved(page, translato
     assert page.locator(".ow-moves button").count() == len(found)
     page.locator(".ow-words button").nth(1).click()
     assert page.locator("textarea.tr-text").input_value() == texts[1]
+
+
+def test_beyond_an_emoji_words_are_in_their_places(page):
+    """Python counts it as one character, JavaScript as two."""
+    write(page, "\U0001f431 cat did not cross.")
+    words = page.locator(".tr-mirror .tr-word").all_inner_texts()
+    assert words[-4:] == ["did", "not", "cross", "."]
+
+
+def test_an_older_answer_changes_nothing(page, translator):
+    write(page, "The cat.")
+    before = read_out(page)
+    held = []
+    page.route("**/run/**", lambda route: route.fulfill(json={"data": []}))  # so that the server answers all the same
+    page.route("**/queue/data*", lambda route: held.append(route))
+    page.locator("textarea.tr-text").fill("The box did not fit.")
+    page.locator("#translate").click()
+    page.wait_for_function("document.querySelector('.tr').dataset.busy === 'true'")
+    page.get_by_role("button", name="Stop").click()
+    page.unroute("**/queue/data*")
+    for route in held:
+        route.continue_()
+    page.wait_for_timeout(1500)
+    assert read_out(page) == before and page.locator(".tr-status").inner_text() == "Stopped"
 
 
 def test_right_to_left_text_is_shown_from_the_right(page):
