@@ -51,9 +51,7 @@ def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
 
 
 def first_steps(trace: Trace) -> list[int]:
-    """The step at which each target word begins."""
-    steps: dict[int, int] = {}
-    for step, piece in enumerate(trace.target):
-        if piece.word is not None:
-            steps.setdefault(piece.word, step)
-    return [steps[word] for word in range(len(trace.target_words)) if word in steps]
+    """The step at which each target word begins: that of the piece with its first letter, which may begin before it."""
+    ends = [0 if piece.special else piece.end for piece in trace.target]
+    last = len(ends) - 1
+    return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

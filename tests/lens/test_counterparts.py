@@ -40,7 +40,12 @@ def test_each_word_has_the_step_at_which_it_begins(trace):
     steps = first_steps(trace)
     assert len(steps) == len(trace.target_words)
     for word, step in enumerate(steps):
-        assert trace.target[step].word == word and trace.target[step - 1].word != word
+        first = trace.target_words[word].start
+        assert trace.target[step].start <= first < trace.target[step].end
+
+    words = [piece.word for piece in trace.target]
+    assert [words.index(word) for word in range(len(steps)) if word in words] == [
+        step for word, step in enumerate(steps) if word in words]
 
 
 @pytest.mark.parametrize("text", ["", "Le"])

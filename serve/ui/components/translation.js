@@ -17,7 +17,7 @@ function translationBox(root, gradio) {
   const swap = icon("⇄", "Swap the languages", exchange), clear = icon("×", "Clear the text", () => { text.value = ""; typed(); text.focus(); });
   const copy = icon("Copy", "Copy the translation", copyText), link = icon("Link", "Copy a link to this translation", copyLink);
   const count = make("span", { class: "tr-count" }), status = make("span", { class: "tr-status", role: "status" });
-  const told = make("p", { class: "tr-told", role: "alert" }), cut = make("p", { class: "tr-note" }), unknown = make("p", { class: "tr-unknown" });
+  const told = make("p", { class: "tr-told", role: "alert" }), cut = make("p", { class: "tr-note tr-cut" }), unknown = make("p", { class: "tr-unknown" });
   const heldTo = make("p", { class: "tr-held" }), caption = make("p", { class: "tr-caption" });
   const reading = make("p", { class: "tr-reading", "aria-live": "polite" });
   const othersAre = make("p", { class: "tr-note" }, "Alternatives, by the mean log-probability of a piece; beside it how probable the whole is");

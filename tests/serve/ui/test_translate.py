@@ -5,7 +5,7 @@ import math
 import pytest
 
 from seq2see.lens.alignment import naive_choice
-from seq2see.lens.counterparts import counterparts
+from seq2see.lens.counterparts import counterparts, first_steps
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
 
@@ -118,7 +118,7 @@ def test_another_choice_at_a_word_is_taken_and_the_rest_translated_anew(page, tr
     write(page, "The cat did not cross.")
     [trace] = translator.look(translator("The cat did not cross."))
     word = len(trace.target_words) - 1
-    step = next(i for i, piece in enumerate(trace.target) if piece.word == word)
+    step = first_steps(trace)[word]
     page.locator(f'.tr-out [data-word="0.{word}"]').click()
     shown = page.locator(".tr-pop button small").all_inner_texts()
     expected = [math.exp(one.log_prob) for one in trace.top[step][:8]]
@@ -198,7 +198,7 @@ def test_a_text_cut_into_parts_says_so_and_each_part_is_linked(page, translator)
     text = "The cat did not cross. " * 3
     write(page, text.strip())
     parts = len(translator(text.strip()).parts)
-    assert parts > 1 and f"cut into {parts} parts" in page.locator(".tr-note").inner_text()
+    assert parts > 1 and f"cut into {parts} parts" in page.locator(".tr-cut").inner_text()
     assert {word.split(".")[0] for word in page.locator(".tr-mirror .tr-word").evaluate_all(
         "words => words.map(word => word.dataset.word)")} == {str(i) for i in range(parts)}
 
