@@ -29,6 +29,7 @@ SENTENCE = "The cat did not cross the street because it was too tired."
 EVERY = 1.0  # seconds between two records, plus ten times what a record takes: a tenth of the training at most
 SLOWER = 10
 MOST_LOSSES = 300
+MOST_PIECES = 18  # of the translation: as many as the right one has; before it has learnt to end, it goes on for ever
 
 
 class Telling(TrainerCallback):
@@ -78,7 +79,8 @@ class Telling(TrainerCallback):
 def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
     """The sentence's translation by the weights as they are now, greedily, and every head of its cross-attention."""
     tag = tokenizer.tag_id("fr")
-    ids = generate(model, encode_source(tokenizer, SENTENCE), prefix_ids=[tag], num_beams=1, forced=True)[:64]
+    source = encode_source(tokenizer, SENTENCE)
+    ids = generate(model, source, prefix_ids=[tag], num_beams=1, forced=True, most=MOST_PIECES)
     [trace] = trace_hypotheses(model, tokenizer, [SENTENCE], [ids], given=1, source_language="en", target_language="fr")
     return {"sentence": SENTENCE, "translation": printable(trace.target_text), "log_prob": trace.log_prob,
             **_maps(trace)}  # fmt: skip
@@ -120,7 +122,7 @@ def fit(run: Path) -> None:
 
 
 def main(run: Path, path: Path) -> int:
-    end_with_parent()
+    end_with_parent(path.parent)
     try:
         if not is_finished(run):
             train_storybook(run, callbacks=[Telling(path)])

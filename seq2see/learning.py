@@ -81,12 +81,14 @@ class Learning:
         return self._folder / "record.json"
 
 
-def end_with_parent() -> None:
-    """In the other process: what started it holds the other end of its stdin; when that closes, it is told to end."""
+def end_with_parent(folder: Path) -> None:
+    """In the other process: what started it holds the other end of its stdin; when that closes, it is told to end, and
+    the folder of records, which nobody reads any more, goes."""
 
     def watch() -> None:
         while os.read(0, 1):  # not by sys.stdin, whose lock would be held when Python ends
             pass
+        shutil.rmtree(folder, ignore_errors=True)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()

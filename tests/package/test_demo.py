@@ -34,7 +34,7 @@ def end(*_):
     sys.exit(143)
 signal.signal(signal.SIGTERM, end)
 from seq2see.learning import end_with_parent
-end_with_parent()
+end_with_parent(record.parent)
 run.mkdir(parents=True, exist_ok=True)
 (run / "run.yaml").write_text("")
 record.write_text(json.dumps({"state": "learning", "step": 7}))

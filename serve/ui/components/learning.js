@@ -17,7 +17,7 @@ function learningPanel(root, { props, watch }) {
     make("div", { class: "ln-left" }, title, progress, where, curve, loss),
     make("div", { class: "ln-right" }, sentence, translation, maps));
 
-  const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+  const clock = (seconds) => seconds >= 3600 ? `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min` : `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
   const TITLES = { starting: "A model is about to learn French", learning: "A model learns French, now", measuring: "It has learnt: now it is examined" };
   function draw() {
     record = props.value;
