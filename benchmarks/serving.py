@@ -44,7 +44,7 @@ from seq2see.serve.translator import Translator
 translator = Translator.from_pretrained(sys.argv[1]); translator("Hello."); said("model and engine")
 import seq2see.serve.server; said("FastAPI, uvicorn and the service")
 import gradio; said("Gradio")
-from seq2see.serve.page import build_page
+from seq2see.serve.ui.page import build_page
 from seq2see.serve.service import Service
 build_page(Service({"model": translator})); said("the page")
 from seq2see.serve.languages import detect

@@ -83,14 +83,17 @@ class WhatIf:
 
 
 def generate(
-    model: PreTrainedModel, source_ids: Sequence[int], *, prefix_ids: Sequence[int], num_beams: int | None, forced: bool
+    model: PreTrainedModel, source_ids: Sequence[int], *, prefix_ids: Sequence[int], num_beams: int | None,
+    forced: bool, most: int | None = None,
 ) -> list[int]:
-    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`.
+    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`; of `most` new pieces at most.
 
     `forced`: the prefix is no more than the piece that every hypothesis must begin with.  Generation then forces it as
     it does for a translation, where it counts as a step of the hypothesis' length.
     """
     settings: dict[str, Any] = {"num_beams": num_beams} if num_beams is not None else {}
+    if most is not None:
+        settings["max_new_tokens"] = most
     if forced:
         settings["forced_bos_token_id"] = prefix_ids[0] if prefix_ids else None
     else:

@@ -1,12 +1,15 @@
-"""`seq2see demo`: from nothing to the page. Trains storybook's model if it is not there yet, then shows it."""
+"""`seq2see demo`: from nothing to the page.  The page is there at once; storybook's model is trained behind it, if it
+is not there yet, and watched from the page (`learning.py`); then it is served.
+"""
 
 import argparse
 import json
 import socket
-from functools import partial
 from pathlib import Path
 
 from seq2see.errors import UserError
+from seq2see.learning import Learning
+from seq2see.training.packaged import is_begun, is_finished
 
 FIRST_PORT = 7860  # Gradio's own
 PORTS_TRIED = 100
@@ -14,49 +17,44 @@ PORTS_TRIED = 100
 
 def demo(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
-    import gradio  # noqa: F401  # first: that it is missing is told before minutes of training, not after
-
+    import seq2see.serve.ui.page  # noqa: F401  (a missing gradio is told before anything else)
     from seq2see.serve.server import launch
+    from seq2see.serve.settings import ServerSettings
     from seq2see.serve.translator import Translator
 
     run = Path(args.run)
     port = choose_port(args.host, args.port)
     if not is_finished(run):
-        train_storybook(run)
-    print_summary(run)
-    models = {run.resolve().name: partial(Translator.from_pretrained, str(run))}
-    launch(models, host=args.host, port=port, open_browser=not args.no_browser)
+        is_begun(run)  # that it holds something else is told before the page is there
+    learning = Learning(run)
+    known = learning.finished
 
+    def load() -> Translator:
+        if learning.needed:
+            learning.start()
+        learning.wait()
+        if known:
+            print_summary(run)
+        return Translator.from_pretrained(str(run))
 
-def is_finished(run: Path) -> bool:
-    """A run's metrics are the last thing that training writes."""
-    return (run / "metrics.json").is_file() and (run / "model.safetensors").is_file()
-
-
-def train_storybook(run: Path) -> None:
-    """Train the packaged configuration into `run`, going on where an interrupted training stopped."""
-    from seq2see.training.config import load_config
-    from seq2see.training.run import run_experiment
-
-    begun = (run / "run.yaml").is_file()
-    if run.is_dir() and any(item.name != ".lock" for item in run.iterdir()) and not begun:
-        raise UserError(f"{run} holds something that is not a run of ours; show it with `seq2see serve {run}`,"
-                        " or give demo another folder by --run FOLDER")
-    print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)
-    overrides = [f"training.output_dir={json.dumps(str(run))}", f"training.resume={json.dumps(begun)}"]
-    run_experiment(load_config("storybook", overrides))
+    try:
+        settings = ServerSettings(run_lessons=args.host in ("127.0.0.1", "localhost", "::1"))
+        launch({run.resolve().name: load}, host=args.host, port=port, open_browser=not args.no_browser,
+               settings=settings, learning=None if known else learning.record)
+    finally:
+        learning.stop()
 
 
 def print_summary(run: Path) -> None:
     """What the run's own evaluation found: BLEU, chrF and, by family, exact matches and right pronouns."""
-    from seq2see.training.evaluation import print_scores
+    from seq2see.training.scores import print_scores
 
     for split, scores in json.loads((run / "metrics.json").read_text("utf-8"))["evaluation"].items():
         print_scores(f"{run} on {split}", scores)
 
 
 def choose_port(host: str, port: int | None) -> int:
-    """The port asked for, if nobody listens there, or the first such from 7860 on; known before minutes of training."""
+    """The port asked for, if nobody listens there, or the first such from 7860 on."""
     if port is not None:
         if is_taken(host, port):
             raise UserError(f"port {port} of {host} is taken; give another --port, or none to have a free one chosen")

@@ -22,6 +22,7 @@ class Codec(Protocol):
     """What both are."""
 
     tags: dict[str, int]  # of target languages; empty where a model has none
+    size: int  # of the vocabulary
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
@@ -53,6 +54,7 @@ class PieceCodec:
         if end is None:
             raise UserError(f"the tokenizer in {folder} has no {END}: it is not Seq2See's")
         self._end = end
+        self.size = self._tokenizer.get_vocab_size()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [[*pieces, self._end] for pieces in self._pieces(texts)]
@@ -81,6 +83,7 @@ class TokenizerCodec:
         from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 
         self.tokenizer: Any = tokenizer
+        self.size = len(tokenizer)
         ours = isinstance(tokenizer, Seq2SeeTokenizer)
         self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages} if ours else {}
 

@@ -126,7 +126,7 @@ def serve(args: argparse.Namespace) -> None:
 
     settings = read_settings(args.config, args.set)
     if settings.page:
-        import seq2see.serve.page  # noqa: F401  (a missing gradio is told before a model is loaded)
+        import seq2see.serve.ui.page  # noqa: F401  (a missing gradio is told before a model is loaded)
     loaders = {
         name: partial(Translator.from_pretrained, run, engine=args.engine) for name, run in _names(args.run).items()
     }

@@ -159,7 +159,7 @@ class Front:
         await service.begin()
         door.app = make_app(service, settings, host="0.0.0.0")
         if settings.page:
-            from seq2see.serve import page
+            from seq2see.serve.ui import page
 
             parent, mounted = page.mount(await asyncio.to_thread(page.build_page, service))
             self._open = contextlib.AsyncExitStack()

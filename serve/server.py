@@ -29,6 +29,7 @@ from seq2see.serve.translator import Translator
 SELF_TEST = "Hello."
 SWEEP = 10  # ticks of a tenth of a second between two looks at silent connections
 Loaders = Mapping[str, Callable[[], Translator]]
+Learning = Callable[[], dict[str, Any]]  # `learning.Learning.record`
 
 
 class Server(uvicorn.Server):
@@ -37,10 +38,11 @@ class Server(uvicorn.Server):
         service: gets the models, and is ready when each has translated.
         loaders: what makes the models, by their names; run in a thread.
         socket_: where to listen, bound already.
+        learning: tells what becomes of a model that is trained still: then the page is there before the models are.
     """
 
     def __init__(self, service: Service, loaders: Loaders, *, settings: ServerSettings, host: str,
-                 socket_: socket.socket, open_browser: bool = False):
+                 socket_: socket.socket, open_browser: bool = False, learning: Learning | None = None):
         self.app = make_app(service, settings, host=host)
         proxies = list(settings.trusted_proxies)
         super().__init__(uvicorn.Config(self.app, log_level="warning", access_log=False, ws="none", server_header=False,
@@ -49,6 +51,7 @@ class Server(uvicorn.Server):
         self.loaders = loaders
         self.settings = settings
         self.open_browser = open_browser
+        self.learning = learning
         self.socket = socket_
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{socket_.getsockname()[1]}"
         self.failure: BaseException | None = None
@@ -70,27 +73,34 @@ class Server(uvicorn.Server):
         """Load and try each model, then show the page."""
         async with contextlib.AsyncExitStack() as stack:
             try:
+                if self.learning:
+                    await self._show_page(stack)
+                    self._announce()
                 for name, load in self.loaders.items():
                     self.service.add(name, await self._threads.do(partial(_tried, load, name)))
                 if len({source for source, _ in self.service.language_pairs}) > 1:
                     await self._threads.do(lambda: self.service.detect(SELF_TEST))  # half a second, the first time
-                if self.settings.page:
+                if self.settings.page and not self.learning:
                     await self._show_page(stack)
             except Exception as error:
                 self.failure = error
                 self.should_exit = True
                 return
             self.service.ready = True
-            print(f"Seq2See is at {self.url}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
-            if self.open_browser:
-                threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
+            if not self.learning:
+                self._announce()
             await asyncio.Event().wait()  # the page lives until this task is cancelled
+
+    def _announce(self) -> None:
+        print(f"Seq2See is at {self.url}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        if self.open_browser:
+            threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
         def build() -> Any:
-            from seq2see.serve import page
+            from seq2see.serve.ui import page
 
-            return page, page.build_page(self.service)
+            return page, page.build_page(self.service, learning=self.learning)
 
         page, blocks = await self._threads.do(build)
         parent, mounted = page.mount(blocks)
@@ -145,20 +155,21 @@ class Server(uvicorn.Server):
 
 
 def make_server(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-                open_browser: bool = False) -> Server:
+                open_browser: bool = False, learning: Learning | None = None) -> Server:
     """A server on a port of its own, bound already: a port in use is a UserError, 0 or None takes a free one."""
     settings = settings or ServerSettings()
     access = Access(read_keys(settings.keys_file), rate=settings.rate)
     service = Service(settings=settings, access=access)
-    return Server(service, loaders, settings=settings, host=host, socket_=bind(host, port), open_browser=open_browser)
+    return Server(service, loaders, settings=settings, host=host, socket_=bind(host, port), open_browser=open_browser,
+                  learning=learning)
 
 
 def launch(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-           open_browser: bool = False) -> None:
+           open_browser: bool = False, learning: Learning | None = None) -> None:
     """Serve until Ctrl-C or SIGTERM; raises what the signal means, or what kept a model from loading, at the end."""
     # Few texts at a time are encoded, on the event loop: threads to share them would wait for the engine's cores.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    server = make_server(loaders, host=host, port=port, settings=settings, open_browser=open_browser)
+    server = make_server(loaders, host=host, port=port, settings=settings, open_browser=open_browser, learning=learning)
     server.run()
     if server.failure is not None:
         raise server.failure

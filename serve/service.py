@@ -50,7 +50,7 @@ class Request:
     format: Literal["text", "html"] = "text"
     settings: Settings = field(default_factory=lambda: Settings())
     model: str | None = None
-    prefix: str = ""
+    prefix: str | tuple[int, ...] = ""
 
 
 class Service:
@@ -62,6 +62,7 @@ class Service:
         self.access = access or Access(rate=self.settings.rate)
         self.metrics = metrics or Metrics()
         self.models: dict[str, Translator] = {}
+        self.at_end: list[Callable[[], None]] = []  # what else is to end with it
         self.ready = False  # every model is loaded, and has translated
         self.draining = False  # the end has come: what is running may finish
         self.running = 0
@@ -86,6 +87,8 @@ class Service:
         self.models = {**self.models, name: translator}
 
     def close(self) -> None:
+        for end in self.at_end:
+            end()
         for batcher in self._batchers.values():
             batcher.close()
         for threads in (self._threads, self._looking):
@@ -122,22 +125,36 @@ class Service:
         self, request: Request, *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",)
     ) -> tuple[list[Translation], list[Trace]]:
         """Both.  The first look loads the model into torch, which takes seconds; looks are done one at a time."""
-        async with self._serving(request, caller, seconds=self.settings.look_seconds):
-            if self._looks >= MOST_LOOKS:
-                raise self.refuse_busy()
-            self._looks += 1
-            try:
-                results = await self._translate(request)
-                if not all(one.hypotheses for one in results):
-                    raise self._refuse(400, "blank_text", "there is nothing to look at in a blank text")
-                traces = await self._looking.do(lambda: self._traces(request, results, alternative, views))
-                return results, traces
-            finally:
-                self._looks -= 1
+        async with self._serving(request, caller, seconds=self.settings.look_seconds), self._in_line():
+            results = await self._translate(request)
+            if not all(one.hypotheses for one in results):
+                raise self._refuse(400, "blank_text", "there is nothing to look at in a blank text")
+            traces = await self._looking.do(lambda: self._traces(request, results, alternative, views))
+            return results, traces
+
+    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
+                      model: str | None = None) -> Result:
+        """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
+        every request is, by the `texts` that it is about."""
+        request = Request(tuple(texts), None, None, model=model)
+        async with self._serving(request, caller, seconds=self.settings.look_seconds), self._in_line():
+            translator = self.models[self.model_for(request, None, None)]
+            return await self._looking.do(lambda: work(translator))
+
+    @asynccontextmanager
+    async def _in_line(self) -> AsyncIterator[None]:
+        """Around each look: no more than so many wait."""
+        if self._looks >= MOST_LOOKS:
+            raise self.refuse_busy()
+        self._looks += 1
+        try:
+            yield
+        finally:
+            self._looks -= 1
 
     def _traces(self, request: Request, results: Sequence[Translation], alternative: int,
                 views: Sequence[str]) -> list[Trace]:
-        made_by = groupby(results, lambda one: self._model_for(
+        made_by = groupby(results, lambda one: self.model_for(
             request, one.source_language or None, one.target_language or None))
         return [trace for name, group in made_by
                 for trace in self.models[name].look(list(group), alternative=alternative, views=views)]
@@ -157,7 +174,7 @@ class Service:
         return [one for one in found if one is not None]
 
     async def _alike(self, request: Request, source: str | None, texts: Sequence[str]) -> list[Translation]:
-        name = self._model_for(request, source, request.target)
+        name = self.model_for(request, source, request.target)
         translator = self.models[name]
         settings = self._bounded(translator, request.settings)
         size = sum(map(len, texts))
@@ -174,7 +191,7 @@ class Service:
 
     # --- which model, which language
 
-    def _model_for(self, request: Request, source: str | None, target: str | None) -> str:
+    def model_for(self, request: Request, source: str | None, target: str | None) -> str:
         """The model asked for, or the first that has the pair."""
         if request.model is not None and request.model not in self.models:
             raise self._refuse(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
@@ -190,7 +207,7 @@ class Service:
         """The language asked for, or the likeliest of those that can be translated as asked; None: the model's own."""
         if request.source not in (None, "auto"):
             return request.source
-        self._model_for(request, None, request.target)
+        self.model_for(request, None, request.target)
         names = [request.model] if request.model is not None else list(self.models)
         pairs = [pair for name in names for pair in self.models[name].language_pairs]
         sources = list(dict.fromkeys(a for a, b in pairs if request.target in (None, b)))

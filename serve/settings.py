@@ -47,6 +47,8 @@ class ServerSettings:
     page: bool = True
     docs: bool = True
     metrics: bool = True
+    lessons: str = "runs/lessons"
+    run_lessons: bool = False
 
     def hosts(self, host: str) -> list[str]:
         """The names by which clients may call a server that listens on `host`.

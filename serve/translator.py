@@ -37,6 +37,7 @@ from seq2see.tokenizer.words import refuse_surrogates
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from seq2see.lens.alignment import AlignmentChoice
     from seq2see.lens.trace import Trace
     from seq2see.lens.trust import Trust
     from seq2see.serve.scoring import Score
@@ -176,6 +177,22 @@ class Translator:
         return self._checkpoint.limits
 
     @property
+    def folder(self) -> Path | None:
+        """Where the checkpoint lies; None of a model that was handed over."""
+        return self._checkpoint.folder if self._checkpoint else None
+
+    @property
+    def alignment(self) -> AlignmentChoice | None:
+        """How to read links off this model's maps, as `seq2see align RUN --fit` left it beside the run; None where it
+        did not."""
+        from seq2see.lens.alignment import FILE, AlignmentChoice
+
+        folder = self.folder
+        places = (folder / FILE, folder.parent / FILE) if folder else ()  # a run, or one of its checkpoints
+        path = next((place for place in places if place.is_file()), None)
+        return AlignmentChoice.load(path) if path else None
+
+    @property
     def language_pairs(self) -> list[tuple[str, str]]:
         """The (source, target) pairs the checkpoint serves, the default first; empty where it does not say."""
         if self._checkpoint is not None:
@@ -245,18 +262,21 @@ class Translator:
         *,
         source: str | None = None,
         target: str | None = None,
-        prefix: str = "",
+        prefix: str | Sequence[int] = "",
         format: Format = "text",
         **settings: Unpack[Settings],
     ) -> list[Job]:
-        """The first third of a call: texts made ready.  Then each of a job's `work` goes to `engine_for` its plan."""
+        """The first third of a call: texts made ready.  Then each of a job's `work` goes to `engine_for` its plan.
+
+        `prefix` may be given in ids, for a text can be cut into pieces in more ways than one.
+        """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self._pair(source, target)
         limits = self.limits
         plan = limits.plan(
             first=self._tag(target),
-            prefix=self.codec.begin(_composed(prefix), language=target) if prefix else (),
+            prefix=self._begun(prefix, target),
             **settings,
         )
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
@@ -273,6 +293,14 @@ class Translator:
             sources = tuple(tuple(ids) for _, each in fitting for ids in each)
             ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources))
         return ready
+
+    def _begun(self, prefix: str | Sequence[int], target: str) -> Sequence[int]:
+        """The ids that a translation is to begin with, after its tag."""
+        if isinstance(prefix, str):
+            return self.codec.begin(_composed(prefix), language=target) if prefix else ()
+        if not all(type(id) is int and 0 <= id < self.codec.size and id not in self.limits.end for id in prefix):
+            raise UserError(f"a prefix in ids: expected pieces from 0 to {self.codec.size - 1} that do not end it")
+        return prefix
 
     def _fit(self, cut: Cut, ids: list[list[int]], longest: int | None) -> tuple[Cut, list[list[int]]]:
         """Segments that are longer than a source should be, cut further."""
@@ -325,8 +353,12 @@ class Translator:
             precision=engine.precision,
             segments=segments,
             has_markup=has_markup,
-            seen=self._seen_words.get(job.source) if self._seen_words else None,
+            seen=self.seen_words(job.source),
         )
+
+    def seen_words(self, language: str) -> frozenset[str] | None:
+        """The words of a source language that were in training; None where the checkpoint does not say."""
+        return self._seen_words.get(language) if self._seen_words else None
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",)) -> list[Trace]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
 from seq2see.training.pairs import Corpus, Pair, load_all, load_split
 from seq2see.training.reading import is_table, read_lines
+from seq2see.training.scores import print_scores
 from seq2see.training.translation import translate_pairs
 
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
@@ -106,15 +105,3 @@ def tokenized_references(data: DataConfig, split: str) -> list[str] | None:
         if path.is_file():
             return list(read_lines(path))
     return None
-
-
-def print_scores(name: str, row: Mapping[str, Any]) -> None:
-    print(f"{name}: {row['pairs']} pairs, exact match {row['exact_match']} %")
-    print(f"  BLEU {row['bleu']}  {row['bleu_signature']}")
-    print(f"  chrF2 {row['chrf']}  {row['chrf_signature']}")
-    if "bleu_lc_tok" in row:
-        print(f"  lower-cased tokenised BLEU {row['bleu_lc_tok']}  {row['bleu_lc_tok_signature']}")
-    for family, figures in row.get("families", {}).items():
-        pronoun = f"  right pronoun {figures['pronoun']:6.2f} %" if "pronoun" in figures else ""
-        print(f"  {family:40} {figures['pairs']:6} pairs  exact {figures['exact_match']:6.2f} %{pronoun}")
-    sys.stdout.flush()

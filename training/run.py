@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import tokenizers
 import transformers
 import yaml
 from huggingface_hub.errors import StrictDataclassError
-from transformers import GenerationConfig, PreTrainedModel, TrainerState
+from transformers import GenerationConfig, PreTrainedModel, TrainerCallback, TrainerState
 
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
@@ -38,7 +39,7 @@ from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, only_training, write_whole, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
-from seq2see.training.evaluation import evaluate_run, print_scores
+from seq2see.training.evaluation import evaluate_run
 from seq2see.training.finetuning import has_new_languages, start_from
 from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
 from seq2see.training.lora import add_adapter, count_trained, merge_adapter
@@ -46,6 +47,7 @@ from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration
 from seq2see.training.reporting import check_reporters
+from seq2see.training.scores import print_scores
 from seq2see.training.seen import seen_at_once, seen_words
 from seq2see.training.shortlist import write_shortlist
 from seq2see.training.trainer import Seq2SeeTrainer
@@ -67,8 +69,11 @@ def train(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_experiment(config: RunConfig) -> Path:
-    """Train as the configuration says; returns the run folder.  Raises UserError for whatever the user can mend."""
+def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = ()) -> Path:
+    """Train as the configuration says, with these callbacks of transformers beside our own; returns the run folder.
+
+    Raises UserError for whatever the user can mend.
+    """
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
     if not sys.stderr.isatty():
@@ -76,7 +81,7 @@ def run_experiment(config: RunConfig) -> Path:
     output = output_folder(config)
     with only_training(output):
         with on_all_cores(config):
-            trained = train_model(config, output)
+            trained = train_model(config, output, callbacks)
         if trained.saves:
             finish(trained, config, output)
     return output
@@ -127,7 +132,7 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 
-def train_model(config: RunConfig, output: Path) -> Trained:
+def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback]) -> Trained:
     prepared = prepare(config, output)
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
@@ -143,6 +148,8 @@ def train_model(config: RunConfig, output: Path) -> Trained:
         processing_class=tokenizer,
         validation_pairs=config.evaluation.pairs,
     )
+    for callback in callbacks:
+        trainer.add_callback(callback)
     if arguments.should_save:
         prepare_folder(output, config)
     start = time.perf_counter()

@@ -131,9 +131,9 @@ FAULTS = [
     ),
     Fault(
         "server: drawing imports torch",
-        "serve/page.py",
-        "from seq2see.lens.show import asset, view_data",
-        "from seq2see.lens.reading import trace_texts as asset\nfrom seq2see.lens.show import asset, view_data",
+        "serve/ui/components/attention_map.py",
+        "from seq2see.lens.show import asset",
+        "from seq2see.lens.reading import trace_texts as asset\nfrom seq2see.lens.show import asset",
         tests="tests/serve/test_server.py -k imports",
     ),
 ]

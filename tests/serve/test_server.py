@@ -290,7 +290,7 @@ def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
 
 
 def test_serving_imports_neither_torch_nor_transformers(folder):
-    code = ("import sys; from seq2see.serve.server import launch; from seq2see.serve.page import build_page; "
+    code = ("import sys; from seq2see.serve.server import launch; from seq2see.serve.ui.page import build_page; "
             "from seq2see.serve.languages import detect; detect('The cat.', ['en', 'fr']); "
             "print([name for name in ('torch', 'transformers', 'datasets') if name in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=HERE.parent)

@@ -1,0 +1,161 @@
+"""Twenty people at the page at once: do all get their translations, how long do they wait, and are they told so?
+
+    python benchmarks/visitors.py RUN            RUN: a trained model, runs/storybook by default; ten sentences each
+    python benchmarks/visitors.py RUN --quick    two sentences each
+
+Each visitor does over HTTP what the page's JavaScript does, without a browser: load the page, ask for a translation
+through Gradio's queue, then for which word is which, then the next sentence, without a pause.  *first*: from the page's
+load to the first translation of a lone visitor.  *waiting*: how often a visitor was told how many stand before.
+The visitors run on the same cores as the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+from serving import sentences, server
+
+PAGE = "/ui"
+
+
+class Visitor:
+    """One page that is open."""
+
+    def __init__(self, client: httpx.AsyncClient, number: int):
+        self.client = client
+        self.session = f"visitor{number}"
+        self.handlers: dict[str, int] = {}
+        self.places: list[int] = []
+        self.asked = 0
+
+    async def load(self) -> None:
+        (await self.client.get(f"{PAGE}/")).raise_for_status()
+        config = (await self.client.get(f"{PAGE}/config")).raise_for_status().json()
+        for one in config["dependencies"]:
+            for _, event in one["targets"]:
+                self.handlers.setdefault(event, one["id"])
+        shown = next(one["id"] for one in config["components"] if one["type"] == "json")
+        self.handlers["align"] = next(one["id"] for one in config["dependencies"] if one["inputs"] == [shown]
+                                      and (shown, "change") in map(tuple, one["targets"]))
+
+    async def translate(self, text: str) -> tuple[str, dict[str, Any]]:
+        """The translation, and what Look and the alignment are asked about it with."""
+        self.asked += 1
+        event = {"n": self.asked, "text": text, "source": "en", "target": "fr", "num_beams": 4, "alternatives": 3}
+        answer: dict[str, Any] = {}
+        shown: dict[str, Any] = {}
+        async for data in self._queue(self.handlers["ask"], [], event):
+            box = data[0] or {}
+            if box.get("line"):
+                self.places.append(box["line"]["before"])
+            if box.get("told"):
+                raise RuntimeError(box["told"]["message"])
+            if box.get("value"):
+                answer, shown = box["value"], data[1]
+        return answer["hypotheses"][0]["text"], shown
+
+    async def align(self, shown: dict[str, Any]) -> None:
+        async for data in self._queue(self.handlers["align"], [shown], None):
+            assert data[0]["links"]["parts"], data
+
+    async def _queue(self, handler: int, data: list[Any], event: Any) -> Any:
+        body = {"fn_index": handler, "data": data, "event_data": event, "session_hash": self.session}
+        joined = (await self.client.post(f"{PAGE}/gradio_api/queue/join", json=body)).raise_for_status().json()
+        url = f"{PAGE}/gradio_api/queue/data?session_hash={self.session}"
+        async with self.client.stream("GET", url) as stream:
+            async for line in stream.aiter_lines():
+                if not line.startswith("data:"):
+                    continue
+                message = json.loads(line[5:])
+                if message.get("event_id") not in (None, joined["event_id"]):
+                    continue
+                if message["msg"] in ("process_generating", "process_completed"):
+                    if not message["success"]:
+                        raise RuntimeError(message["output"])
+                    if message["msg"] == "process_generating" and message["output"]["data"]:
+                        yield message["output"]["data"]
+                    elif message["msg"] == "process_completed":
+                        if not message["output"].get("is_generating") and message["output"].get("data"):
+                            yield message["output"]["data"]
+                        return
+
+
+async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=url, timeout=600, limits=limits) as client:
+        lone = Visitor(client, -1)
+        await lone.load()
+        began = time.perf_counter()
+        text, shown = await lone.translate(texts[0])
+        first = time.perf_counter() - began
+        await lone.align(shown)  # loads torch
+        visitors = [Visitor(client, number) for number in range(asked.visitors)]
+        translated: list[float] = []
+        aligned: list[float] = []
+        failures: list[str] = []
+
+        async def sit(visitor: Visitor) -> None:
+            await visitor.load()
+            for number in range(2 if asked.quick else 10):
+                began = time.perf_counter()
+                try:
+                    _, shown = await visitor.translate(texts[hash((visitor.session, number)) % len(texts)])
+                    translated.append(time.perf_counter() - began)
+                    await visitor.align(shown)
+                    aligned.append(time.perf_counter() - began)
+                except Exception as error:
+                    failures.append(f"{type(error).__name__}: {error}")
+
+        began = time.perf_counter()
+        await asyncio.gather(*map(sit, visitors))
+        seconds = time.perf_counter() - began
+    if failures:
+        print("\n".join(sorted(set(failures))), file=sys.stderr)
+    places = [place for one in visitors for place in one.places]
+
+    def row(name: str, found: list[float]) -> dict[str, Any]:
+        return {"name": name, "p50": round(statistics.median(found), 2), "most": round(max(found), 2), "unit": "s"}
+
+    return [
+        {"name": "first", "ours": round(first, 2), "unit": "s", "wanted": 1.0},
+        row("translation", translated), row("with which word is which", aligned),
+        {"name": "failed", "ours": len(failures), "of": len(translated) + len(failures), "wanted": 0},
+        {"name": "translations a second", "ours": round(len(translated) / seconds, 1)},
+        {"name": "waiting", "ours": len(places), "most before": max(places, default=0)},
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    facts = {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
+             "run": str(asked.run), "visitors": asked.visitors, "load": os.getloadavg()[0]}
+    rows: list[dict[str, Any]] = []
+    if (Path(asked.run) / "config.json").is_file():
+        texts = sentences(None, 300)
+        random.Random(0).shuffle(texts)
+        with server(asked) as (url, _):
+            rows = asyncio.run(visit(url, asked, texts))
+    else:
+        print(f"there is no trained model at {asked.run}: nothing to serve", file=sys.stderr)
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+    print(json.dumps({"benchmark": "visitors", "machine": facts, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()

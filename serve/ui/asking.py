@@ -1,0 +1,144 @@
+"""How the page's handlers ask the service: what they are sent, who waits for whom, and how they say no."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Awaitable
+from typing import Any, TypeVar
+
+import gradio as gr
+from pydantic import BaseModel, Field, ValidationError
+
+from seq2see.serve.access import Caller
+from seq2see.serve.dialects.wire import From1, Tuning, bad_request
+from seq2see.serve.plan import Settings
+from seq2see.serve.refusal import Refusal
+from seq2see.serve.service import Request, Service
+from seq2see.serve.ui.shown import Start
+
+Result = TypeVar("Result")
+Body = TypeVar("Body", bound=BaseModel)
+AT_WORK = 8  # requests of the page that are translated at a time: as many make a good batch
+MOST_WAITING = 200
+MOST_VISITS = 2_000  # of which is remembered what was stopped last
+
+
+class Ask(Tuning):
+    """A translation that the page asks for, its `n`th; `prefix` are the ids that it is to begin with."""
+
+    n: int = Field(ge=0)
+    text: str
+    source: str | None = Field(default=None, min_length=1)
+    target: str | None = Field(default=None, min_length=1)
+    model: str | None = None
+    alternatives: From1 | None = None
+    prefix: tuple[int, ...] = Field(default=(), max_length=2_000)
+    start: Start | None = None
+
+    def settings(self) -> Settings:
+        given = {name: getattr(self, name) for name in Settings.__annotations__}
+        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
+
+    def request(self) -> Request:
+        return Request((self.text.strip(),), self.source, self.target, settings=self.settings(), model=self.model,
+                       prefix=self.prefix or "")
+
+
+def read(kind: type[Body], event: gr.EventData) -> Body:
+    """What the page's JavaScript sent with an event; anybody may have sent it."""
+    try:
+        return kind.model_validate_json(json.dumps(event._data), strict=True)
+    except (ValidationError, TypeError, ValueError) as error:
+        told = bad_request(error).message if isinstance(error, ValidationError) else "what was sent is not to be read"
+        raise refusal(told) from None
+
+
+def caller_of(service: Service, request: gr.Request) -> Caller:
+    try:
+        return service.access.caller(request)
+    except Refusal as error:
+        raise refusal(error.message) from None
+
+
+def refusal(message: str, title: str = "Not translated") -> gr.Error:
+    return gr.Error(message, title=title, print_exception=False, duration=8)
+
+
+class Line:
+    """Those who wait.  `AT_WORK` are at work; everybody else is told how many stand before them."""
+
+    def __init__(self, at_work: int = AT_WORK):
+        self._free = at_work
+        self._waiting: list[asyncio.Event] = []
+
+    async def places(self) -> AsyncGenerator[int, None]:
+        """How many stand before one, whenever that changes; ends when it is one's turn.  Then `leave` must follow."""
+        if self._free and not self._waiting:
+            self._free -= 1
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            raise Refusal(503, "queue_full", "too many people wait already: try again in a minute", retry_after=60)
+        mine = asyncio.Event()
+        self._waiting.append(mine)
+        try:
+            while mine in self._waiting:
+                yield self._waiting.index(mine)
+                mine.clear()
+                await mine.wait()
+        except BaseException:
+            if mine in self._waiting:
+                self._waiting.remove(mine)
+                self._tell()
+            else:
+                self.leave()  # it was one's turn, and one is gone
+            raise
+
+    def leave(self) -> None:
+        """Work is done: the next one's turn."""
+        if self._waiting:
+            self._waiting.pop(0).set()
+            self._tell()
+        else:
+            self._free += 1
+
+    def _tell(self) -> None:
+        for one in self._waiting:
+            one.set()
+
+
+class Visits:
+    """What each visitor's page has at work: a newer request, or a press of Stop, ends the older."""
+
+    def __init__(self) -> None:
+        self._stopped: OrderedDict[str, int] = OrderedDict()
+        self._running: dict[str, tuple[int, asyncio.Future[Any]]] = {}
+
+    def stop(self, visit: str, n: int) -> None:
+        """End what a visit has asked for up to its `n`th request, also what is still in line."""
+        self._stopped[visit] = max(n, self._stopped.pop(visit, -1))
+        if len(self._stopped) > MOST_VISITS:
+            self._stopped.popitem(last=False)
+        number, running = self._running.get(visit, (n + 1, None))
+        if running is not None and number <= n:
+            running.cancel()
+
+    def is_stopped(self, visit: str, n: int) -> bool:
+        return n <= self._stopped.get(visit, -1)
+
+    async def run(self, visit: str, n: int, work: Awaitable[Result]) -> Result | None:
+        """What the work gives, or None if it was stopped."""
+        self.stop(visit, n - 1)
+        task = asyncio.ensure_future(work)
+        self._running[visit] = n, task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self.is_stopped(visit, n):
+                return None
+            task.cancel()
+            raise
+        finally:
+            if self._running.get(visit, (0, None))[1] is task:
+                del self._running[visit]

@@ -1,0 +1,27 @@
+"""The box of the tab Translate: two texts side by side, and all that is done with them.
+
+Events, each with plain data: "ask" (`asking.Ask`), "stop" ({n}), "choose" ({shown}), "compare" (`one_word.Compare`).
+What it is sent, each as a property of its own: `about` (what there is to choose from), `value` (a translation), `links`
+(which words belong together), `line` (how many wait before), `told` (why there is no translation), `compared` (what
+one word changed).
+"""
+
+from typing import Any
+
+import gradio as gr
+
+from seq2see.serve.ui.components import asset, element
+
+
+def translation_box(*, about: dict[str, Any], **settings: Any) -> gr.HTML:
+    js = f"""{asset("dom.js")}
+{asset("words.js")}
+{asset("search.js")}
+{asset("small_map.js")}
+{asset("one_word.js")}
+{asset("translation.js")}
+const ask = (data) => trigger("ask", data), stop = (data) => trigger("stop", data);
+const choose = (data) => trigger("choose", data), compare = (data) => trigger("compare", data);
+translationBox(element.querySelector(".tr"), {{ props, watch, ask, stop, choose, compare }});"""
+    return element(template='<div class="tr"></div>', css=asset("translation.css") + asset("one_word.css"), js=js,
+                   about=about, links=None, line=None, told=None, compared=None, **settings)

@@ -1,0 +1,78 @@
+"""Two sentences that differ in a word: their translations, and what moved in the maps."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+from pydantic import Field
+
+from seq2see.lens.wording import printable
+from seq2see.serve.service import Refusal, Request, Service
+from seq2see.serve.ui.asking import caller_of, read, refusal
+from seq2see.serve.ui.shown import Strict
+
+if TYPE_CHECKING:
+    from seq2see.lens.moved import Move
+    from seq2see.lens.trace import Trace
+
+LONGEST = 300  # characters of each
+
+
+class Compare(Strict):
+    n: int
+    texts: tuple[str, ...] = Field(min_length=2, max_length=2)
+    source: str
+    target: str
+    model: str | None = None
+
+
+async def compare(service: Service, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+    """What a page is shown of the two."""
+    asked = read(Compare, event)
+    if max(map(len, asked.texts)) > LONGEST:
+        raise refusal(f"Sentences of at most {LONGEST} characters are compared.")
+    try:
+        _, traces = await service.translate_and_look(
+            Request(asked.texts, asked.source, asked.target, model=asked.model), caller=caller_of(service, request))
+        if len(traces) != 2:
+            raise refusal("One sentence each is compared.")
+        return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}
+    except Refusal as error:
+        raise refusal(error.message) from None
+
+
+def _compared(before: Trace, after: Trace) -> dict[str, Any]:
+    from seq2see.lens.moved import changed, moves
+
+    sources = changed(before.source_words, after.source_words)
+    targets = changed(before.target_words, after.target_words)
+    return {
+        "sides": [{"source": one.source_text, "source_changed": [[word.start, word.end] for word in sources[side]],
+                   "target": one.target_text, "target_changed": [[word.start, word.end] for word in targets[side]]}
+                  for side, one in enumerate((before, after))],
+        "moves": [_move(move, (before, after)) for move in moves(before, after)],
+    }  # fmt: skip
+
+
+def _move(move: Move, traces: tuple[Trace, Trace]) -> dict[str, Any]:
+    from seq2see.lens.by_words import word_map
+
+    maps = [word_map(trace, move.kind) for trace in traces]
+    names = [[printable(unit.text) for unit in one.rows] for one in maps]
+    columns = [[printable(unit.text) for unit in one.columns] for one in maps]
+
+    def word(at: tuple[int, int]) -> str:
+        was, now = (columns[side][at[side]] for side in (0, 1))
+        return was if was == now else f"{was}/{now}"
+
+    return {
+        "kind": move.kind, "layer": move.layer, "head": move.head, "moved": round(move.moved, 4),
+        "row": [names[side][move.row[side]] for side in (0, 1)],
+        "away": [word(move.away), *(round(share, 4) for share in move.lost)],
+        "to": [word(move.to), *(round(share, 4) for share in move.gained)],
+        "maps": [{"rows": names[side], "columns": columns[side], "row": move.row[side],
+                  "values": one.maps[move.layer, move.head].round(4).ravel().tolist()}
+                 for side, one in enumerate(maps)],
+    }  # fmt: skip

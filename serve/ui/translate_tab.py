@@ -1,0 +1,189 @@
+"""The tab Translate: a text and its translation side by side, alternatives, other words, and what belongs to what.
+
+The handlers only carry: `Ask` in, a translation out and in `shown` what Look needs of it; then, of what is shown, which
+words belong together and what else the model thought of.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from seq2see.serve.dialects.names import NAMES
+from seq2see.serve.jobs import Translation
+from seq2see.serve.service import Refusal, Service
+from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, read, refusal
+from seq2see.serve.ui.components.translation import translation_box
+from seq2see.serve.ui.one_word import compare
+from seq2see.serve.ui.shown import Shown, Start, Strict
+
+if TYPE_CHECKING:
+    from seq2see.lens.alignment import AlignmentChoice
+    from seq2see.lens.trace import Trace
+    from seq2see.serve.translator import Translator
+
+LONGEST_TO_ALIGN = 2_000  # characters; of a longer text nobody points at the words, and its maps would take seconds
+OTHERS = 8  # of a word, that are offered
+BROADER = "Helsinki-NLP/opus-mt-{source}-{target}"
+
+
+class Stop(Strict):
+    n: int
+
+
+class Chosen(Strict):
+    """Another of the alternatives, as this page was given it."""
+
+    shown: Shown
+
+
+def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
+    """In its tab; each translation leaves what Look looks into in `shown`."""
+    line, visits = Line(), Visits()
+
+    async def translate(event: gr.EventData, request: gr.Request) -> AsyncGenerator[tuple[Any, Any], None]:
+        ask, caller = read(Ask, event), caller_of(service, request)
+        visit = request.session_hash or secrets.token_hex()
+        if not ask.text.strip():
+            raise refusal("There is no text to translate.")
+        try:
+            async with aclosing(line.places()) as places:
+                async for before in places:
+                    if visits.is_stopped(visit, ask.n):
+                        return
+                    yield gr.update(line={"n": ask.n, "before": before}), gr.skip()
+            try:
+                found = await visits.run(visit, ask.n, service.translate(ask.request(), caller=caller))
+            finally:
+                line.leave()
+        except Refusal as error:
+            yield gr.update(told={"n": ask.n, "message": error.message}), gr.skip()
+            return
+        if found is None:
+            return
+        [result] = found
+        model = service.model_for(ask.request(), result.source_language or None, result.target_language or None)
+        each = [Shown.of(result, model=model, alternative=number, asked=dict(ask.settings()), start=ask.start).plain()
+                for number in range(len(result.hypotheses))]
+        yield gr.update(value=_answer(ask, result, service.models[model], each)), each[0]
+
+    def stop(event: gr.EventData, request: gr.Request) -> None:
+        visits.stop(request.session_hash or "", read(Stop, event).n)
+
+    def choose(event: gr.EventData) -> dict[str, Any]:
+        return read(Chosen, event).shown.plain()
+
+    async def align(value: Any, request: gr.Request) -> Any:
+        if value is None:
+            return gr.skip()
+        try:
+            found = Shown.read(value)
+            if len(found.text) > LONGEST_TO_ALIGN:
+                said = f"Which word is which is shown for texts up to {LONGEST_TO_ALIGN:,} characters."
+                return gr.update(links={"ids": found.ids, "parts": [], "said": said})
+            links = await service.examine([found.text], lambda translator: _links(found, translator), model=found.model,
+                                          caller=caller_of(service, request))
+        except Refusal as error:
+            raise refusal(error.message, "Words not linked") from None
+        return gr.update(links=links)
+
+    async def flip(event: gr.EventData, request: gr.Request) -> Any:
+        return gr.update(compared=await compare(service, event, request))
+
+    box = translation_box(about=about(service), elem_id="translation")
+    box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
+            api_visibility="private")
+    box.stop(stop, None, None, queue=False, api_visibility="private")
+    box.choose(choose, None, [shown], show_progress="hidden", queue=False, api_visibility="private")
+    box.compare(flip, None, [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                api_visibility="private")
+    shown.change(align, [shown], [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                 api_visibility="private")
+    return box
+
+
+def about(service: Service, *, asked: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What the box is to offer: models, languages, limits; and what a link asks it to translate at once."""
+    limits = service.settings
+    return {
+        "ready": bool(service.models) and not service.draining,
+        "models": [{"name": name, "pairs": [list(pair) for pair in one.language_pairs],
+                    "beams": min(one.limits.plan().num_beams, limits.beams)} for name, one in service.models.items()],
+        "names": {code: NAMES.get(code, code) for pair in service.language_pairs for code in pair},
+        "characters": limits.characters,
+        "alternatives": limits.alternatives,
+        "beams": limits.beams,
+        "asked": asked,
+    }  # fmt: skip
+
+
+def asked_by_link(query: Any, *, longest: int) -> dict[str, Any] | None:
+    """What `?text=...&from=...&to=...&look=KIND,LAYER,HEAD` asks for; what is not right in it is left out."""
+    text = str(query.get("text", ""))[:longest]
+    if not text.strip():
+        return None
+    asked: dict[str, Any] = {"text": text, "source": query.get("from"), "target": query.get("to")}
+    kind, *place = str(query.get("look", "")).split(",")
+    if kind in ("cross", "encoder", "decoder"):
+        layer, head = ([int(one) if one.isdecimal() and len(one) < 4 else None for one in place] + [None, None])[:2]
+        asked["start"] = Start(kind=kind, layer=layer, head=head).model_dump()  # type: ignore[arg-type]
+    return asked
+
+
+def _answer(ask: Ask, result: Translation, translator: Translator, each: list[dict[str, Any]]) -> dict[str, Any]:
+    unknown = result.unknown_words or ()
+    seen = translator.seen_words(result.source_language)
+    broader = BROADER.format(source=result.source_language, target=result.target_language)
+    language = NAMES.get(result.source_language, result.source_language)
+    return {
+        "n": ask.n,
+        "source_text": result.source_text,
+        "source": result.source_language,
+        "target": result.target_language,
+        "detected": ask.source is None or ask.source == "auto",
+        "parts": len(result.parts),
+        "hypotheses": [{"text": one.text, "score": one.score, "log_prob": one.log_prob, "finished": one.finished}
+                       for one in result.hypotheses],
+        "shown": each,
+        "unknown": [[word.start, word.end] for word in unknown],
+        "learnt": f"{len(seen or ()):,} {language} words",
+        "broader": f"seq2see serve {broader}",
+        "engine": f"{result.engine}, {result.precision}",
+    }  # fmt: skip
+
+
+def _links(found: Shown, translator: Translator) -> dict[str, Any]:
+    """Which words belong together in each part, and what else stood at each word; run by the service."""
+    from seq2see.lens.anatomy import attention_sites
+    from seq2see.lens.counterparts import best_known
+
+    sites = attention_sites(translator.model)["cross"]
+    known = best_known(layers=len(sites), heads=sites[-1].heads, fitted=translator.alignment, trust=translator.trust)
+    traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
+    special = {*translator.tokenizer.all_special_ids, *translator.limits.end}
+    return {"ids": found.ids, "said": known.said, "parts": [_part(trace, known.choice, special) for trace in traces]}
+
+
+def _part(trace: Trace, choice: AlignmentChoice, special: set[int]) -> dict[str, Any]:
+    from seq2see.lens.counterparts import counterparts, first_steps
+
+    steps = first_steps(trace)
+    return {
+        "source_text": trace.source_text,
+        "target_text": trace.target_text,
+        "source": [[word.start, word.end] for word in trace.source_words],
+        "target": [[word.start, word.end] for word in trace.target_words],
+        "pairs": [[pair.source, pair.target, round(pair.share, 4)] for pair in counterparts(trace, choice)],
+        "others": [
+            {"prefix": list(trace.target_ids[trace.given : step]),
+             "choices": [{"text": one.text, "id": one.id, "probability": round(math.exp(one.log_prob), 6),
+                          "taken": one.id == trace.target_ids[step], "special": one.id in special}
+                         for one in trace.top[step][:OTHERS]]}
+            for step in steps
+        ],
+    }  # fmt: skip

@@ -1,0 +1,153 @@
+"""Who waits for whom, and what of a visit is ended: without a browser."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from seq2see.serve.refusal import Refusal
+from seq2see.serve.ui.asking import MOST_WAITING, Line, Visits
+from seq2see.serve.ui.shown import Part, Shown
+
+
+def run(work):
+    return asyncio.run(asyncio.wait_for(work, 10))
+
+
+async def until_turn(line, told):
+    async with aclosing(line.places()) as places:
+        async for before in places:
+            told.append(before)
+
+
+async def settled():
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_each_in_line_is_told_how_many_stand_before():
+    async def scene():
+        line, told = Line(1), [[], [], []]
+        waiting = [asyncio.ensure_future(until_turn(line, one)) for one in told]
+        await settled()
+        assert told == [[], [0], [1]] and waiting[0].done() and not waiting[1].done()
+        line.leave()
+        await settled()
+        assert waiting[1].done() and told[2] == [1, 0]
+        line.leave()
+        await settled()
+        assert waiting[2].done()
+        line.leave()
+        assert line._free == 1
+
+    run(scene())
+
+
+@pytest.mark.parametrize("gone", [1, 2])
+def test_who_leaves_the_line_is_not_waited_for(gone):
+    async def scene():
+        line, told = Line(1), [[], [], []]
+        waiting = [asyncio.ensure_future(until_turn(line, one)) for one in told]
+        await settled()
+        waiting[gone].cancel()
+        await settled()
+        line.leave()
+        await settled()
+        other = waiting[3 - gone]
+        assert other.done() and not other.cancelled()
+        line.leave()
+        assert line._free == 1
+
+    run(scene())
+
+
+def test_who_is_gone_when_the_turn_comes_hands_it_on():
+    async def scene():
+        line = Line(1)
+        await until_turn(line, [])
+        places = line.places()
+        assert await anext(places) == 0
+        line.leave()
+        await places.aclose()
+        await until_turn(line, [])
+
+    run(scene())
+
+
+def test_a_line_has_an_end():
+    async def scene():
+        line = Line(0)
+        waiting = [asyncio.ensure_future(until_turn(line, [])) for _ in range(MOST_WAITING)]
+        await settled()
+        with pytest.raises(Refusal, match="too many"):
+            await until_turn(line, [])
+        for one in waiting:
+            one.cancel()
+
+    run(scene())
+
+
+def test_a_newer_request_ends_the_older_of_the_same_visit_alone():
+    async def scene():
+        visits, ended = Visits(), []
+
+        async def work(name, seconds):
+            try:
+                await asyncio.sleep(seconds)
+                return name
+            except asyncio.CancelledError:
+                ended.append(name)
+                raise
+
+        first = asyncio.ensure_future(visits.run("a", 1, work("first", 60)))
+        other = asyncio.ensure_future(visits.run("b", 1, work("other", 0.01)))
+        await settled()
+        assert await visits.run("a", 2, work("second", 0)) == "second"
+        assert await first is None and ended == ["first"]
+        assert await other == "other"
+
+    run(scene())
+
+
+def test_what_is_stopped_before_its_turn_is_known_to_be():
+    visits = Visits()
+    visits.stop("a", 3)
+    assert visits.is_stopped("a", 3) and not visits.is_stopped("a", 4) and not visits.is_stopped("b", 3)
+    visits.stop("a", 1)
+    assert visits.is_stopped("a", 3)
+
+
+def test_a_request_that_is_cancelled_from_outside_is_not_taken_for_stopped():
+    async def scene():
+        visits = Visits()
+        task = asyncio.ensure_future(visits.run("a", 1, asyncio.sleep(60)))
+        await settled()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    run(scene())
+
+
+SHOWN = Shown(model="m", source="en", target="fr", text="The cat.", engine="torch", precision="float32",
+              parts=(Part(text="The cat.", ids=(4, 40, 2), score=-0.5, log_prob=-1.5, finished=True),))
+
+
+def test_what_is_shown_goes_to_the_browser_and_back():
+    assert Shown.read(SHOWN.plain()) == SHOWN
+    assert Shown.read(SHOWN.at(kind="encoder", layer=1, head=None).plain()).start.kind == "encoder"
+
+
+@pytest.mark.parametrize("change", [{"parts": []}, {"text": 3}, {"more": 1}, {"start": {"layer": -1}},
+                                    {"parts": [{"text": "a", "ids": ["x"], "score": 0.0}]}])
+def test_what_nobody_was_given_is_refused(change):
+    with pytest.raises(Refusal):
+        Shown.read(SHOWN.plain() | change)
+
+
+def test_ids_outside_the_vocabulary_are_refused(translator):
+    from seq2see.errors import UserError
+
+    wrong = SHOWN.model_copy(update={"parts": (SHOWN.parts[0].model_copy(update={"ids": (10**6,)}),)})
+    with pytest.raises(UserError, match="ids of pieces"):
+        wrong.traces(translator)

@@ -1,0 +1,335 @@
+"""The tab Translate in a real browser: every value on the screen is the translator's or the lens's."""
+
+import math
+
+import pytest
+
+from seq2see.lens.alignment import naive_choice
+from seq2see.lens.counterparts import counterparts, first_steps
+
+ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
+
+
+def write(tab, text, *, key="Control+Enter"):
+    """Have a text translated, and its words linked."""
+    tab.locator("textarea.tr-text").fill(text)
+    tab.keyboard.press(key) if key else tab.locator("#translate").click()
+    tab.wait_for_function("""text => {
+        const caption = document.querySelector('.tr-caption').textContent;
+        return document.querySelector('.tr').dataset.busy === 'false' && caption && !caption.startsWith('Reading')
+            && document.querySelector('textarea.tr-text').value === text; }""", arg=text)
+
+
+def idle(tab):
+    tab.wait_for_function("document.querySelector('.tr').dataset.busy === 'false'")
+
+
+def shows(tab, text):
+    tab.wait_for_function("text => document.querySelector('.tr-out').textContent === text", arg=text)
+
+
+def read_out(tab):
+    return tab.locator(".tr-out").inner_text()
+
+
+def asked(tab):
+    """What the page sends, from now on: the data of each question."""
+    sent = []
+
+    def note(request):
+        if "/queue/join" in request.url:
+            data = request.post_data_json.get("event_data")
+            if isinstance(data, dict) and "text" in data:
+                sent.append(data)
+
+    tab.on("request", note)
+    return sent
+
+
+@pytest.mark.parametrize("key", [None, "Control+Enter", "Meta+Enter"])
+def test_a_text_is_translated(page, translator, key):
+    write(page, "The cat did not cross.", key=key)
+    assert read_out(page) == translator("The cat did not cross.").text
+
+
+def test_what_is_typed_is_translated_after_a_pause_and_an_older_question_changes_nothing(page, translator):
+    sent = asked(page)
+    page.locator("textarea.tr-text").fill("The cat did")
+    page.locator("textarea.tr-text").fill("The cat did not cross.")
+    shows(page, translator("The cat did not cross.").text)
+    assert [one["text"] for one in sent] == ["The cat did not cross."]
+    page.locator("textarea.tr-text").fill("The cat.")
+    page.locator("#translate").click()
+    page.locator("textarea.tr-text").fill("The box did not fit.")
+    shows(page, translator("The box did not fit.").text)
+    page.wait_for_timeout(500)
+    assert read_out(page) == translator("The box did not fit.").text
+
+
+def test_without_the_tick_nothing_is_translated_before_one_asks(page):
+    sent = asked(page)
+    page.get_by_label("while I type").uncheck()
+    page.locator("textarea.tr-text").fill("The cat.")
+    page.wait_for_timeout(900)
+    assert not sent
+    page.locator("#translate").click()
+    page.wait_for_function("document.querySelector('.tr-out').textContent")
+
+
+def test_pointing_at_a_word_lights_its_counterparts_with_their_shares(page, translator):
+    write(page, "The cat did not cross.")
+    [trace] = translator.look(translator("The cat did not cross."))
+    pairs = counterparts(trace, naive_choice(*trace.cross["raw"].shape[:2]))
+    word = pairs[0].target
+    page.locator(f'.tr-out [data-word="0.{word}"]').hover()
+    mine = [pair for pair in pairs if pair.target == word]
+    lit = page.locator('.tr-mirror [data-on="other"]')
+    assert lit.all_inner_texts() == [trace.source_words[pair.source].text for pair in mine]
+    share = float(lit.first.evaluate("node => node.style.getPropertyValue('--share')"))
+    assert share == pytest.approx(mine[0].share, abs=6e-5)
+    told = page.locator(".tr-reading").inner_text()
+    assert trace.target_words[word].text in told and f"{100 * mine[0].share:.0f}" in told
+    assert "nobody knows its error" in page.locator(".tr-caption").inner_text()
+
+    source = mine[0].source
+    box = page.locator(f'.tr-mirror [data-word="0.{source}"]').bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expected = [trace.target_words[pair.target].text for pair in pairs if pair.source == source]
+    page.wait_for_function("texts => JSON.stringify(Array.from(document.querySelectorAll('.tr-out [data-on=other]'), "
+                           "one => one.textContent)) === JSON.stringify(texts)", arg=expected)
+    page.mouse.move(1, 1)
+    assert page.locator('[data-on="other"]').count() == 0
+
+
+def test_by_keyboard_too_words_are_pointed_at(page):
+    write(page, "The cat did not cross.")
+    page.locator(".tr-out .tr-word").first.focus()
+    first = page.locator(".tr-reading").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".tr-out .tr-word:focus").get_attribute("data-word") == "0.1"
+    assert page.locator(".tr-reading").inner_text() != first
+    page.locator("textarea.tr-text").focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowRight")
+    assert page.locator('.tr-mirror [data-on="own"]').inner_text() == "The"
+
+
+def test_another_choice_at_a_word_is_taken_and_the_rest_translated_anew(page, translator):
+    write(page, "The cat did not cross.")
+    [trace] = translator.look(translator("The cat did not cross."))
+    word = len(trace.target_words) - 1
+    step = first_steps(trace)[word]
+    page.locator(f'.tr-out [data-word="0.{word}"]').click()
+    shown = page.locator(".tr-pop button small").all_inner_texts()
+    expected = [math.exp(one.log_prob) for one in trace.top[step][:8]]
+    for text, probability in zip(shown, expected, strict=True):
+        assert text == "<0.1 %" or float(text.removesuffix(" %")) == pytest.approx(100 * probability, abs=0.51)
+    other = next(i for i, one in enumerate(trace.top[step][:8]) if one.id > 35 and one.id != trace.target_ids[step])
+    prefix = (*trace.target_ids[trace.given : step], trace.top[step][other].id)
+    sent = asked(page)
+    page.locator(".tr-pop button").nth(other).click()
+    page.locator(".tr-held").get_by_role("button").wait_for()
+    [question] = sent
+    assert tuple(question["prefix"]) == prefix
+    idle(page)
+    settings = {"num_beams": question["num_beams"]}
+    [job] = translator.prepare(["The cat did not cross."], prefix=prefix, alternatives=question.get("alternatives"),
+                               **settings)
+    [(ids, plan)] = job.work
+    assert read_out(page) == translator.finish(job, translator.engine_for(plan).translate([ids], plan)).text
+    page.locator(".tr-held").get_by_role("button").click()
+    page.wait_for_function("!document.querySelector('.tr-held').textContent")
+
+
+def test_escape_leaves_the_choices_and_comes_back_to_the_word(page):
+    write(page, "The cat did not cross.")
+    page.locator(".tr-out .tr-word").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".tr-pop").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator(".tr-pop").is_visible()
+    assert page.locator(".tr-out .tr-word:focus").count() == 1
+
+
+def test_alternatives_have_their_scores_and_one_of_them_can_be_looked_into(page, translator):
+    page.locator(".tr-how summary").click()
+    page.get_by_label("beam search").check()
+    page.locator(".tr-settings select").select_option("3")
+    write(page, "The cat did not cross.")
+    beams = int(page.locator(".tr-settings input[type=number]").first.input_value())
+    result = translator("The cat did not cross.", alternatives=3, num_beams=beams)
+    others = page.locator(".tr-others li")
+    assert others.locator("button").all_inner_texts() == [one.text for one in result.hypotheses]
+    assert [text.split(" ")[0] for text in others.locator("small").all_inner_texts()] == [
+        f"{one.score:.3f}" for one in result.hypotheses]
+    others.nth(2).locator("button").click()
+    shows(page, result.hypotheses[2].text)
+
+
+def test_sampling_draws_with_its_settings(page):
+    page.locator(".tr-how summary").click()
+    sent = asked(page)
+    page.locator("textarea.tr-text").fill("The cat.")
+    page.get_by_label("sampling").check()
+    page.get_by_label("temperature").fill("0.5")
+    page.get_by_label("top-k").fill("7")
+    page.get_by_label("top-p").fill("0.9")
+    page.get_by_role("button", name="Draw again").click()
+    idle(page)
+    last = sent[-1]
+    assert {name: last[name] for name in ("temperature", "top_k", "top_p", "seed")} == {
+        "temperature": 0.5, "top_k": 7, "top_p": 0.9, "seed": 1}
+    page.get_by_label("greedy").check()
+    idle(page)
+    assert sent[-1]["num_beams"] == 1 and "temperature" not in sent[-1]
+
+
+def test_words_never_seen_are_marked_with_what_was_learnt_and_what_to_serve(page, translator):
+    write(page, "The zebra did not cross.")
+    told = page.locator(".tr-unknown").inner_text()
+    assert "Never seen in training: zebra." in told and "5 English words" in told
+    assert "seq2see serve Helsinki-NLP/opus-mt-en-" in told
+    assert page.locator(".tr-mirror [data-unseen]").all_inner_texts() == ["zebra"]
+    write(page, "The cat.")
+    assert not page.locator(".tr-unknown").inner_text()
+
+
+def test_a_text_cut_into_parts_says_so_and_each_part_is_linked(page, translator):
+    text = "The cat did not cross. " * 3
+    write(page, text.strip())
+    parts = len(translator(text.strip()).parts)
+    assert parts > 1 and f"cut into {parts} parts" in page.locator(".tr-cut").inner_text()
+    assert {word.split(".")[0] for word in page.locator(".tr-mirror .tr-word").evaluate_all(
+        "words => words.map(word => word.dataset.word)")} == {str(i) for i in range(parts)}
+
+
+def test_a_text_too_long_is_counted_and_not_sent(page, server):
+    sent = asked(page)
+    page.locator("textarea.tr-text").fill("x" * (server.settings.characters + 1))
+    page.locator("#translate").click()
+    assert "5,001 / 5,000" in page.locator(".tr-count").inner_text()
+    assert "at most 5,000" in page.locator(".tr-told").inner_text() and not sent
+
+
+def test_what_is_refused_is_told_in_one_line(page):
+    page.locator("textarea.tr-text").fill("a" + "\u0301" * 200)
+    page.locator("#translate").click()
+    page.wait_for_function("document.querySelector('.tr-told').textContent.includes('too long')")
+    assert page.locator(".tr").get_attribute("data-busy") == "false"
+
+
+def test_another_language_translates_at_once(page, translator):
+    write(page, "The cat.")
+    page.get_by_label("To", exact=True).select_option("de")
+    shows(page, translator("The cat.", target="de").text)
+    assert page.get_by_label("Swap the languages").is_disabled(), "German to English is not served"
+
+
+def test_copying(page, translator):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    write(page, "The cat.")
+    page.get_by_label("Copy the translation").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == translator("The cat.").text
+    page.get_by_label("Copy a link to this translation").click()
+    page.wait_for_function("document.querySelectorAll('.tr-icon').length && [...document.querySelectorAll('.tr-icon')]"
+                           ".filter(one => one.textContent === 'Copied').length")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "?text=The+cat.&from=en&to=" in link
+
+
+def test_a_link_is_translated_at_once(open_tab, server, translator):
+    tab = open_tab(f"{server.url}/ui/?text=The%20cat.&from=en&to=de")
+    shows(tab, translator("The cat.", target="de").text)
+    assert tab.locator("textarea.tr-text").input_value() == "The cat."
+
+
+def test_a_link_to_a_map_opens_look(open_tab, server):
+    tab = open_tab(f"{server.url}/ui/?text=The%20cat.&from=en&to=fr&look=encoder,0,1")
+    tab.get_by_role("tab", name="Look", selected=True).wait_for()
+
+
+@pytest.mark.parametrize("where", ["text", "link"])
+def test_text_never_runs_as_code(open_tab, server, where):
+    from urllib.parse import quote
+
+    if where == "text":
+        tab = open_tab(server.url)
+        write(tab, ATTACK[:60])
+    else:
+        wish = "&".join(f"{name}={quote(ATTACK)}" for name in ("text", "from", "to", "look"))
+        tab = open_tab(f"{server.url}/ui/?{wish}")
+        tab.wait_for_function("document.querySelector('.tr-out').textContent")
+        assert tab.locator("textarea.tr-text").input_value() == ATTACK
+    tab.wait_for_function("!document.querySelector('.tr-caption').textContent.startsWith('Reading')")
+    if tab.locator(".tr-out .tr-word").count():
+        tab.locator(".tr-out .tr-word").first.click()
+    assert tab.evaluate("window.hit") is None
+    assert tab.locator(".tr img, .tr script").count() == 0
+
+
+def test_one_word_changed_shows_both_translations_and_what_moved(page, translator):
+    page.locator(".ow-words button").first.click()
+    page.locator(".ow-result").wait_for()
+    texts = ["The goat chased the wolf because it was hungry.", "The goat fled from the wolf because it was hungry."]
+    assert page.locator(".ow-source").all_inner_texts() == texts
+    usual = [translator(text) for text in texts]
+    assert page.locator(".ow-target").all_inner_texts() == [one.text for one in usual]
+    assert "chased" in page.locator(".ow-source mark").first.inner_text()
+    assert page.locator("textarea.tr-text").input_value() == texts[0]
+    from seq2see.lens.moved import moves
+
+    found = moves(*(translator.look(one)[0] for one in usual))
+    first = page.locator(".ow-moves button").first.inner_text()
+    assert f"layer {found[0].layer}, head {found[0].head}" in first
+    assert page.locator(".ow-moves button").count() == len(found)
+    page.locator(".ow-words button").nth(1).click()
+    assert page.locator("textarea.tr-text").input_value() == texts[1]
+
+
+def test_beyond_an_emoji_words_are_in_their_places(page):
+    """Python counts it as one character, JavaScript as two."""
+    write(page, "\U0001f431 cat did not cross.")
+    words = page.locator(".tr-mirror .tr-word").all_inner_texts()
+    assert words[-4:] == ["did", "not", "cross", "."]
+
+
+def test_an_older_answer_changes_nothing(page, translator):
+    write(page, "The cat.")
+    before = read_out(page)
+    held = []
+    page.route("**/run/**", lambda route: route.fulfill(json={"data": []}))  # so that the server answers all the same
+    page.route("**/queue/data*", lambda route: held.append(route))
+    page.locator("textarea.tr-text").fill("The box did not fit.")
+    page.locator("#translate").click()
+    page.wait_for_function("document.querySelector('.tr').dataset.busy === 'true'")
+    page.get_by_role("button", name="Stop").click()
+    page.unroute("**/queue/data*")
+    for route in held:
+        route.continue_()
+    page.wait_for_timeout(1500)
+    assert read_out(page) == before and page.locator(".tr-status").inner_text() == "Stopped"
+
+
+def test_right_to_left_text_is_shown_from_the_right(page):
+    page.locator("textarea.tr-text").fill("שלום עולם")
+    assert page.locator("textarea.tr-text").evaluate("node => getComputedStyle(node).direction") == "rtl"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_it_fits_every_width_in_light_and_dark(open_tab, server, width, scheme):
+    tab = open_tab(server.url, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    write(tab, "The cat did not cross the street because it was too tired.")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    ink, paper = tab.locator(".tr-side").first.evaluate(
+        "node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]")
+    brightness = [sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) for colour in (ink, paper)]
+    assert (brightness[0] > brightness[1]) == (scheme == "dark")
+
+
+def test_nothing_typed_is_kept_by_the_browser(page):
+    write(page, "A secret of mine.")
+    kept = page.evaluate("""async () => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie,
+        await indexedDB.databases(), await caches.keys(), history.state])""")
+    assert "secret" not in kept and "secret" not in page.url

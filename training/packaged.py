@@ -1,0 +1,37 @@
+"""The packaged storybook model: whether a folder holds it, and training it there."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+
+
+def is_finished(run: Path) -> bool:
+    """A run's metrics are the last thing that training writes."""
+    return (run / "metrics.json").is_file() and (run / "model.safetensors").is_file()
+
+
+def is_begun(run: Path) -> bool:
+    """Whether a training was begun there; UserError for a folder that holds something else."""
+    begun = (run / "run.yaml").is_file()
+    if run.is_dir() and any(item.name != ".lock" for item in run.iterdir()) and not begun:
+        raise UserError(f"{run} holds something that is not a run of ours; show it with `seq2see serve {run}`,"
+                        " or give another folder by --run FOLDER")
+    return begun
+
+
+def train_storybook(run: Path, *, callbacks: Sequence[Any] = ()) -> None:
+    """Train the packaged configuration into `run`, going on where an interrupted training stopped; with these callbacks
+    of transformers beside our own.
+
+    UserError for a folder that holds something else.
+    """
+    from seq2see.training.config import load_config
+    from seq2see.training.run import run_experiment
+
+    begun = is_begun(run)
+    print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)
+    overrides = [f"training.output_dir={json.dumps(str(run))}", f"training.resume={json.dumps(begun)}"]
+    run_experiment(load_config("storybook", overrides), callbacks=callbacks)
