@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from seq2see.lens.alignment import AlignmentChoice
+    from seq2see.lens.head_roles import Roles
     from seq2see.lens.trace import Trace
     from seq2see.lens.trust import Trust
     from seq2see.serve.scoring import Score
@@ -139,6 +141,16 @@ class Translator:
         """The transformers tokenizer; loaded with the model."""
         return self._load()[1]
 
+    @contextmanager
+    def inside(self) -> Iterator[Loaded]:
+        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
+
+        Not to be entered twice: `look`, `score` and translating by torch wait for it.
+        """
+        loaded = self._load()
+        with self._lock:
+            yield loaded
+
     @cached_property
     def torch_engine(self) -> TorchEngine:
         from seq2see.serve.torch_engine import TorchEngine
@@ -165,6 +177,14 @@ class Translator:
             return None
         trust = Trust.load(path)
         return trust if trust.weights == fingerprint(path.parent) else None
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it for these very weights."""
+        from seq2see.lens.head_roles import FILE, read_roles
+
+        path = self._checkpoint.folder / FILE if self._checkpoint else None
+        return {} if path is None or not path.is_file() else read_roles(path, weights=fingerprint(path.parent))
 
     @property
     def limits(self) -> Limits:
@@ -275,7 +295,7 @@ class Translator:
         source, target = self._pair(source, target)
         limits = self.limits
         plan = limits.plan(
-            first=self._tag(target),
+            first=self.tag(target),
             prefix=self._begun(prefix, target),
             **settings,
         )
@@ -390,7 +410,7 @@ class Translator:
                     [hypothesis.token_ids for hypothesis in chosen],
                     source_language=source,
                     target_language=target,
-                    given=len(self.limits.plan(first=self._tag(target)).prefix),
+                    given=len(self.limits.plan(first=self.tag(target)).prefix),
                     scores=[hypothesis.score for hypothesis in chosen],
                     engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
                     engine=engine,
@@ -426,7 +446,7 @@ class Translator:
 
         source, target = self._pair(source, target)
         model, tokenizer = self._load()
-        first = next(iter(self.limits.plan(first=self._tag(target)).prefix), None)
+        first = next(iter(self.limits.plan(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
         for text, translation in zip(map(_composed, sources), map(_composed, translations), strict=True):
             if not text.strip() or not translation.strip():
@@ -449,7 +469,7 @@ class Translator:
             raise UserError(f"this model does not translate from {asked}; it has {known}")
         return fitting[0]
 
-    def _tag(self, target: str) -> int | None:
+    def tag(self, target: str) -> int | None:
         """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
         if not target or not self.codec.tags:
             return None
