@@ -18,6 +18,7 @@ def demo(args: argparse.Namespace) -> None:
 
     from seq2see.serve.server import launch
     from seq2see.serve.translator import Translator
+    from seq2see.training.packaged import is_finished, train_storybook
 
     run = Path(args.run)
     port = choose_port(args.host, args.port)
@@ -26,25 +27,6 @@ def demo(args: argparse.Namespace) -> None:
     print_summary(run)
     models = {run.resolve().name: partial(Translator.from_pretrained, str(run))}
     launch(models, host=args.host, port=port, open_browser=not args.no_browser)
-
-
-def is_finished(run: Path) -> bool:
-    """A run's metrics are the last thing that training writes."""
-    return (run / "metrics.json").is_file() and (run / "model.safetensors").is_file()
-
-
-def train_storybook(run: Path) -> None:
-    """Train the packaged configuration into `run`, going on where an interrupted training stopped."""
-    from seq2see.training.config import load_config
-    from seq2see.training.run import run_experiment
-
-    begun = (run / "run.yaml").is_file()
-    if run.is_dir() and any(run.iterdir()) and not begun:
-        raise UserError(f"{run} holds something that is not a run of ours; show it with `seq2see serve {run}`,"
-                        " or give demo another folder by --run FOLDER")
-    print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)
-    overrides = [f"training.output_dir={json.dumps(str(run))}", f"training.resume={json.dumps(begun)}"]
-    run_experiment(load_config("storybook", overrides))
 
 
 def print_summary(run: Path) -> None:

@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "tokenizer": {"tokenizer", "modeling", "errors"},
     "training": {"training", "tokenizer", "modeling", "errors", "cores", "configs"},
     "lens": {"lens", "tokenizer", "modeling", "errors"},
+    "lessons": {"lessons", "training", "lens", "tokenizer", "modeling", "errors", "gold", "__version__"},
     "serve": {"serve", "lens", "tokenizer", "modeling", "errors", "cores", "__version__"},
     "configs": set(),
 }
@@ -36,7 +37,7 @@ EXCEPTIONS = {
     "seq2see/errors.py": set(),
 }
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.
-WITHOUT_A_PAGE = ["lens", "modeling", "tokenizer", "training", "serve/translator.py", "serve/engine.py",
+WITHOUT_A_PAGE = ["lens", "lessons", "modeling", "tokenizer", "training", "serve/translator.py", "serve/engine.py",
                   "serve/service.py", "serve/batcher.py"]
 LIBRARIES = {"accelerate", "datasets", "gradio", "numpy", "peft", "ray", "tokenizers", "torch", "transformers", "yaml"}
 
