@@ -21,7 +21,7 @@ class Chapter:
 CHAPTERS = (
     Chapter("Words", "A model cannot read. It is given numbers for words, and what it knows of them it has learnt.",
             ("l11_words",)),
-    Chapter("Vectors", "What can be done with a word once it is a list of numbers: compare, weigh, say where it stands.",
+    Chapter("Vectors", "What can be done with words once they are numbers: compare, weigh, say where one stands.",
             ("l01_similarity", "l04_temperature", "l08_positions")),
     Chapter("Attention", "How words take from one another what they need, built up from nothing.",
             ("l02_attention", "l03_scaling", "l05_worked_example", "l18_values", "l07_many_heads", "l06_causal_mask",

@@ -82,7 +82,7 @@ SHOWN = (random_scores, softmax, jacobian_sizes)
 
 def compute(bench: Workbench) -> Result:
     queries = bench.pick(2000, 300)
-    figures = np.empty((4, 2, len(WIDTHS), len(bench.seeds)))
+    variance, median, mean, largest = np.empty((4, 2, len(WIDTHS), len(bench.seeds)))
     for s, seed in enumerate(bench.seeds):
         rng = bench.seed(seed)
         for w, width in enumerate(WIDTHS):
@@ -90,16 +90,15 @@ def compute(bench: Workbench) -> Result:
             for row, scores_NK in enumerate((raw_NK, raw_NK / np.sqrt(width))):
                 weights_NK = softmax(scores_NK)
                 sizes_N = jacobian_sizes(weights_NK)
-                figures[:, row, w, s] = (
-                    scores_NK.var(), np.median(sizes_N), sizes_N.mean(), weights_NK.max(-1).mean()
-                )
+                variance[row, w, s], largest[row, w, s] = scores_NK.var(), weights_NK.max(-1).mean()
+                median[row, w, s], mean[row, w, s] = np.median(sizes_N), sizes_N.mean()
     sources = [pair.source for pair in bench.corpus.test[: bench.pick(60, 10)]]
     bench.seed(0)
     untrained = type(bench.model)(bench.model.config)
     halves = np.array(NOTED_SCORES) / 2
     return Result(
-        WIDTHS, *figures, tuple(softmax(np.array([2.0, 4.0, 5.0]))), tuple(halves), tuple(softmax(halves)),
-        head_variances(untrained, bench, sources), head_variances(bench.model, bench, sources),
+        WIDTHS, variance, median, mean, largest, tuple(softmax(np.array([2.0, 4.0, 5.0]))), tuple(halves),
+        tuple(softmax(halves)), head_variances(untrained, bench, sources), head_variances(bench.model, bench, sources),
     )
 
 

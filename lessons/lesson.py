@@ -101,18 +101,23 @@ def overall(findings: Sequence[Finding], why: str) -> Verdict:
 
 
 def spelled(value: Any) -> str:
-    """A number as a reader wants it: three significant digits, thousands parted; text stays."""
-    if isinstance(value, bool | np.bool_):
+    """A number as a reader wants it: about three significant digits, thousands parted; text stays."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    if not isinstance(value, float | np.floating):
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
+    if not isinstance(value, float):
         return str(value)
-    if not math.isfinite(value):
-        return "–" if math.isnan(value) else str(float(value)).replace("-", "−")
     size = abs(value)
-    text = f"{value:.1e}" if 0 < size < 0.0005 else f"{value:,.0f}" if size >= 100 else f"{value:.3g}"
-    if "e" not in text and 0.1 <= size < 100:
+    if math.isnan(value):
+        text = "–"
+    elif size >= 100 or value == 0:
+        text = f"{value:,.0f}"
+    elif size < 0.0005:
+        text = f"{value:.1e}"
+    else:
         text = f"{value:.{2 if size >= 1 else 3}f}"
     return text.replace("-", "−")
 

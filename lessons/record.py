@@ -96,8 +96,9 @@ def listing(function: Any) -> dict[str, Any]:
 def about_model(bench: Workbench) -> str:
     """One line: size, training, and how well it translates what it has not seen."""
     config = bench.model.config
-    line = (f"{bench.model.num_parameters() / 1e6:.2f} million parameters, {config.encoder_layers} encoder and"
-            f" {config.decoder_layers} decoder layers of {config.encoder_attention_heads} heads, width {config.d_model}")
+    line = (f"{bench.model.num_parameters() / 1e6:.2f} million parameters, width {config.d_model},"
+            f" {config.encoder_layers} encoder and {config.decoder_layers} decoder layers of"
+            f" {config.encoder_attention_heads} heads")
     if bench.budget is Budget.REDUCED and not (bench.run / "metrics.json").is_file():
         return f"{line}; trained for a few steps only"
     metrics = json.loads((bench.run / "metrics.json").read_text("utf-8"))
