@@ -69,7 +69,7 @@ class Look:
 
 
 class Lesson(Protocol):
-    """A lesson's module. Texts may hold `code`; a blank line parts paragraphs of HOW."""
+    """A lesson's module. Texts may hold `code` and *words spoken of*; a blank line parts paragraphs of HOW."""
 
     __name__: str
     TITLE: str

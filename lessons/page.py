@@ -112,8 +112,10 @@ def badge(word: str) -> str:
 
 
 def text(plain: str) -> str:
-    """Escaped, with what stands between backquotes as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(plain))
+    """Escaped, with what stands between backquotes as code, and between stars as words spoken of."""
+    parts = re.split(r"(`[^`]+`)", html.escape(plain))
+    return "".join(f"<code>{part[1:-1]}</code>" if part.startswith("`") else
+                   re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part) for part in parts)
 
 
 def foot(record: dict[str, Any]) -> str:

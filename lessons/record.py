@@ -14,7 +14,7 @@
                    "result": the figures themselves, as `lesson.to_data` gives them}],
      "errata":   [{"note", "shown", "rows": [[name, value]], "verdict"}]}
 
-Texts are plain, but for `code` between backquotes. NaN and infinity are null.
+Texts are plain, but for `code` between backquotes and *words spoken of* between stars. NaN and infinity are null.
 """
 
 import inspect
