@@ -57,7 +57,7 @@ def in_words(lesson: dict[str, Any]) -> str:
     lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", f"Claim: {lesson['claim']}",
              f"Verdict: {verdict['word']}. {verdict['why']}"]
     lines += [f"  {item['word']}: {item['claim']} {item['why']}" for item in verdict["findings"]]
-    for table in lesson["tables"]:
+    for table in (table for table in lesson["tables"] if not table["folded"]):
         rows = [table["columns"], *table["rows"]]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines += ["", table["caption"]]

@@ -228,9 +228,9 @@ def _degenerates(first: float, plain: float, scaled: float, trained: float) -> F
         "Each word attends mostly to itself, and everything else is negligible.",
         "holds" if first > MOSTLY and min(plain, scaled) > alone else
         "holds partly" if first > MOSTLY else "does not hold here",
-        f"Of the model's word vectors {first:.0%} score themselves highest (wanted: {MOSTLY:.0%}). They keep {plain:.0%}"
-        f" of the weight without a scale, {scaled:.0%} if scores are divided by √d (wanted: above {alone:.0%} either"
-        f" way). In the heads of the trained encoder, with their queries and keys, it is {trained:.0%}.",
+        f"Of the model's word vectors {first:.0%} score themselves highest (wanted: {MOSTLY:.0%}). They keep"
+        f" {plain:.0%} of the weight without a scale, {scaled:.0%} if scores are divided by √d (wanted: above"
+        f" {alone:.0%} either way). In the trained encoder, with its queries and keys, they keep {trained:.0%}.",
     )
 
 

@@ -52,10 +52,13 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    folded: bool = False  # large: shut until the reader opens it
 
     @classmethod
-    def of(cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-        return cls(caption, tuple(columns), tuple(tuple(spelled(cell) for cell in row) for row in rows))
+    def of(
+        cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, folded: bool = False
+    ) -> Table:
+        return cls(caption, tuple(columns), tuple(tuple(spelled(cell) for cell in row) for row in rows), folded)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def page(record: dict[str, Any]) -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>Attention, measured · Seq2See lessons</title><style>{asset("page.css")}</style></head>
-<body>{head(record)}<main>{contents(record, lessons)}{body}</main>{foot(record)}
+<body>{head(record)}<main>{contents(record, lessons)}{body}{errata(record["errata"])}</main>{foot(record)}
 <script>{asset("page.js")}</script></body></html>
 """
 
@@ -56,6 +56,9 @@ def contents(record: dict[str, Any], lessons: dict[int, Any]) -> str:
             for number in chapter["lessons"]
         )
         parts.append(f'<h4>{text(chapter["title"])}</h4><ol>{rows}</ol>')
+    if record["errata"]:
+        parts.append('<h4>Errata</h4><ol><li><span class="number"></span><a href="#errata">Slips of the notes</a>'
+                     f'<span class="soft">{len(record["errata"])} sentences</span></li></ol>')
     return f'<nav aria-label="Contents">{"".join(parts)}</nav>'
 
 
@@ -66,10 +69,6 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
         for item in verdict["findings"]
     )
     how = "".join(f"<p>{text(part)}</p>" for part in re.split(r"\n\s*\n", lesson["how"].strip()))
-    code = "".join(
-        f'<p class="soft"><code>{text(item["file"])}</code>, line {item["line"]}</p>'
-        f'<pre><code>{html.escape(item["source"])}</code></pre>' for item in lesson["code"]
-    )
     return f"""<article id="lesson-{lesson["number"]}">
 <h3><span class="soft">{lesson["number"]}.</span> {text(lesson["title"])}</h3>
 <p class="claim">{text(lesson["claim"])}</p>
@@ -78,9 +77,33 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 <h4>What was done</h4>{how}
 {f'<h4>What came out</h4><ul class="findings">{findings}</ul>' if findings else ""}
 {"".join(table(item) for item in lesson["tables"])}
-{f"<h4>The lines that matter</h4>{code}" if code else ""}
+{f"<h4>The lines that matter</h4>{listings(lesson['code'], shut=False)}" if lesson["code"] else ""}
 <h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
 </article>"""
+
+
+def errata(items: list[dict[str, Any]]) -> str:
+    """What the notes have wrong, each with the computation that says so."""
+    if not items:
+        return ""
+    parts = "".join(
+        f'<article id="erratum-{number}"><h3>{text(item["title"])}</h3><p class="claim">{text(item["note"])}</p>'
+        f'<p>{badge("holds" if item["stands"] else "does not hold here")} {text(item["why"])}</p>'
+        f'<p><b>Instead:</b> {text(item["instead"])}</p>{table(item["table"])}{listings(item["code"])}</article>'
+        for number, item in enumerate(items, 1)
+    )
+    return ('<h2 id="errata">Errata</h2><p class="about">Sentences of the study notes that cannot stand as they are'
+            f" written. Each was put to a computation, which decides.</p>{parts}")
+
+
+def listings(code: list[dict[str, Any]], *, shut: bool = True) -> str:
+    """Functions as they stand in their files."""
+    return "".join(
+        f'<details{"" if shut else " open"}><summary><code>{text(item["name"])}</code>'
+        f' in <code>{text(item["file"])}</code>, line {item["line"]}</summary>'
+        f'<pre><code>{html.escape(item["source"])}</code></pre></details>'
+        for item in code
+    )
 
 
 def look(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
@@ -103,8 +126,12 @@ def table(item: dict[str, Any]) -> str:
         return "".join(f"<{tag}{how}>{text(cell)}</{tag}>" for cell, how in zip(cells, aligned, strict=True))
 
     rows = "".join(f"<tr>{line('td', row)}</tr>" for row in item["rows"])
-    return (f'<div class="table"><table><caption>{text(item["caption"])}</caption>'
-            f'<thead><tr>{line("th", item["columns"])}</tr></thead><tbody>{rows}</tbody></table></div>')
+    caption = text(item["caption"])
+    inside = f'<thead><tr>{line("th", item["columns"])}</tr></thead><tbody>{rows}</tbody></table></div>'
+    if item["folded"]:
+        size = f"{len(item['rows'])} × {len(item['columns']) - 1}"
+        return f'<details><summary>{caption} ({size})</summary><div class="table"><table>{inside}</details>'
+    return f'<div class="table"><table><caption>{caption}</caption>{inside}'
 
 
 def badge(word: str) -> str:

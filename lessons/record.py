@@ -6,13 +6,14 @@
      "lessons":  [{"number", "name": "l03_scaling", "title", "claim", "how", "try",
                    "verdict": {"word": "holds" | "holds partly" | "does not hold here", "why",
                                "findings": [{"claim", "word", "why"}]},
-                   "tables": [{"caption", "columns": [text], "rows": [[text]]}],
+                   "tables": [{"caption", "columns": [text], "rows": [[text]], "folded": large, shut until opened}],
                    "svg": the picture, an <svg> element whose colours are var(--ink), --soft, --line, --blue, --orange,
                           --green, --purple and --red of whatever page it stands in,
                    "code": [{"name", "file", "line", "source"}],
                    "look": {"text", "kind", "layer", "head"} | null, "seconds": 1.2,
                    "result": the figures themselves, as `lesson.to_data` gives them}],
-     "errata":   [{"note", "shown", "rows": [[name, value]], "verdict"}]}
+     "errata":   [{"title", "note": the sentence as the notes have it, "instead", "stands": bool, "why",
+                   "table": as above, "code": as above}]}
 
 Texts are plain, but for `code` between backquotes and *words spoken of* between stars. NaN and infinity are null.
 """
@@ -22,12 +23,14 @@ import json
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from seq2see import __version__
 from seq2see.lessons.contents import CHAPTERS, load, number_of
 from seq2see.lessons.drawing import to_svg
+from seq2see.lessons.errata import ERRATA, Erratum
 from seq2see.lessons.lesson import Lesson, to_data
 from seq2see.lessons.workbench import Budget, Workbench
 
@@ -57,7 +60,7 @@ def collect(bench: Workbench, names: list[str], *, errata: bool) -> dict[str, An
         "model": about_model(bench),
         "chapters": [chapter for chapter in chapters if chapter["lessons"]],
         "lessons": lessons,
-        "errata": [],
+        "errata": [run_erratum(bench, show) for show in ERRATA] if errata else [],
         "seconds": round(time.perf_counter() - begun, 1),
     }
 
@@ -83,6 +86,11 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "result": to_data(result),
     }
+
+
+def run_erratum(bench: Workbench, show: Callable[[Workbench], Erratum]) -> dict[str, Any]:
+    found: dict[str, Any] = to_data(show(bench))
+    return found | {"code": [listing(show)]}
 
 
 def listing(function: Any) -> dict[str, Any]:
