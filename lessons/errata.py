@@ -36,11 +36,11 @@ def hidden_tokens(bench: Workbench) -> Erratum:
     own = float(weight_NN.trace())
     return Erratum(
         "Which tokens the mask hides",
-        "“Masking … is done by setting the entries of the older tokens to −infinity.”",
+        "“[Masking] is done by setting the entries of the older tokens to -infinity.”",
         "The later ones. A word may look back, and not ahead at what it is to predict.",
         stands=older == 0 and later > 0,
-        why=f"Of the weights of one decoder head, over {len(weight_NN)} words, {later:.0f} lie on later tokens,"
-            f" {older:.2f} on older ones and {own:.2f} on the word itself.",
+        why=f"In one decoder head at work on {len(weight_NN)} tokens the weights on later tokens sum to {later:.0f}, on"
+            f" older ones to {older:.2f}, on the token itself to {own:.2f}.",
         table=Table.of("Sum of the weights", ("later", "older", "itself"), [(later, older, own)]),
     )  # fmt: skip
 
@@ -73,7 +73,7 @@ def sum_of_three(bench: Workbench) -> Erratum:
     moved, attended = float(np.abs(sums[0] - sums[1]).max()), float(np.abs(mixed[0] - mixed[1]).max())
     return Erratum(
         "Money = Q + K + V",
-        "“Money = (Q_money + K_money + V_money)”",
+        "“Money = ( Qmoney + Kmoney + Vmoney )”",
         "Query, key and value are not parts of a sum. The new vector of *money* is w₁ V_money + w₂ V_bank + w₃ V_grows;"
         " queries and keys only make the weights.",
         stands=moved > EXACT,
@@ -90,7 +90,7 @@ def per_cent(bench: Workbench) -> Erratum:
     short, long = (softmax(np.array([bank @ word for word in words]))[0] for words in (two, [*two, bank]))
     return Erratum(
         "0.2 per cent",
-        "“*Bank* is 0.2 per cent similar to the word *money*.”",
+        "“‘Bank’ is 0.2 per cent similar to the word ‘Money’.”",
         "A weight of 0.2 is 20 per cent. And it is no similarity but a share: it changes with the other words of the"
         " sentence.",
         stands=abs(weights.sum() - 0.01) < EXACT,
@@ -121,9 +121,9 @@ def cached_encoder(bench: Workbench) -> Erratum:
         "Either the one or the other. Where all words are there at once, in the encoder and in training, nothing is"
         " computed twice and there is nothing to keep. A cache helps the decoder, which writes word after word.",
         stands=len(encoder) > 1,
-        why=f"While {len(decoder)} pieces were written the encoder made its keys {len(encoder)} time, for all"
-            f" {encoder[0]} pieces; the decoder made keys {len(decoder)} times, of {max(decoder)} piece each, and took"
-            " the earlier ones from the cache.",
+        why=f"While {len(decoder)} pieces were written, the first layer's keys were called for {len(encoder)} × in the"
+            f" encoder, for all {encoder[0]} pieces at once, and {len(decoder)} × in the decoder, for at most"
+            f" {max(decoder)} new piece a call.",
         table=Table.of("Calls of the first layer's key projection", ("", "calls", "pieces a call"),
                        [("encoder", len(encoder), encoder[0]), ("decoder", len(decoder), max(decoder))]),
     )  # fmt: skip
@@ -135,7 +135,7 @@ def one_key(bench: Workbench) -> Erratum:
     query_ND, key_ND = linear(x_ND, attention.q_proj), linear(x_ND, attention.k_proj)
     size, box = attention.head_dim, 1
     rows = []
-    for looker in (len(words) - 5, len(words) - 3):  # it; the last adjective
+    for looker in (words.index("it"), len(words) - 3):  # and the piece before the full stop
         pair = [x_ND[[box, looker]]]  # the two alone: nothing else is there to shape the key
         key_D = linear(pair[0], attention.k_proj)[0]
         rows.append((words[looker], float(query_ND[looker, :size] @ key_ND[box, :size] / size**0.5),
@@ -145,8 +145,8 @@ def one_key(bench: Workbench) -> Erratum:
         "Whether a key depends on who looks",
         "“Each word plays a different role depending on who is looking at it.” (Of *trophy*, looked at by *it* and by"
         " *big*, as a reason for keys.)",
-        "In one head a word has one key, the same for all who look. What differs is the query that meets it; other"
-        " roles need other heads.",
+        "In one head a word has one key, the same for all who look. What differs is the query that meets it; for other"
+        " roles there are other heads.",
         stands=moved > EXACT,
         why=f"Whoever looks, the key of “{words[box]}” is off by {moved:.0e}; the scores of “{rows[0][0]}” and"
             f" “{rows[1][0]}” against it are {scores[0]:.2f} and {scores[1]:.2f}.",
@@ -179,8 +179,8 @@ def values_and_weights(bench: Workbench) -> Erratum:
     mixed = float(np.abs(other.mixed_NE - head.mixed_NE).max())
     return Erratum(
         "Whether values decide who is attended to",
-        "“Only similar keys with similar values will be attended to”; values are “considered when determining the"
-        " importance of words”.",
+        "“Only similar keys with similar values will be attended to”; values are “the content that we want to"
+        " consider when determining the importance of words”.",
         "Queries and keys alone make the weights. The value is what is handed over, and has no say.",
         stands=moved > 0,
         why=f"With random values in place of its own the weights of a head change by {moved:.0f}, what it gives by up"
@@ -200,7 +200,7 @@ def what_a_head_reads(bench: Workbench) -> Erratum:
     parts = [f"components {p * size + 1}–{(p + 1) * size}" for p in range(shares.shape[1])]
     return Erratum(
         "What a head reads",
-        "“Each head operates on a different part of the embedding (head_dim).”",
+        "“… each head operates on a different part of the embedding (head_dim).”",
         "Each head reads the whole embedding, through matrices of its own that make it smaller. What is cut into parts"
         " is the query, key and value, after the projection.",
         stands=elsewhere < 0.01,
@@ -218,7 +218,7 @@ def subsequences(bench: Workbench) -> Erratum:
     possible = 2 ** len(target) - 1
     return Erratum(
         "Every possible subsequence",
-        "“During training every possible subsequence is trained on.”",
+        "“During the train process, every possible subsequence is trained/predicted on for efficiency.”",
         "Every prefix: each token is predicted from all tokens before it.",
         stands=predictions == possible,
         why=f"A target of {len(target)} tokens gives {predictions} predictions in one pass, one for each prefix; it has"
@@ -232,17 +232,17 @@ def all_words(bench: Workbench) -> Erratum:
     words = ["cat", "hippopotamuses", "qwxzk", "आसान"]
     cut = [bench.tokenizer.encode_source(word)[:-1] for word in words]
     back = [bench.tokenizer.decode_text(ids) == word for ids, word in zip(cut, words, strict=True)]
-    rows = [(word, len(ids), " ".join(map(str, bench.tokenizer.convert_ids_to_tokens(ids))).replace("▁", ""), same)
+    rows = [(word, len(ids), " · ".join(pieces_of(bench, ids)), same)
             for word, ids, same in zip(words, cut, back, strict=True)]
     return Erratum(
         "The vocabulary",
-        "“The model has a predefined vocabulary (list of all possible words).”",
+        "“The model has predefined vocabulary (list of all possible words).”",
         "A list of pieces: words, parts of words, and every byte. A word that is not in it is written with several"
         " pieces, and nothing is lost.",
         stands=not all(back) or all(len(ids) == 1 for ids in cut),
         why=f"The {len(bench.tokenizer):,} pieces hold {sum(len(ids) == 1 for ids in cut)} of these {len(words)} words"
             f" whole; {sum(back)} come back unchanged from their pieces.",
-        table=Table.of("Words, cut", ("word", "pieces", "", "comes back unchanged"), rows),
+        table=Table.of("Words, cut", ("word", "pieces", "which", "comes back unchanged"), rows),
     )  # fmt: skip
 
 
@@ -251,7 +251,7 @@ def size_of_matrices(bench: Workbench) -> Erratum:
     rows, columns = attention.head_dim, attention.q_proj.in_features
     return Erratum(
         "The size of the weight matrices",
-        "“Create weight matrices (… same dimensions as embeddings).”",
+        "“Create weight matrices (initialized randomly initially. same dimensions as embeddings).”",
         "A head's matrices lead from the width of the embedding to the size of the head, which is smaller: width over"
         " heads, as a rule.",
         stands=rows == columns,
@@ -271,7 +271,7 @@ ERRATA: tuple[Callable[[Workbench], Erratum], ...] = (
 def example(bench: Workbench) -> Example:
     """The decoder's first self-attention on the beginning of a translation, as lesson 5 follows it."""
     ids = [decoder_start(bench.model), *bench.tokenizer.encode_target(PREFIX, language="fr")[:-1]]
-    return follow(bench.model, ids, tuple(map(str, bench.tokenizer.convert_ids_to_tokens(ids))))
+    return follow(bench.model, ids, tuple(pieces_of(bench, ids)))
 
 
 def encoder_input(bench: Workbench) -> tuple[list[str], np.ndarray]:
@@ -280,6 +280,9 @@ def encoder_input(bench: Workbench) -> tuple[list[str], np.ndarray]:
     encoder = bench.model.model.encoder
     with torch.no_grad():
         stream = numbers(encoder.embedder(encoder.embed_tokens(torch.tensor([ids])))[0])
-    return list(map(str, bench.tokenizer.convert_ids_to_tokens(ids))), layer_norm(
-        stream, encoder.layers[0].self_attn_layer_norm
-    )
+    return pieces_of(bench, ids), layer_norm(stream, encoder.layers[0].self_attn_layer_norm)
+
+
+def pieces_of(bench: Workbench, ids: list[int]) -> list[str]:
+    """Pieces for people: without the space before them."""
+    return [str(piece).strip() or "space" for piece in bench.tokenizer.convert_ids_to_tokens(ids)]

@@ -78,7 +78,8 @@ def compute(bench: Workbench) -> Result:
         *(torch.from_numpy(matrix)[None] for matrix in (steps.query_NE, steps.key_NE, steps.value_NE))
     )
     ids = [decoder_start(bench.model), *bench.tokenizer.encode_target(PREFIX, language="fr")[:-1]]
-    example = follow(bench.model, ids, tuple(map(str, bench.tokenizer.convert_ids_to_tokens(ids))))
+    pieces = (str(piece).strip() for piece in bench.tokenizer.convert_ids_to_tokens(ids))
+    example = follow(bench.model, ids, tuple(pieces))
     alone = embedding_ND[2] @ query_DD
     return Result(
         WORDS, embedding_ND, query_DD, key_DD, value_DD, steps,
@@ -219,23 +220,23 @@ def tables(result: Result) -> tuple[Table, ...]:
     width = [str(i + 1) for i in range(SIZE)]
 
     def rows(caption: str, matrix: np.ndarray, names: tuple[str, ...], columns: list[str] | tuple[str, ...],
-             *, folded: bool = False) -> Table:
-        cells = [(name, *(exact(value) for value in row)) for name, row in zip(names, matrix, strict=True)]
+             *, digits: int = 3, folded: bool = False) -> Table:
+        cells = [(name, *(exact(value, digits) for value in row)) for name, row in zip(names, matrix, strict=True)]
         return Table.of(caption, ("", *columns), cells, folded=folded)
 
     parts = tuple(width)
     by_hand = (
-        rows("By hand: the embeddings, 4 × 5", result.embedding_ND, WORDS, width),
-        rows("W_Q, 5 × 5", result.query_matrix, parts, width),
-        rows("W_K", result.key_matrix, parts, width),
-        rows("W_V", result.value_matrix, parts, width),
-        rows("Queries: embeddings times W_Q", hand.query_NE, WORDS, width),
-        rows("Keys: embeddings times W_K", hand.key_NE, WORDS, width),
-        rows("Values: embeddings times W_V", hand.value_NE, WORDS, width),
-        rows("Scores: queries times keys", hand.score_NN, WORDS, WORDS),
-        rows("Scores over √5", hand.scaled_NN, WORDS, WORDS),
-        rows("Weights: the softmax of each row", hand.weight_NN, WORDS, WORDS),
-        rows("Output: weights times values", hand.mixed_NE, WORDS, width),
+        rows("By hand: the embeddings, 4 × 5", result.embedding_ND, WORDS, width, digits=1),
+        rows("W_Q, 5 × 5", result.query_matrix, parts, width, digits=1),
+        rows("W_K", result.key_matrix, parts, width, digits=1),
+        rows("W_V", result.value_matrix, parts, width, digits=1),
+        rows("Queries: embeddings times W_Q", hand.query_NE, WORDS, width, digits=2),
+        rows("Keys: embeddings times W_K", hand.key_NE, WORDS, width, digits=2),
+        rows("Values: embeddings times W_V", hand.value_NE, WORDS, width, digits=2),
+        rows("Scores: queries times keys", hand.score_NN, WORDS, WORDS, digits=4),
+        rows("Scores over √5", hand.scaled_NN, WORDS, WORDS, digits=4),
+        rows("Weights: the softmax of each row", hand.weight_NN, WORDS, WORDS, digits=4),
+        rows("Output: weights times values", hand.mixed_NE, WORDS, width, digits=4),
     )
     wide, narrow = ([str(i + 1) for i in range(matrix.shape[1])] for matrix in (model.stream_ND, head.query_NE))
     return by_hand + (
@@ -258,9 +259,9 @@ def tables(result: Result) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def exact(value: float) -> str:
-    """Three decimals, and a sign that is a minus."""
-    return "−∞" if math.isinf(value) else f"{value:.3f}".replace("-", "−")
+def exact(value: float, digits: int) -> str:
+    """So many decimals, and a sign that is a minus."""
+    return "−∞" if math.isinf(value) else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no −0
 
 
 def draw(result: Result) -> Figure:
