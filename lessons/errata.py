@@ -121,9 +121,8 @@ def cached_encoder(bench: Workbench) -> Erratum:
         "Either the one or the other. Where all words are there at once, in the encoder and in training, nothing is"
         " computed twice and there is nothing to keep. A cache helps the decoder, which writes word after word.",
         stands=len(encoder) > 1,
-        why=f"While {len(decoder)} pieces were written, the first layer's keys were called for {len(encoder)} × in the"
-            f" encoder, for all {encoder[0]} pieces at once, and {len(decoder)} × in the decoder, for at most"
-            f" {max(decoder)} new piece a call.",
+        why=f"Calls of the first layer's key projection while {len(decoder)} pieces were written: {len(encoder)} in the"
+            f" encoder, for {encoder[0]} pieces at once; {len(decoder)} in the decoder, for {max(decoder)} at most.",
         table=Table.of("Calls of the first layer's key projection", ("", "calls", "pieces a call"),
                        [("encoder", len(encoder), encoder[0]), ("decoder", len(decoder), max(decoder))]),
     )  # fmt: skip

@@ -13,7 +13,7 @@ import torch
 from matplotlib.figure import Figure
 
 from seq2see.lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
-from seq2see.lessons.drawing import BLUE, GREEN, INK, ORANGE, SOFT, new_figure
+from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, SOFT, new_figure
 from seq2see.lessons.lesson import Table, Verdict, found, overall
 from seq2see.lessons.workbench import Workbench
 from seq2see.modeling.attention import MultiHeadAttention
@@ -22,7 +22,8 @@ TITLE = "Similarity"
 CLAIM = ("Attention compares words by the dot product and not by the cosine, which keeps only the direction and loses"
          " how similar two words are; the dot product is also much faster.")  # fmt: skip
 HOW = """Three vectors in the plane have the notes' two dot products, 26 and 11; their cosines are computed too. Then
-the word vectors of the trained model are compared both ways, and their lengths with how often the pieces occur.
+the word vectors of the trained model are compared both ways, and their lengths with how often the pieces occur, English
+and French pieces apart.
 
 In the trained model every query and key is made as long as the average one of its head in the sentence, so that scores
 become cosines times a constant, and the loss on unseen sentences is measured again. At last all pairs of some vectors
@@ -53,7 +54,8 @@ class Result:
     itself: tuple[float, float]  # share of words nearest to themselves: by dot product, by cosine
     counts: np.ndarray  # [words] how often each piece occurs
     lengths: np.ndarray  # [words] of its vector
-    rank_correlation: float
+    english: np.ndarray  # [words] whether more often on the English side
+    rank_correlations: tuple[float, float]  # of count and length: English, French
     losses: tuple[float, float]  # per piece: as trained, and with equal lengths
     seconds: np.ndarray  # [ways,2]: dot product, cosine
 
@@ -73,7 +75,7 @@ SHOWN = (dot, cosine)
 def compute(bench: Workbench) -> Result:
     twice = tuple(2 * b for b in B)
     powers = np.exp([[length * dot(vector, C) / dot(C, C) ** 0.5 for vector in (B, A)] for length in LENGTHS])
-    counts, vectors_ND = counted_words(bench)
+    counts, english, vectors_ND = counted_words(bench)
     directions_ND = vectors_ND / np.linalg.norm(vectors_ND, axis=1, keepdims=True)
     dots_NN, cosines_NN = vectors_ND @ vectors_ND.T, directions_ND @ directions_ND.T
     lengths = np.linalg.norm(vectors_ND, axis=1)
@@ -88,21 +90,25 @@ def compute(bench: Workbench) -> Result:
                 float((cosines_NN.argmax(1) == np.arange(len(counts))).mean())),
         counts=counts,
         lengths=lengths,
-        rank_correlation=float(np.corrcoef(ranks(counts), ranks(lengths))[0, 1]),
+        english=english,
+        rank_correlations=(rank_correlation(counts[english], lengths[english]),
+                           rank_correlation(counts[~english], lengths[~english])),
         losses=(loss(bench), loss(bench, equal=True)),
         seconds=clock(bench),
     )  # fmt: skip
 
 
-def counted_words(bench: Workbench) -> tuple[np.ndarray, np.ndarray]:
-    """How often each piece occurs in the corpus, on both sides, and its vector [N,D]; those seen five times or more."""
-    count: Counter[int] = Counter()
+def counted_words(bench: Workbench) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each piece that the corpus has five times or more: how often, whether rather in English, its vector [N,D]."""
+    source: Counter[int] = Counter()
+    target: Counter[int] = Counter()
     for pair in bench.corpus.train:
-        count.update(bench.tokenizer.encode_source(pair.source)[:-1])
-        count.update(bench.tokenizer.encode_target(pair.target, language="fr")[1:-1])
+        source.update(bench.tokenizer.encode_source(pair.source)[:-1])
+        target.update(bench.tokenizer.encode_target(pair.target, language="fr")[1:-1])
+    count = source + target
     ids = sorted(id for id, times in count.items() if times >= 5)
     vectors_ND: np.ndarray = bench.model.get_input_embeddings().weight[ids].detach().double().numpy()
-    return np.array([count[id] for id in ids]), vectors_ND
+    return np.array([count[id] for id in ids]), np.array([source[id] > target[id] for id in ids]), vectors_ND
 
 
 def nearest(likeness_NN: np.ndarray) -> np.ndarray:
@@ -111,6 +117,11 @@ def nearest(likeness_NN: np.ndarray) -> np.ndarray:
     np.fill_diagonal(others_NN, -np.inf)
     nearest_N: np.ndarray = others_NN.argmax(1)
     return nearest_N
+
+
+def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman's."""
+    return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
@@ -180,7 +191,9 @@ def judge(result: Result) -> Verdict:
     change, cosine_change = result.doubled
     before, after = result.losses
     slower = result.seconds[:, 1] / result.seconds[:, 0]
-    chance = CARRIES / math.sqrt(result.words)
+    sides = (result.english.sum(), (~result.english).sum())
+    chances = [CARRIES / math.sqrt(size) for size in sides]
+    english, french = result.rank_correlations
     turned = (bc > ac) != (cos_bc > cos_ac)
     findings = (
         found("Of two vectors the one with the larger dot product, 26 against 11, is the more similar.",
@@ -196,9 +209,11 @@ def judge(result: Result) -> Verdict:
               f"Of {result.words:,} pieces {result.same_nearest:.0%} have the same nearest other piece by both measures"
               f" (no difference means {AGREE:.0%} or more). By the dot product {result.itself[0]:.0%} are nearest to"
               f" themselves, by the cosine {result.itself[1]:.0%}, as they must be."),
-        found("The length of a word's vector carries something.", abs(result.rank_correlation) > chance,
-              f"Its rank correlation with the count of the piece is {result.rank_correlation:+.2f} (by chance alone it"
-              f" would be within ±{chance:.2f}, {CARRIES:.0f} standard errors)."),
+        found("The length of a word's vector carries something.",
+              abs(english) > chances[0] and abs(french) > chances[1],
+              f"Its rank correlation with the count of the piece is {english:+.2f} for {sides[0]:,} English pieces and"
+              f" {french:+.2f} for {sides[1]:,} French ones (by chance alone within ±{chances[0]:.2f} and"
+              f" ±{chances[1]:.2f}, {CARRIES:.0f} standard errors)."),
         found("Attention uses the lengths.", after > before * (1 + MATTERS),
               f"With queries and keys of equal length, without training anew, the loss per piece goes from"
               f" {before:.3f} to {after:.3f} (wanted: {MATTERS:.0%} more)."),
@@ -240,8 +255,10 @@ def draw(result: Result) -> Figure:
     left.set_ylim(-0.3, 5)
     left.set_aspect("equal")
     left.set_title("B·C = 26, A·C = 11")
-    left.text(0.1, -1.55, f"cosines {result.cosines[0]:.2f} and {result.cosines[1]:.2f}", color=INK)
-    right.scatter(result.counts, result.lengths, s=7, color=BLUE, alpha=0.45, linewidths=0)
+    left.set_xlabel(f"cosines {result.cosines[0]:.2f} and {result.cosines[1]:.2f}")
+    for name, side, colour in (("English", result.english, BLUE), ("French", ~result.english, ORANGE)):
+        right.scatter(result.counts[side], result.lengths[side], s=7, color=colour, alpha=0.5, linewidths=0, label=name)
+    right.legend(fontsize=8, markerscale=2)
     right.set_xscale("log")
     right.set_xlabel("count of the piece in the corpus")
     right.set_title("Length of its vector")

@@ -19,7 +19,8 @@ A query meets 16 keys. The variance of its scores is measured with and without t
 a change of the scores gets through the softmax: the Frobenius norm of its Jacobian, diag(p) − p pᵀ, in the median row.
 
 The same variance is then measured where it matters: in every head of the encoder of the trained model, over all pairs
-of pieces of unseen sentences, and in the same network before training."""
+of pieces of unseen sentences, and in the same network before training. It is taken around the mean of each row, which
+the softmax does not see."""
 TRY = ("Divide by d instead of √d: the variance of the scores falls as 1/d, and every word gets nearly the same weight."
        " In `modeling/attention.py` it is one line.")
 LOOK = None
@@ -104,7 +105,7 @@ def compute(bench: Workbench) -> Result:
 
 @torch.no_grad()
 def head_variances(model: torch.nn.Module, bench: Workbench, sources: list[str]) -> np.ndarray:
-    """The variance of the scaled scores of each encoder head, over all pairs of pieces of all sentences: [L,H]."""
+    """The variance of the scaled scores of each encoder head around the mean of their row: [L,H]."""
     layers = [layer.self_attn for layer in model.model.encoder.layers]
     scores: list[list[torch.Tensor]] = [[] for _ in layers]
 
@@ -112,7 +113,8 @@ def head_variances(model: torch.nn.Module, bench: Workbench, sources: list[str])
         def keep(module: torch.nn.Module, args: tuple) -> None:
             query_HTE, key_HSE = (module.split_heads(projection(args[0]))[0]
                                   for projection in (module.q_proj, module.k_proj))
-            scores[number].append((query_HTE @ key_HSE.transpose(-1, -2) * module.scaling).flatten(1))
+            score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * module.scaling
+            scores[number].append((score_HTS - score_HTS.mean(-1, keepdim=True)).flatten(1))
 
         return layers[number].register_forward_pre_hook(keep)
 
@@ -140,7 +142,7 @@ def judge(result: Result) -> Verdict:
         found("Scaled, it is 1 whatever d is.", bool(off_one <= NEAR_ONE),
               f"It is off 1 by at most {off_one:.3f} (allowed: {NEAR_ONE})."),
         found("Unscaled, the softmax's gradient vanishes as d grows.", bool(left < DEAD),
-              f"At d = {result.widths[-1]:,} the median row has {left:.1%} of the Jacobian it has at d ="
+              f"At d = {result.widths[-1]:,} the median row has {left:.3%} of the Jacobian it has at d ="
               f" {result.widths[0]} (vanished means below {DEAD:.0%}), the mean {mean_left:.0%}: a few rows with two"
               f" near-equal scores still learn. The largest of {KEYS} weights is {result.largest[0, -1].mean():.2f}."),
         found("Scaled, the gradient stays.", bool(kept > ALIVE),
@@ -149,9 +151,9 @@ def judge(result: Result) -> Verdict:
     )
     return overall(findings, (
         f"From d = {result.widths[0]} to {result.widths[-1]:,} the variance of scores goes from {raw_W[0]:.1f} to"
-        f" {raw_W[-1]:,.0f} unscaled and stays at {scaled_W[-1]:.2f} scaled; the softmax keeps {left:.1%} of its"
-        f" gradient without the scale and {kept:.0%} with it. What is only partly true is what becomes of that 1 once"
-        " a model is trained, and one row of figures."
+        f" {raw_W[-1]:,.0f} unscaled and stays at {scaled_W[-1]:.2f} scaled; the softmax keeps {left:.3%} of its"
+        f" gradient without the scale and {kept:.0%} with it. In the trained encoder the variance is"
+        f" {result.trained_heads.mean():.2f} on average."
     ))
 
 
@@ -177,7 +179,7 @@ def _heads(result: Result) -> Finding:
         "In a model the variance of scaled scores is around 1.", after > 0.5,
         f"{after:.0%} of the trained encoder's heads have a variance from 1/2 to 2 (wanted: more than half), and"
         f" {before:.0%} before training; trained ones reach from {result.trained_heads.min():.2f} to"
-        f" {result.trained_heads.max():.1f}. The scale sets where training starts, not where it ends.",
+        f" {result.trained_heads.max():.1f}.",
     )
 
 

@@ -196,7 +196,7 @@ def draw(result: Result) -> Figure:
         right.fill_between(TEMPERATURES, values.min(-1), values.max(-1), color=colour, alpha=0.2, linewidth=0)
     right.set_title("Variety and quality of samples")
     right.set_ylim(0, 102)
-    right.legend(fontsize=8)
+    right.legend(fontsize=8, loc=(0.02, 0.5))
     for axes in (left, right):
         axes.set_xscale("log", base=2)
         axes.set_xticks(TEMPERATURES, [spelled(T).rstrip("0").rstrip(".") for T in TEMPERATURES])

@@ -76,7 +76,7 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 <figure>{lesson["svg"]}</figure>
 <h4>What was done</h4>{how}
 {f'<h4>What came out</h4><ul class="findings">{findings}</ul>' if findings else ""}
-{"".join(table(item) for item in lesson["tables"])}
+<div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
 {f"<h4>The lines that matter</h4>{listings(lesson['code'], shut=False)}" if lesson["code"] else ""}
 <h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
 </article>"""
@@ -126,12 +126,12 @@ def table(item: dict[str, Any]) -> str:
         return "".join(f"<{tag}{how}>{text(cell)}</{tag}>" for cell, how in zip(cells, aligned, strict=True))
 
     rows = "".join(f"<tr>{line('td', row)}</tr>" for row in item["rows"])
-    caption = text(item["caption"])
+    caption, caption_text = text(item["caption"]), html.escape(re.sub("[*`]", "", item["caption"]))
     inside = f'<thead><tr>{line("th", item["columns"])}</tr></thead><tbody>{rows}</tbody></table></div>'
     if item["folded"]:
         size = f"{len(item['rows'])} × {len(item['columns']) - 1}"
         return f'<details><summary>{caption} ({size})</summary><div class="table"><table>{inside}</details>'
-    return f'<div class="table"><table><caption>{caption}</caption>{inside}'
+    return f'<div class="table"><p class="caption">{caption}</p><table aria-label="{caption_text}">{inside}'
 
 
 def badge(word: str) -> str:
@@ -139,10 +139,17 @@ def badge(word: str) -> str:
 
 
 def text(plain: str) -> str:
-    """Escaped, with what stands between backquotes as code, and between stars as words spoken of."""
+    """Escaped, with what stands between backquotes as code, between stars as words spoken of, and numbers as in print:
+    a true minus, and powers of ten."""
     parts = re.split(r"(`[^`]+`)", html.escape(plain))
-    return "".join(f"<code>{part[1:-1]}</code>" if part.startswith("`") else
-                   re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part) for part in parts)
+    return "".join(f"<code>{part[1:-1]}</code>" if part.startswith("`") else printed(part) for part in parts)
+
+
+def printed(part: str) -> str:
+    part = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+    part = re.sub(r"\b0(?:\.0)?e[+]00\b", "0", part)
+    part = re.sub(r"\b(\d(?:\.\d+)?)e[-−]0*(\d+)", r"\1 × 10<sup>−\2</sup>", part)
+    return re.sub(r"(?<![\w.&;)-])-(?=\d)", "−", part)
 
 
 def foot(record: dict[str, Any]) -> str:

@@ -57,11 +57,15 @@ def test_the_page_wants_nothing_from_elsewhere(made: dict[str, Any]) -> None:
 def test_text_is_escaped_and_marked_up() -> None:
     assert text("a < b, `x < y` and *it*") == "a &lt; b, <code>x &lt; y</code> and <em>it</em>"
     assert text("3 * 4 * 5") == "3 * 4 * 5"
+    assert text("off by 2e-16, 0e+00, −1.5e−06 and -0.5") == (
+        "off by 2 × 10<sup>−16</sup>, 0, −1.5 × 10<sup>−6</sup> and −0.5"
+    )
+    assert text("`1e-5`, p-1, 2020-11-20") == "<code>1e-5</code>, p-1, 2020-11-20"
 
 
 def test_columns_of_figures_stand_to_the_right() -> None:
     shown = table({"caption": "c", "columns": ["", "n"], "rows": [["a", "−1.50"], ["b", "1.0e−06"]], "folded": False})
-    assert "<td>a</td><td class=\"figure\">−1.50</td>" in shown
+    assert "<td>a</td><td class=\"figure\">−1.50</td>" in shown and "6</sup></td>" in shown
     folded = table({"caption": "c", "columns": ["", "n"], "rows": [["a", "1"]], "folded": True})
     assert folded.startswith("<details>") and "(1 × 1)" in folded
 

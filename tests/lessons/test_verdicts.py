@@ -31,7 +31,8 @@ def check(lesson: Any, held: Any, changes: dict[int, dict[str, Any]]) -> None:
 
 SIMILARITY = similarity.Result(
     dots=(26.0, 11.0), cosines=(0.9, 0.8), doubled=(2.0, 0.0), weights=np.ones((4, 2)) / 2, words=900,
-    same_nearest=0.5, itself=(0.9, 1.0), counts=np.ones(900), lengths=np.ones(900), rank_correlation=0.4,
+    same_nearest=0.5, itself=(0.9, 1.0), counts=np.ones(900), lengths=np.ones(900), english=np.arange(900) < 450,
+    rank_correlations=(0.4, -0.4),
     losses=(0.2, 0.3), seconds=np.array([[1.0, 4.0], [1.0, 1.6]]),
 )  # fmt: skip
 
@@ -41,7 +42,7 @@ def test_similarity() -> None:
         0: {"cosines": (0.8, 0.9)},
         1: {"doubled": (2.0, 0.1)},
         2: {"same_nearest": 0.99},
-        3: {"rank_correlation": 0.05},
+        3: {"rank_correlations": (0.4, 0.05)},
         4: {"losses": (0.2, 0.2)},
         5: {"seconds": np.array([[1.0, 4.0], [1.0, 1.1]])},
     })  # fmt: skip
