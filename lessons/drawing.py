@@ -1,7 +1,7 @@
 """How every picture looks: one style, colours that a page turns with its light and dark, and SVG to put in that page.
 
-A picture is drawn in the colours below. Those that are names of the page's palette are replaced by them in the SVG
-(`var(--ink)`), so that the same picture reads on white, on black and on paper. Maps are drawn as one blue of many
+A picture is drawn in the colours below. In the SVG they become the names that the page's palette has for them
+(`var(--ink, ...)`), so that the same picture reads on white, on black and on paper. Maps are drawn as one blue of many
 opacities, by `heatmap`, for the same reason.
 """
 
@@ -97,7 +97,7 @@ def to_svg(draw: Callable[[Any], Figure], result: Any, *, name: str, title: str)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
     for colour, variable in PALETTE.items():
-        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
+        svg = re.sub(colour, f"var(--{variable}, {colour})", svg, flags=re.IGNORECASE)
     svg = re.sub(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', rf'<svg viewBox="\1" role="img" aria-label="{title}">', svg,
                  count=1, flags=re.DOTALL)
     return svg.strip()
