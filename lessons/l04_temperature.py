@@ -142,8 +142,7 @@ def judge(result: Result) -> Verdict:
               f" {result.entropies[-1]:.2f} at T = {high}, of at most {np.log2(result.vocabulary):.2f}."
               if (np.diff(result.entropies) > 0).all() else "Its entropy does not rise with every step of T."),
         found("The likeliest piece stays the same at every temperature.", result.argmaxes == 1,
-              f"Over {len(TEMPERATURES)} temperatures there are {result.argmaxes} different likeliest pieces (wanted:"
-              " one)."),
+              f"Different likeliest pieces over {len(TEMPERATURES)} temperatures: {result.argmaxes} (wanted: 1)."),
         found("A higher temperature makes texts more varied.",
               bool(different[-1] > different[0] + MORE_VARIED and bigrams[-1] > bigrams[0]),
               f"From T = {low} to {high} the share of different translations among {SAMPLES} goes from"
@@ -156,7 +155,7 @@ def judge(result: Result) -> Verdict:
     )  # fmt: skip
     return overall(findings, (
         f"From T = {low} to {high} the entropy of one step goes from {result.entropies[0]:.2f} to"
-        f" {result.entropies[-1]:.2f} bits with {result.argmaxes} likeliest piece, different translations from"
+        f" {result.entropies[-1]:.2f} bits (likeliest pieces: {result.argmaxes}), different translations from"
         f" {different[0]:.0%} to {different[-1]:.0%}, and chrF from {chrf[0]:.1f} to {chrf[-1]:.1f}."
     ))
 

@@ -140,7 +140,7 @@ def badge(word: str) -> str:
 
 def text(plain: str) -> str:
     """Escaped, with what stands between backquotes as code, between stars as words spoken of, and numbers as in print:
-    a true minus, and powers of ten."""
+    a true minus, powers of ten, and a thin space before per cent."""
     parts = re.split(r"(`[^`]+`)", html.escape(plain))
     return "".join(f"<code>{part[1:-1]}</code>" if part.startswith("`") else printed(part) for part in parts)
 
@@ -149,6 +149,7 @@ def printed(part: str) -> str:
     part = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
     part = re.sub(r"\b0(?:\.0)?e[+]00\b", "0", part)
     part = re.sub(r"\b(\d(?:\.\d+)?)e[-−]0*(\d+)", r"\1 × 10<sup>−\2</sup>", part)
+    part = re.sub(r"(\d) ?%", "\\1\u202f%", part)
     return re.sub(r"(?<![\w.&;)-])-(?=\d)", "−", part)
 
 

@@ -111,5 +111,5 @@ def about_model(bench: Workbench) -> str:
         return f"{line}; trained for a few steps only"
     metrics = json.loads((bench.run / "metrics.json").read_text("utf-8"))
     test = metrics["evaluation"].get("test", {})
-    right = f"; {test['exact_match']:.1f} % of {test['pairs']:,} unseen sentences translated exactly" if test else ""
+    right = f"; {test['exact_match']:.1f}% of {test['pairs']:,} unseen sentences translated exactly" if test else ""
     return f"{line}; trained for {metrics['training']['seconds'] / 60:.1f} minutes{right}"

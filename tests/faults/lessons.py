@@ -53,7 +53,7 @@ FAULTS = [
         tests="tests/lessons/test_page.py -k colours",
     ),
     Fault(
-        "two pictures share their ids",
+        "what a picture refers to is not there",
         "lessons/drawing.py",
         'rf"\\g<1>{name}-"',
         'r"\\g<1>"',

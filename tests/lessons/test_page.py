@@ -31,7 +31,7 @@ def test_the_record_is_json_and_has_its_shape(made: dict[str, Any]) -> None:
         assert lesson["verdict"]["word"] in ("holds", "holds partly", "does not hold here")
         assert lesson["svg"].startswith("<svg viewBox=") and lesson["svg"].endswith("</svg>")
         assert lesson["code"] and lesson["tables"] and lesson["result"]
-    assert made["budget"] == "reduced" and made["model"].endswith("50.0 % of 2 unseen sentences translated exactly")
+    assert made["budget"] == "reduced" and made["model"].endswith("50.0% of 2 unseen sentences translated exactly")
 
 
 def test_pictures_take_their_colours_from_the_page(made: dict[str, Any]) -> None:
@@ -60,6 +60,7 @@ def test_text_is_escaped_and_marked_up() -> None:
     assert text("off by 2e-16, 0e+00, −1.5e−06 and -0.5") == (
         "off by 2 × 10<sup>−16</sup>, 0, −1.5 × 10<sup>−6</sup> and −0.5"
     )
+    assert text("10% and 3 %") == "10\u202f% and 3\u202f%"
     assert text("`1e-5`, p-1, 2020-11-20") == "<code>1e-5</code>, p-1, 2020-11-20"
 
 
