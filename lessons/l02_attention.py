@@ -100,13 +100,14 @@ def compute(bench: Workbench) -> Result:
                            made_by=lookup.MADE_BY)
     grid = np.array(trained["right"]).reshape(-1, len(GRID), len(GRID)).mean(0)
     bank = mixed[1], attend(river_ND)[2][1]
+    own_first, own_weight = own(bench)
     return Result(
         scores, weights, mixed,
         off_one_by_one=float(np.abs(mixed - [attend_one(money_ND, word) for word in range(3)]).max()),
         off_reordered=float(np.abs(mixed[order] - attend(money_ND[order])[2]).max()),
         off_symmetric=(float(np.abs(scores - scores.T).max()), float(np.abs(weights - weights.T).max())),
         bank=float(bank[0] @ bank[1] / np.linalg.norm(bank[0]) / np.linalg.norm(bank[1])),
-        **own(bench), looked_up=dictionary(bench), right=right, losses=losses, grid=grid,
+        own_first=own_first, own_weight=own_weight, looked_up=dictionary(bench), right=right, losses=losses, grid=grid,
     )  # fmt: skip
 
 
@@ -142,9 +143,9 @@ def dictionary(bench: Workbench) -> np.ndarray:
     return errors / len(bench.seeds)
 
 
-def own(bench: Workbench) -> dict[str, float | tuple[float, float, float]]:
-    """How much weight words keep for themselves: with no parameters, on the vectors that the encoder reads, and in the
-    heads of the trained encoder. Sentences in which a piece occurs twice are left out."""
+def own(bench: Workbench) -> tuple[float, tuple[float, float, float]]:
+    """How many words score themselves highest on the vectors that the encoder reads, and how much weight they keep:
+    with no parameters, scaled, and in the heads of the trained encoder. A sentence with a piece twice is left out."""
     first, plain, scaled, trained = [], [], [], []
     table_VD = bench.model.get_input_embeddings().weight.detach().numpy() * bench.model.config.d_model**0.5
     for pair in bench.corpus.test[: bench.pick(100, 10)]:
@@ -158,8 +159,7 @@ def own(bench: Workbench) -> dict[str, float | tuple[float, float, float]]:
         with looking(bench.model):
             maps = forced_pass(bench.model, [ids], [ids], output_attentions=True)[0].encoder_attentions
         trained.append(float(torch.stack(maps).diagonal(dim1=-2, dim2=-1).mean()))
-    return {"own_first": float(np.mean(first)),
-            "own_weight": (float(np.mean(plain)), float(np.mean(scaled)), float(np.mean(trained)))}
+    return float(np.mean(first)), (float(np.mean(plain)), float(np.mean(scaled)), float(np.mean(trained)))
 
 
 def smallest(right_S: np.ndarray, sizes: tuple[int, ...], best: float) -> int:

@@ -77,18 +77,18 @@ def compute(bench: Workbench) -> Result:
     by_T = np.stack([at_temperature(logits_V, T) for T in TEMPERATURES])
     best = at_temperature(logits_V, 1.0).argsort()[::-1][:SHOWN_PIECES]
     pairs = bench.corpus.test[: bench.pick(24, 4)]
-    figures = np.zeros((3, len(TEMPERATURES), len(bench.seeds)))
+    different, bigrams, chrf = np.zeros((3, len(TEMPERATURES), len(bench.seeds)))
     samples: list[str] = []
     references = [pair.target for pair in pairs]
     for t, T in enumerate(TEMPERATURES):
         for s, seed in enumerate(bench.seeds):
             bench.seed(seed)
             texts = sample(bench, [pair.source for pair in pairs], T)
-            figures[0, t, s] = np.mean([(len(set(one)) - 1) / (SAMPLES - 1) for one in texts])
+            different[t, s] = np.mean([(len(set(one)) - 1) / (SAMPLES - 1) for one in texts])
             words = [[word.text for word in split_words(text, language="fr")] for one in texts for text in one]
-            figures[1, t, s] = distinct(words, 2)
+            bigrams[t, s] = distinct(words, 2)
             repeated = [text for text in references for _ in range(SAMPLES)]
-            figures[2, t, s] = score([text for one in texts for text in one], repeated).chrf
+            chrf[t, s] = score([text for one in texts for text in one], repeated).chrf
         bench.seed(0)
         samples.append(sample(bench, [SENTENCE], T)[0][0])
         bench.say(f"sampled at T = {T}")
@@ -96,7 +96,7 @@ def compute(bench: Workbench) -> Result:
     return Result(
         SENTENCE, prefix, len(logits_V), tuple(map(str, bench.tokenizer.convert_ids_to_tokens(best.tolist()))),
         by_T[:, best], -(by_T * np.log2(np.maximum(by_T, 1e-300))).sum(-1), float(np.abs(by_T.sum(-1) - 1).max()),
-        float(by_T.min()), len(set(by_T.argmax(-1).tolist())), *figures, greedy, tuple(samples),
+        float(by_T.min()), len(set(by_T.argmax(-1).tolist())), different, bigrams, chrf, greedy, tuple(samples),
     )  # fmt: skip
 
 
