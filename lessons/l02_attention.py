@@ -284,7 +284,7 @@ def draw(result: Result) -> Figure:
     axes[1, 0].set_ylim(20, 104)
     axes[1, 0].set_xscale("log", base=2)
     axes[1, 0].set_xticks(SIZES, map(str, SIZES))
-    axes[1, 0].legend(fontsize=8, loc=(0.5, 0.46))
+    axes[1, 0].legend(fontsize=8, loc=(0.57, 0.45))
     heatmap(axes[1, 1], result.grid, rows=list(map(str, GRID)), columns=list(map(str, GRID)), top=1)
     axes[1, 1].set_ylabel("size of the key")
     axes[1, 1].set_xlabel("size of the value")

@@ -111,10 +111,11 @@ def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pyt
 
 
 def test_all_lessons_make_the_page_and_its_data(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "chosen", lambda number: FEW)
-    assert cli.main(["lessons", "--run", str(run), "--out", str(tmp_path), "--quick"]) == 0
+    monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)  # its corpus is written already
+    assert cli.main(["lessons", "--out", str(tmp_path), "--quick"]) == 0
     data = json.loads((tmp_path / "lessons.json").read_text("utf-8"))
     assert data["format"] == 1 and len(data["errata"]) > 5 and (tmp_path / "index.html").is_file()
     assert capsys.readouterr().out.splitlines()[0].split()[:2] == ["3", "holds"]
