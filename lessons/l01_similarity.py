@@ -11,6 +11,7 @@ from statistics import median
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from transformers import PreTrainedModel
 
 from seq2see.lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
 from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, SOFT, new_figure
@@ -56,6 +57,7 @@ class Result:
     lengths: np.ndarray  # [words] of its vector
     english: np.ndarray  # [words] whether more often on the English side
     rank_correlations: tuple[float, float]  # of count and length: English, French
+    untrained: tuple[float, float]  # the same before training
     losses: tuple[float, float]  # per piece: as trained, and with equal lengths
     seconds: np.ndarray  # [ways,2]: dot product, cosine
 
@@ -75,7 +77,9 @@ SHOWN = (dot, cosine)
 def compute(bench: Workbench) -> Result:
     twice = tuple(2 * b for b in B)
     powers = np.exp([[length * dot(vector, C) / dot(C, C) ** 0.5 for vector in (B, A)] for length in LENGTHS])
-    counts, english, vectors_ND = counted_words(bench)
+    ids, counts, english = counted_words(bench)
+    bench.seed(0)
+    begun_ND, vectors_ND = (vectors(model, ids) for model in (type(bench.model)(bench.model.config), bench.model))
     directions_ND = vectors_ND / np.linalg.norm(vectors_ND, axis=1, keepdims=True)
     dots_NN, cosines_NN = vectors_ND @ vectors_ND.T, directions_ND @ directions_ND.T
     lengths = np.linalg.norm(vectors_ND, axis=1)
@@ -91,15 +95,15 @@ def compute(bench: Workbench) -> Result:
         counts=counts,
         lengths=lengths,
         english=english,
-        rank_correlations=(rank_correlation(counts[english], lengths[english]),
-                           rank_correlation(counts[~english], lengths[~english])),
+        rank_correlations=by_language(counts, lengths, english),
+        untrained=by_language(counts, np.linalg.norm(begun_ND, axis=1), english),
         losses=(loss(bench), loss(bench, equal=True)),
         seconds=clock(bench),
     )  # fmt: skip
 
 
-def counted_words(bench: Workbench) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each piece that the corpus has five times or more: how often, whether rather in English, its vector [N,D]."""
+def counted_words(bench: Workbench) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """The pieces that the corpus has five times or more, how often, and whether rather in English."""
     source: Counter[int] = Counter()
     target: Counter[int] = Counter()
     for pair in bench.corpus.train:
@@ -107,8 +111,18 @@ def counted_words(bench: Workbench) -> tuple[np.ndarray, np.ndarray, np.ndarray]
         target.update(bench.tokenizer.encode_target(pair.target, language="fr")[1:-1])
     count = source + target
     ids = sorted(id for id, times in count.items() if times >= 5)
-    vectors_ND: np.ndarray = bench.model.get_input_embeddings().weight[ids].detach().double().numpy()
-    return np.array([count[id] for id in ids]), np.array([source[id] > target[id] for id in ids]), vectors_ND
+    return ids, np.array([count[id] for id in ids]), np.array([source[id] > target[id] for id in ids])
+
+
+def vectors(model: PreTrainedModel, ids: list[int]) -> np.ndarray:
+    """The rows of the embedding matrix [N,D]."""
+    rows_ND: np.ndarray = model.get_input_embeddings().weight[ids].detach().double().numpy()
+    return rows_ND
+
+
+def by_language(counts: np.ndarray, lengths: np.ndarray, english: np.ndarray) -> tuple[float, float]:
+    """Rank correlation of the English pieces, and of the others."""
+    return rank_correlation(counts[english], lengths[english]), rank_correlation(counts[~english], lengths[~english])
 
 
 def nearest(likeness_NN: np.ndarray) -> np.ndarray:
@@ -214,6 +228,11 @@ def judge(result: Result) -> Verdict:
               f"Its rank correlation with the count of the piece is {english:+.2f} for {sides[0]:,} English pieces and"
               f" {french:+.2f} for {sides[1]:,} French ones (by chance alone within ±{chances[0]:.2f} and"
               f" ±{chances[1]:.2f}, {CARRIES:.0f} standard errors)."),
+        found("Word vectors begin at random: what they hold, they have learnt.",
+              all(abs(before) < chance < abs(after) for before, after, chance
+                  in zip(result.untrained, result.rank_correlations, chances, strict=True)),
+              f"Before training the same correlations are {result.untrained[0]:+.2f} and {result.untrained[1]:+.2f}"
+              " (wanted: within chance before, and beyond it after)."),
         found("Attention uses the lengths.", after > before * (1 + MATTERS),
               f"With queries and keys of equal length, without training anew, the loss per piece goes from"
               f" {before:.3f} to {after:.3f} (wanted: {MATTERS:.0%} more)."),
