@@ -10,9 +10,10 @@
 | `scratch` | that of `joint` | random weights, at the same peak and at the one of new models (`scratch, high peak`) |
 | `joint, no remedies` | that of `joint` | the trained model; dropout, smoothing, BPE-dropout, decay and averaging off |
 
-All are scored on the same test pairs, whose English sentences no run has trained on in Hindi.  FOLDER keeps the runs
-and gets `overfitting.png`: the loss of training and of validation pairs, both without dropout and smoothing, after each
-epoch of `joint` with the remedies and without.  Losses are of the averaged weights where they are averaged.
+All are scored on the same test pairs, whose English sentences no run has trained on in Hindi.  FOLDER keeps the runs,
+which are not trained again, and gets `overfitting.png`: the loss of training and of validation pairs, both without
+dropout and smoothing, after each epoch of `joint` with the remedies and without.  Losses are of the averaged weights
+where they are averaged.
 """
 
 from __future__ import annotations
@@ -84,15 +85,16 @@ def measure(start: Path, data: Path, out: Path, seeds: Sequence[int], extra: Seq
 
         def run(name: str, begin: Path, *overrides: str, folder: Path = folder, common: Sequence[str] = common) -> None:
             output = folder / name.replace(", ", "-").replace(" ", "-")
-            train(RECIPE, output, f"model.init_from={begin}", "training.save_total_limit=null", *common, *overrides)
+            if not (output / "metrics.json").is_file():
+                train(RECIPE, output, f"model.init_from={begin}", "training.save_total_limit=null", *common, *overrides)
             found.append({"name": name, **figures(output)})
 
         run("joint", start)
-        run("bytes", spelling_in_bytes(start, folder / "start-bytes"))
+        run("joint, no remedies", start, *NO_REMEDIES)
         fresh = forgotten(joint, folder / "start-scratch")
         run("scratch", fresh)
         run("scratch, high peak", fresh, *HIGH_PEAK)
-        run("joint, no remedies", start, *NO_REMEDIES)
+        run("bytes", spelling_in_bytes(start, folder / "start-bytes"))
     corpus = load_corpus(load_config(RECIPE, [f"data.path={data}"]).data)
     parts = {"training": list(corpus.train)[:: -(-len(corpus.train) // SHOWN)], "validation": corpus.val[:SHOWN]}
     curves = {

@@ -31,7 +31,7 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     _add_health(app, service, settings)
-    for dialect in (libretranslate, huggingface, own):
+    for dialect in (own, libretranslate, huggingface):  # in this order a request is looked for
         app.include_router(dialect.router(service))
     if settings.docs:
         docs = cache(lambda: docs_page(app.openapi()))

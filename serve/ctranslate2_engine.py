@@ -20,7 +20,7 @@ class CTranslate2Engine:
 
     Args:
         folder: what `export` wrote.
-        tokens: the vocabulary, by id.
+        tokens: the vocabulary, by id, as the export names it.
         end: the ids that end a hypothesis.
         precision: of the weights, as the export has them: int8, float32.
         threads: sentences are shared out among so many; each is worked on by one.
@@ -34,6 +34,7 @@ class CTranslate2Engine:
         self.end = end
         self.tokens = tokens
         self.ids = {token: id for id, token in enumerate(tokens)}
+        self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
         try:
             self.translator = ctranslate2.Translator(
                 str(folder), device="cpu", compute_type=precision, inter_threads=threads, intra_threads=1
@@ -64,6 +65,7 @@ class CTranslate2Engine:
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
+            use_vmap=self.use_vmap,
         )
         return [tuple(map(self._found, one.hypotheses, one.scores)) for one in results]
 

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.serve.shortlist import spaceless, write_vocabulary_map
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 QUANTIZATIONS = ("float32", "int8")
 NO_PART = ("metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json")  # of a model
-FORMAT = "1"  # of what lies in the folder; counted up when it changes
+FORMAT = "2"  # of what lies in the folder; counted up when it changes
 
 
 class NotForCTranslate2(UserError):
@@ -103,8 +104,10 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
     converter = make_converter(run)
     scratch = Path(tempfile.mkdtemp(prefix=".ctranslate2-", dir=folder.parent))
     try:
+        vmap = scratch / "vmap.txt"
+        listed = write_vocabulary_map(run, converter.tokens, vmap)
         try:
-            converter.convert(str(scratch / "model"), quantization=quantization)
+            converter.convert(str(scratch / "model"), vmap=str(vmap) if listed else None, quantization=quantization)
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
             raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
         try:
@@ -151,6 +154,9 @@ def make_converter(run: Path) -> Any:
             self.set_linear(spec.decoder.projection, model.lm_head)
             return spec
 
+        def get_vocabulary(self, model: Any, tokenizer: Any) -> list[str]:
+            return list(map(spaceless, super().get_vocabulary(model, tokenizer)))
+
         def set_common_layers(self, spec: Any, module: Any) -> None:
             spec.scale_embeddings = module.embedder.scale
             spec.position_encodings.encodings = module.embedder.positions.table_PD
@@ -165,6 +171,8 @@ def make_converter(run: Path) -> Any:
     model, tokenizer = load(checkpoint, trust_remote_code=False)
 
     class Converter(TransformersConverter):
+        tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+
         def load_model(self, *args: Any, **kwargs: Any) -> Any:
             return model
 

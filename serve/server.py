@@ -156,6 +156,8 @@ def make_server(loaders: Loaders, *, host: str, port: int | None, settings: Serv
 def launch(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
            open_browser: bool = False) -> None:
     """Serve until Ctrl-C or SIGTERM; raises what the signal means, or what kept a model from loading, at the end."""
+    # Few texts at a time are encoded, on the event loop: threads to share them would wait for the engine's cores.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     server = make_server(loaders, host=host, port=port, settings=settings, open_browser=open_browser)
     server.run()
     if server.failure is not None:

@@ -30,6 +30,7 @@ from seq2see.serve.export import KINDS, NotForCTranslate2, exported
 from seq2see.serve.jobs import Job, Translation
 from seq2see.serve.markup import Markup
 from seq2see.serve.plan import Limits, Plan, Settings
+from seq2see.serve.shortlist import spaceless
 from seq2see.tokenizer.segments import Cut, cut_sentences
 from seq2see.tokenizer.words import refuse_surrogates
 
@@ -122,8 +123,9 @@ class Translator:
         folder = exported(checkpoint.folder, quantization=precision)
         ours = checkpoint.model_type == "seq2see"
         self.codec = PieceCodec(checkpoint.folder) if ours else TokenizerCodec(self.tokenizer)
+        names = list(map(spaceless, self.codec.tokens())) if ours else self.codec.tokens()
         self.engine = CTranslate2Engine(
-            folder, tokens=self.codec.tokens(), end=self.limits.end, precision=precision, threads=threads
+            folder, tokens=names, end=self.limits.end, precision=precision, threads=threads
         )
 
     @property

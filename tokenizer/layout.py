@@ -14,6 +14,7 @@ from seq2see.errors import UserError
 PAD, START, END, UNKNOWN = SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 FIRST_TAG = len(SPECIAL_TOKENS)
 TAG_SLOTS = 32
+FIRST_LEARNT = FIRST_TAG + TAG_SLOTS + 256
 
 
 def tag_slots(languages: Sequence[str]) -> list[str]:

@@ -77,6 +77,7 @@ class EvaluationConfig:
     num_beams: int = 4
     length_penalty: float = 1.0
     max_length: int = 256
+    shortlist: int = 0
 
 
 @dataclass(frozen=True)
@@ -210,6 +211,8 @@ def _check_ranges(config: RunConfig) -> None:
     ):
         if value < 1:
             raise _wrong(f"{key} is {value}, expected at least 1")
+    if config.evaluation.shortlist < 0:
+        raise _wrong(f"evaluation.shortlist is {config.evaluation.shortlist}, expected 0 or more")
 
 
 def check_type(value: Any, hint: Any, key: str) -> Any:

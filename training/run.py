@@ -46,6 +46,7 @@ from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration
 from seq2see.training.reporting import check_reporters
 from seq2see.training.seen import seen_at_once, seen_words
+from seq2see.training.shortlist import write_shortlist
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
@@ -271,6 +272,9 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
         write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
+        if config.evaluation.shortlist:
+            pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
+            write_shortlist(folder, pairs, size=config.evaluation.shortlist)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {

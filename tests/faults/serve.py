@@ -136,4 +136,18 @@ FAULTS = [
         "counts[-1]",
         tests="tests/training/test_seen.py -k hundred",
     ),
+    Fault(
+        "the engine has a shortlist and does not use it",
+        "serve/ctranslate2_engine.py",
+        "use_vmap=self.use_vmap",
+        "use_vmap=False",
+        tests="tests/serve/test_ctranslate2.py -k shortlist",
+    ),
+    Fault(
+        "two tokens get one name",
+        "serve/shortlist.py",
+        '"▁": "\\\\▁", ',
+        "",
+        tests="tests/serve/test_ctranslate2.py -k one_name",
+    ),
 ]

@@ -285,4 +285,18 @@ FAULTS = [
         "pass",
         tests="tests/training/test_kernels.py tests/training/test_trainer.py",
     ),
+    Fault(
+        "Model 1 does not share a target piece out among its sources",
+        "training/shortlist.py",
+        "weight_M /= np.repeat(np.add.reduceat(weight_M, starts), lengths)",
+        "pass",
+        tests="tests/training/test_shortlist.py",
+    ),
+    Fault(
+        "the unlikeliest are on the shortlist",
+        "training/shortlist.py",
+        "np.lexsort((-probability_N, source_N))",
+        "np.lexsort((probability_N, source_N))",
+        tests="tests/training/test_shortlist.py",
+    ),
 ]

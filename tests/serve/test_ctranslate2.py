@@ -18,6 +18,7 @@ from seq2see.errors import UserError
 from seq2see.serve import export
 from seq2see.serve.checkpoint import read_checkpoint
 from seq2see.serve.codec import PieceCodec, TokenizerCodec
+from seq2see.serve.shortlist import spaceless
 
 pytest.importorskip("ctranslate2")
 TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"]
@@ -190,3 +191,45 @@ def test_the_files_of_a_checkpoint_are_read_without_torch(folder, tmp_path):
     (broken / "config.json").unlink()
     with pytest.raises(UserError, match="has no config.json"):
         read_checkpoint(broken)
+
+
+def listed(folder, *, always, **candidates):
+    """The run in `folder`, with a shortlist; `_7=[...]` for source 7."""
+    content = {"always": always, "candidates": {key.strip("_"): ids for key, ids in candidates.items()}}
+    (folder / "shortlist.json").write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def test_with_a_shortlist_only_candidates_are_said(tmp_path):
+    run = tiny.save(tmp_path / "run", *tiny.seq2see())
+    translator = Translator.from_pretrained(run)
+    source = translator.prepare(["The cat."])[0].sources[0][0]
+    said = set(*hypotheses([translator("The cat.")])[0][:1])
+    allowed = [id for id in range(36, 60) if id not in said]
+    listed(run, always=list(range(36)), **{f"_{source}": allowed})
+    found = set(*hypotheses([Translator.from_pretrained(run)("The cat.")])[0][:1])
+    assert said - set(range(36)) and found - said and found <= {*range(36), *allowed}
+
+
+def test_a_shortlist_of_everything_changes_nothing(tmp_path):
+    run = tiny.save(tmp_path / "run", *tiny.seq2see())
+    before = Translator.from_pretrained(run, precision="float32")(TEXTS)
+    size = len(tiny.seq2see()[1])
+    source = Translator.from_pretrained(run).prepare(TEXTS[:1])[0].sources[0][0]
+    listed(run, always=list(range(292)), **{f"_{source}": list(range(292, size))})
+    after = Translator.from_pretrained(run, precision="float32")(TEXTS[:1])
+    assert hypotheses(after) == hypotheses(before[:1])
+
+
+@pytest.mark.parametrize("content", ['{"always": [100000], "candidates": {}}', "[]", '{"always": []}', "{"])
+def test_a_shortlist_that_makes_no_sense_is_refused_in_one_line(tmp_path, content):
+    run = tiny.save(tmp_path / "run", *tiny.seq2see())
+    (run / "shortlist.json").write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match="shortlist.json is no shortlist of this vocabulary; remove it"):
+        Translator.from_pretrained(run)
+
+
+def test_no_two_tokens_have_one_name_and_none_a_space():
+    tokens = [" the", "▁the", "\\▁the", "\\ the", "the", "  the", "\n", "\\n", "\t", " \\", "▁\\"]
+    names = [spaceless(token) for token in tokens]
+    assert len(set(names)) == len(names) and all(name.split() == [name] for name in names)

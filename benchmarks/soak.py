@@ -1,0 +1,170 @@
+"""Does a server stay what it is?  Mixed requests for half an hour, and its memory, files and answers watched.
+
+    python benchmarks/soak.py RUN                  RUN: a trained model, runs/storybook by default; 30 minutes
+    python benchmarks/soak.py RUN --minutes 5
+    python benchmarks/soak.py RUN --quick          twenty seconds
+
+So many requests a second as --rate says go to `seq2see serve`: translations in each dialect, HTML, looks, wrong ones,
+and such whose client goes before the answer.  Every answer must have the texts that the same request had the first
+time (int8 rounds scores otherwise in another batch), and the status that it should have.  *memory* is the slope of a
+line through the resident memory of the second half; *files* are open file descriptors, and *threads* threads, at the
+end against the middle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+from serving import sentences, server
+
+TEXTS = 40  # different ones; each has been answered before the second half begins
+PAUSE = 5.0  # seconds between two samples
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--rate", type=float, default=20, help="requests a second")
+    parser.add_argument("--text", type=Path, help="source sentences, one a line")
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    seconds = 20 if asked.quick else 60 * asked.minutes
+    machine = {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
+               "run": asked.run, "seconds": seconds, "rate": asked.rate}  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    if (Path(asked.run) / "config.json").is_file():
+        with server(asked) as (url, pid):
+            rows = asyncio.run(soak(url, pid, sentences(asked.text, TEXTS), seconds=seconds, rate=asked.rate))
+    else:
+        print(f"there is no trained model at {asked.run}: nothing to serve", file=sys.stderr)
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+    print(json.dumps({"benchmark": "soak", "machine": machine, "rows": rows}))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of request: where it goes, with what, and the status that is right."""
+
+    name: str
+    path: str
+    body: Any  # of a text
+    status: int = 200
+    leaves: bool = False  # the client goes before the answer
+
+
+KINDS = [
+    Kind("own", "/v1/translate", lambda text: {"texts": [text]}),
+    Kind("html", "/v1/translate", lambda text: {"texts": [f"<p>{text}</p>"], "format": "html"}),
+    Kind("LibreTranslate", "/translate", lambda text: {"q": text, "source": "en", "target": "auto"}, status=400),
+    Kind("Hugging Face", "/", lambda text: {"inputs": text}),
+    Kind("look", "/v1/look", lambda text: {"text": text, "maps": ["cross"]}),
+    Kind("too many beams", "/v1/translate", lambda text: {"texts": [text], "num_beams": 10_000}, status=400),
+    Kind("no text", "/v1/translate", lambda text: {"texts": []}, status=400),
+    Kind("left", "/v1/translate", lambda text: {"texts": [text] * 8}, leaves=True),
+]
+WEIGHTS = [8, 2, 1, 4, 1, 1, 1, 1]
+
+
+@dataclass
+class Seen:
+    """What came of the requests."""
+
+    seconds: list[float] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
+    answers: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    samples: list[tuple[float, float, int, int]] = field(default_factory=list)  # seconds, MiB, files, threads
+
+
+async def soak(url: str, pid: int, texts: list[str], *, seconds: float, rate: float) -> list[dict[str, Any]]:
+    seen = Seen()
+    limits = httpx.Limits(max_connections=256)
+    async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client, asyncio.TaskGroup() as tasks:
+        while (await client.get("/readyz")).status_code != 200:
+            await asyncio.sleep(0.1)
+        tasks.create_task(watch(psutil.Process(pid), seen, seconds))
+        began = time.perf_counter()
+        for number, (kind, text) in enumerate(drawn(texts)):
+            if (ahead := number / rate - (time.perf_counter() - began)) > 0:
+                await asyncio.sleep(ahead)
+            if time.perf_counter() - began > seconds:
+                break
+            tasks.create_task(one(client, kind, text, seen))
+    return rows(seen)
+
+
+def drawn(texts: list[str]) -> Iterator[tuple[Kind, str]]:
+    chance = random.Random(0)
+    while True:
+        yield chance.choices(KINDS, WEIGHTS)[0], chance.choice(texts)
+
+
+async def one(client: httpx.AsyncClient, kind: Kind, text: str, seen: Seen) -> None:
+    seen.kinds[kind.name] += 1
+    began = time.perf_counter()
+    try:
+        async with asyncio.timeout(0.005 if kind.leaves else None):
+            answer = await client.post(kind.path, json=kind.body(text))
+    except TimeoutError:
+        return
+    except httpx.HTTPError as error:
+        seen.wrong[f"{kind.name}: {type(error).__name__}"] += 1
+        return
+    seen.seconds.append(time.perf_counter() - began)
+    if answer.status_code != kind.status:
+        seen.wrong[f"{kind.name}: {answer.status_code}"] += 1
+    elif seen.answers.setdefault((kind.name, text), found := list(strings(answer.json()))) != found:
+        seen.wrong[f"{kind.name}: another answer"] += 1
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings(item)
+
+
+async def watch(process: psutil.Process, seen: Seen, seconds: float) -> None:
+    began = time.perf_counter()
+    while (now := time.perf_counter() - began) < seconds:
+        seen.samples.append((now, process.memory_info().rss / 2**20, process.num_fds(), process.num_threads()))
+        await asyncio.sleep(min(PAUSE, seconds / 10))
+
+
+def rows(seen: Seen) -> list[dict[str, Any]]:
+    half = seen.samples[len(seen.samples) // 2 :]
+    times, memory, files, threads = zip(*half, strict=True)
+    centiles = statistics.quantiles(seen.seconds, n=100)
+    slope = statistics.linear_regression(times, memory).slope * 3600
+    return [
+        {"name": "requests", "ours": sum(seen.kinds.values()), **seen.kinds},
+        {"name": "wrong status or another answer", "ours": sum(seen.wrong.values()), "wanted": 0, **seen.wrong},
+        {"name": "latency", "p50": round(centiles[49] * 1000), "p99": round(centiles[98] * 1000), "unit": "ms"},
+        {"name": "memory", "ours": round(memory[-1]), "in the middle": round(memory[0]), "unit": "MiB",
+         "slope": f"{slope:+.1f} MiB an hour"},
+        {"name": "files", "ours": files[-1], "in the middle": files[0]},
+        {"name": "threads", "ours": threads[-1], "in the middle": threads[0]},
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

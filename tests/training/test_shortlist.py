@@ -1,0 +1,71 @@
+"""The vocabulary shortlist: what IBM Model 1 finds in pairs is a candidate, and what must always be one is."""
+
+import json
+
+import numpy as np
+import pytest
+
+from seq2see.training import shortlist
+from seq2see.training.batching import EncodedPair
+from seq2see.training.shortlist import model_1, write_shortlist
+
+TAG, END, A, B, C, X, Y, Z = 4, 2, 300, 301, 302, 400, 401, 402
+# A is always with X, B with Y, C with Z; no pair alone could tell.
+PAIRS = [
+    EncodedPair([A, B, END], [TAG, X, Y, END]),
+    EncodedPair([A, C, END], [TAG, X, Z, END]),
+    EncodedPair([B, C, END], [TAG, Z, Y, END]),
+]
+
+
+@pytest.fixture
+def none_frequent(monkeypatch):
+    monkeypatch.setattr(shortlist, "FREQUENT", 0)
+
+
+def test_the_first_step_of_model_1_by_hand():
+    """Brown et al.: two pairs, one step from even odds."""
+    pairs = [EncodedPair([0, 1], [5, 6]), EncodedPair([0], [5])]
+    source, target, probability = model_1(pairs, iterations=1)
+    found = {(int(e), int(f)): float(p) for e, f, p in zip(source, target, probability, strict=True)}
+    assert found == pytest.approx({(0, 5): 1.5 / 2, (0, 6): 0.5 / 2, (1, 5): 0.5, (1, 6): 0.5})
+
+
+def test_probabilities_of_a_source_sum_to_one_and_find_the_counterpart():
+    source, target, probability = model_1(PAIRS, iterations=20)
+    for one, other in ((A, X), (B, Y), (C, Z)):
+        mine = source == one
+        assert probability[mine].sum() == pytest.approx(1)
+        assert target[mine][probability[mine].argmax()] == other
+    assert sorted(set(source.tolist())) == [END, A, B, C]
+
+
+def test_a_source_piece_may_become_itself_and_its_likeliest(none_frequent):
+    always, candidates = shortlist.shortlist(PAIRS, size=1)
+    assert always == list(range(292)), "special tokens, tags and bytes"
+    assert [candidates[one] for one in (A, B, C)] == [[A, X], [B, Y], [C, Z]]
+    assert set(shortlist.shortlist(PAIRS, size=9)[1][A]) == {A, X, Y, Z}
+
+
+def test_frequent_targets_are_always_candidates(monkeypatch):
+    monkeypatch.setattr(shortlist, "FREQUENT", 3)
+    pairs = [*PAIRS, EncodedPair([A], [TAG, Z, Z, Z, END])]
+    always, candidates = shortlist.shortlist(pairs, size=9)
+    assert always == [*range(292), Z] and Z not in candidates[A]
+
+
+def test_of_many_pairs_some_are_looked_at_evenly(monkeypatch, none_frequent):
+    monkeypatch.setattr(shortlist, "MOST_PAIRS", 2)
+    assert set(shortlist.shortlist(PAIRS, size=9)[1]) == {END, A, B, C}
+    assert set(shortlist.shortlist([PAIRS[0], PAIRS[1], PAIRS[0]], size=9)[1]) == {END, A, B}
+
+
+def test_it_is_written_for_whoever_exports(tmp_path, none_frequent):
+    write_shortlist(tmp_path, PAIRS, size=1)
+    content = json.loads((tmp_path / "shortlist.json").read_text("utf-8"))
+    assert content["candidates"][str(A)] == [A, X] and len(content["always"]) == 292
+
+
+def test_arrays_and_lists_are_alike(none_frequent):
+    arrays = [EncodedPair(np.array(one.source, "uint16"), np.array(one.labels, "uint16")) for one in PAIRS]
+    assert shortlist.shortlist(arrays, size=3) == shortlist.shortlist(PAIRS, size=3)
