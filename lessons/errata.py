@@ -111,7 +111,7 @@ def cached_encoder(bench: Workbench) -> Erratum:
     ]  # fmt: skip
     source = torch.tensor([encode_source(bench.tokenizer, SOURCE)])
     with looking(bench.model, eager=False):
-        bench.model.generate(source, num_beams=1, do_sample=False, max_new_tokens=12)
+        bench.model.generate(source, num_beams=1, do_sample=False, max_length=13)
     for handle in handles:
         handle.remove()
     encoder, decoder = seen["encoder"], seen["decoder"]
