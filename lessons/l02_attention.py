@@ -1,11 +1,13 @@
 """Lesson 2: attention without parameters, and what it needs in order to learn."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from matplotlib.figure import Figure
 
+from seq2see.gold import in_halves, to_gold
 from seq2see.lens.forcing import encode_source, forced_pass, looking
 from seq2see.lessons import lookup
 from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, SOFT, heatmap, new_figure
@@ -19,7 +21,9 @@ CLAIM = ("Words can be mixed by nothing but their dot products, all at once and 
          " values, each made by a matrix.")  # fmt: skip
 HOW = """First attention without parameters: the dot products of all word vectors, a softmax over each row, the weighted
 sums. It is run on *money bank grows* and *river bank flows* with vectors of four components (that of *bank* is the
-notes', the others are invented), and on the word vectors that the trained model's encoder reads.
+notes', the others are invented), and on the word vectors that the trained model's encoder reads. Beside it stands what
+that encoder's own heads do on unseen sentences, where the corpus says which noun *it* means and which adjective is
+whose; a head is chosen on one half of the sentences and measured on the other.
 
 Then attention as a dictionary: three entries with random keys of length 1 and the values 2, 3 and 5, asked with a key
 times a growing scale.
@@ -48,6 +52,7 @@ NEGLIGIBLE = 0.1  # what is left for all others together
 APART = 0.999  # a cosine below this tells two vectors apart
 LOOKED_UP = 1e-3  # error at the largest scale
 BETTER = 0.05  # share of right answers that counts as a difference
+TIMES = 2.0  # how much more counts as another look
 SUFFICES = 0.95  # share of right answers, of the best of the map
 
 
@@ -62,6 +67,8 @@ class Result:
     bank: float  # cosine of bank's two contextual vectors
     own_first: float  # share of the model's word vectors that give themselves the largest weight
     own_weight: tuple[float, float, float]  # mean weight of a word on itself: no parameters, divided by √d, trained
+    it: tuple[float, float, float]  # mean weight of *it* on its noun, of the noun on *it*, and of an even head
+    noun: tuple[float, float, float]  # the same of a noun and its adjective
     looked_up: np.ndarray  # [scales] error
     right: dict[str, np.ndarray]  # way -> [sizes,seeds]; one size where a way has none
     losses: list[float]  # of three matrices, on the way
@@ -101,13 +108,15 @@ def compute(bench: Workbench) -> Result:
     grid = np.array(trained["right"]).reshape(-1, len(GRID), len(GRID)).mean(0)
     bank = mixed[1], attend(river_ND)[2][1]
     own_first, own_weight = own(bench)
+    it, noun = both_ways(bench)
     return Result(
         scores, weights, mixed,
         off_one_by_one=float(np.abs(mixed - [attend_one(money_ND, word) for word in range(3)]).max()),
         off_reordered=float(np.abs(mixed[order] - attend(money_ND[order])[2]).max()),
         off_symmetric=(float(np.abs(scores - scores.T).max()), float(np.abs(weights - weights.T).max())),
         bank=float(bank[0] @ bank[1] / np.linalg.norm(bank[0]) / np.linalg.norm(bank[1])),
-        own_first=own_first, own_weight=own_weight, looked_up=dictionary(bench), right=right, losses=losses, grid=grid,
+        own_first=own_first, own_weight=own_weight, it=it, noun=noun, looked_up=dictionary(bench), right=right,
+        losses=losses, grid=grid,
     )  # fmt: skip
 
 
@@ -162,6 +171,36 @@ def own(bench: Workbench) -> tuple[float, tuple[float, float, float]]:
     return float(np.mean(first)), (float(np.mean(plain)), float(np.mean(scaled)), float(np.mean(trained)))
 
 
+def both_ways(bench: Workbench) -> Iterator[tuple[float, float, float]]:
+    """How much *it* looks at the noun that it stands for, and a noun at its adjective: in the encoder's head that does
+    so most on one half of the sentences, measured on the other; then the weight back, and that of an even head."""
+    rows: dict[str, tuple[list[np.ndarray], list[np.ndarray]]] = {"it": ([], []), "noun": ([], [])}
+    for half, stories in enumerate(in_halves(bench.corpus.test, bench.pick(100, 40))):
+        for gold in map(to_gold, stories):
+            ids = encode_source(bench.tokenizer, gold.source)
+            with looking(bench.model):
+                maps = forced_pass(bench.model, [ids], [ids], output_attentions=True)[0].encoder_attentions
+            map_HSS = torch.cat(list(maps), dim=1)[0].numpy()
+            words = [piece.word for piece in bench.tokenizer.spans(ids, gold.source, language="en")]
+            pairs = {"it": [(one.source, one.antecedent) for one in gold.pronouns],
+                     "noun": [(noun, adjective) for adjective, noun in gold.adjectives]}
+            for name, found_here in pairs.items():
+                for pair in found_here:
+                    a, b = ([i for i, word in enumerate(words) if word == number] for number in pair)
+                    even_H = np.full(len(map_HSS), len(b) / len(ids))
+                    rows[name][half].append(np.stack([between(map_HSS, a, b), between(map_HSS, b, a), even_H]))
+    for chosen_on, measured_on in rows.values():
+        head = int(np.mean(chosen_on, axis=0)[0].argmax())
+        there, back, even = np.mean(measured_on, axis=0)[:, head]
+        yield float(there), float(back), float(even)
+
+
+def between(map_HSS: np.ndarray, rows: list[int], columns: list[int]) -> np.ndarray:
+    """The weight of one word on another in each head: sum over the pieces looked at, mean over those that look."""
+    weight_H: np.ndarray = map_HSS[:, rows][:, :, columns].sum(-1).mean(-1)
+    return weight_H
+
+
 def smallest(right_S: np.ndarray, sizes: tuple[int, ...], best: float) -> int:
     """The smallest size that suffices."""
     return next(size for size, right in zip(sizes, right_S, strict=True) if right >= SUFFICES * best)
@@ -211,6 +250,13 @@ def judge(result: Result) -> Verdict:
         found("A key can be smaller than the value that it stands for.", key < value,
               f"A key of {key} components suffices for a value of {value}: these get {SUFFICES:.0%} of the best"
               f" ({best:.0%}) where the other has {GRID[-1]}."),
+        found("With queries and keys, *it* looks at its noun otherwise than the noun at *it*.",
+              max(result.it[:2]) > TIMES * min(result.it[:2]),
+              f"In the encoder head that does so most, *it* gives {result.it[0]:.1%} to the noun it stands for, and"
+              f" that noun gives {result.it[1]:.1%} to *it* (wanted: {TIMES:.0f} times as much one way)."),
+        found("Nouns take in their adjectives.", result.noun[0] > TIMES * result.noun[2],
+              f"In the encoder head that does so most, a noun gives {result.noun[0]:.1%} to its adjective; an even head"
+              f" gives {result.noun[2]:.1%} (wanted: {TIMES:.0f} times as much)."),
     )
     return overall(findings, (
         f"Without parameters attention answers {at['none']:.0%} of a task that three matrices answer"

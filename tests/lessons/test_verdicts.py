@@ -72,6 +72,7 @@ def attention_result() -> attention.Result:
     return attention.Result(
         scores=np.eye(3), weights=np.eye(3), mixed=np.ones((3, 4)), off_one_by_one=0.0, off_reordered=0.0,
         off_symmetric=(0.0, 0.1), bank=0.8, own_first=1.0, own_weight=(0.95, 0.95, 0.1),
+        it=(0.4, 0.1, 0.1), noun=(0.3, 0.1, 0.1),
         looked_up=np.geomspace(1, 1e-9, len(attention.SCALES)), right=right, losses=[1.4, 0.1], grid=grid,
     )  # fmt: skip
 
@@ -96,6 +97,8 @@ def test_attention() -> None:
         10: as_good("key = value"),
         11: {"losses": [1.4, 1.3]},
         12: {"grid": np.ones_like(held.grid)},
+        13: {"it": (0.4, 0.3, 0.1)},
+        14: {"noun": (0.15, 0.1, 0.1)},
     })  # fmt: skip
     assert attention.judge(replace(held, own_first=0.1)).findings[4].word == "does not hold here"
 
@@ -105,6 +108,12 @@ def test_attention_without_parameters_is_the_same_word_by_word() -> None:
     score_NN, weight_NN, mixed_ND = attention.attend(x_ND)
     assert np.allclose(weight_NN.sum(1), 1) and np.allclose(score_NN, score_NN.T)
     assert np.allclose(mixed_ND, [attention.attend_one(x_ND, word) for word in range(5)])
+
+
+def test_a_word_of_several_pieces_looks_and_is_looked_at_as_one() -> None:
+    map_HSS = np.array([[[0.5, 0.2, 0.3], [0.1, 0.4, 0.5], [0.0, 0.3, 0.7]]])
+    assert attention.between(map_HSS, [0], [1, 2]) == pytest.approx([0.5])
+    assert attention.between(map_HSS, [1, 2], [0]) == pytest.approx([0.05])
 
 
 def test_a_narrow_copy_learns_less_than_a_wide_one() -> None:
