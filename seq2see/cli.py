@@ -39,6 +39,7 @@ examples:
   seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
   seq2see align runs/storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see heads runs/storybook
+  seq2see lessons 3
   seq2see serve runs/storybook --port 8000
 
 `seq2see VERB --help` says more about one verb.
@@ -229,6 +230,25 @@ def build_parser() -> Parser:
     )
     export.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
     export.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
+
+    lessons = verb(
+        "lessons",
+        "seq2see.lessons.command:lessons",
+        "run the lessons: each claim about attention measured, with its number and picture, on one page",
+        "Writes DIR/index.html, which needs nothing else, and DIR/lessons.json. With a NUMBER that lesson alone, as\n"
+        "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take some twenty minutes on\n"
+        "two cores; what was trained for them is kept, and is there the next time.",
+    )
+    lessons.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
+    lessons.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
+    lessons.add_argument(
+        "--run", metavar="FOLDER",
+        help="the model to look into, of the built-in corpus (runs/storybook, trained first if it is not there yet)",
+    )
+    lessons.add_argument(
+        "--quick", action="store_true",
+        help="as little work as shows that all lessons run, on a hardly trained model: the verdicts mean nothing",
+    )
 
     serve = verb(
         "serve",

@@ -23,6 +23,7 @@ VERBS = {
     "look": ["runs/x", "The cat.", "--layer", "0", "--head", "1"],
     "align": ["runs/x", "--src", "in.en", "--tgt", "in.fr"],
     "heads": ["runs/x", "--sentences", "300"],
+    "lessons": ["3", "--quick"],
     "serve": ["runs/x", "--port", "0"],
     "env": [],
 }

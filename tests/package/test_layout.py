@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "tokenizer": {"tokenizer", "modeling", "errors"},
     "training": {"training", "tokenizer", "modeling", "errors", "cores", "manifest", "configs"},
     "lens": {"lens", "tokenizer", "modeling", "errors"},
+    "lessons": {"lessons", "training", "lens", "tokenizer", "modeling", "errors", "gold", "__version__"},
     "serve": {"serve", "lens", "tokenizer", "modeling", "errors", "cores", "manifest", "vetting", "__version__"},
     "configs": set(),
 }
@@ -42,7 +43,7 @@ EXCEPTIONS = {
     "seq2see/vetting_tokenizer.py": {"errors", "vetting"},
 }
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.
-WITHOUT_A_PAGE = ["lens", "modeling", "tokenizer", "training", "serve/translator.py", "serve/engine.py",
+WITHOUT_A_PAGE = ["lens", "lessons", "modeling", "tokenizer", "training", "serve/translator.py", "serve/engine.py",
                   "serve/service.py", "serve/batcher.py"]
 LIBRARIES = {"accelerate", "datasets", "gradio", "numpy", "peft", "ray", "tokenizers", "torch", "transformers", "yaml"}
 

@@ -1,0 +1,30 @@
+// Light or dark as the system has it, or as the reader chooses; on paper always light, with every listing open.
+(() => {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const button = document.querySelector("button.theme");
+  let chosen = null;
+  const show = (paper = false) => {
+    const dark = !paper && (chosen ?? (system.matches ? "dark" : "light")) === "dark";
+    root.dataset.theme = dark ? "dark" : "light";
+    button.textContent = dark ? "Light" : "Dark";
+  };
+  button.addEventListener("click", () => {
+    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    show();
+  });
+  system.addEventListener("change", () => show());
+  let opened = [];
+  const toPaper = () => {
+    show(true);
+    opened = [...document.querySelectorAll("details:not([open])")];
+    opened.forEach((one) => { one.open = true; });
+  };
+  const back = () => {
+    opened.forEach((one) => { one.open = false; });
+    show();
+  };
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", back);
+  show();
+})();

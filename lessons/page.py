@@ -1,0 +1,160 @@
+"""The record as one HTML page that needs nothing else: offline, light and dark, on a phone and on paper.
+
+Every text enters it escaped; the pictures are `drawing.to_svg`'s, whose text matplotlib has escaped.
+"""
+
+import html
+import re
+import shlex
+from importlib.resources import files
+from typing import Any
+
+KINDS = {"holds": "holds", "holds partly": "partly", "does not hold here": "not"}
+FIGURE = re.compile(r"[−+±<>≈~]?\s?\d[\d,.\s%×e±−–-]*\S{0,3}")
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
+
+def page(record: dict[str, Any]) -> str:
+    """The whole page."""
+    lessons = {lesson["number"]: lesson for lesson in record["lessons"]}
+    body = "".join(
+        f'<h2>{text(chapter["title"])}</h2><p class="about">{text(chapter["about"])}</p>'
+        + "".join(article(lessons[number], record) for number in chapter["lessons"])
+        for chapter in record["chapters"]
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>Attention, measured · Seq2See lessons</title><style>{asset("page.css")}</style></head>
+<body>{head(record)}<main>{contents(record, lessons)}{body}{errata(record["errata"])}</main>{foot(record)}
+<script>{asset("page.js")}</script></body></html>
+"""
+
+
+def asset(name: str) -> str:
+    """The text of `page.js` or `page.css`."""
+    return files("seq2see.lessons").joinpath(name).read_text(encoding="utf-8")
+
+
+def head(record: dict[str, Any]) -> str:
+    warning = "" if record["budget"] == "full" else (
+        '<p class="warning">This page was made with <code>--quick</code>: on the least work that shows that every'
+        " lesson runs, and perhaps on a model that has hardly been trained. Its verdicts mean nothing.</p>"
+    )
+    return f"""<header><button class="theme" type="button">Dark</button><h1>Attention, measured</h1>
+<p class="lead">Textbooks state how attention works. Here each claim is run: on real tensors and on a small translation
+model, with its number, its picture, and a verdict that a program reached by comparing the number with a threshold.</p>
+<p class="soft">The model: {text(record["model"])}.</p>{warning}</header>"""
+
+
+def contents(record: dict[str, Any], lessons: dict[int, Any]) -> str:
+    parts = []
+    for chapter in record["chapters"]:
+        rows = "".join(
+            f'<li><span class="number">{number}</span><a href="#lesson-{number}">{text(lessons[number]["title"])}</a>'
+            f'{badge(lessons[number]["verdict"]["word"])}</li>'
+            for number in chapter["lessons"]
+        )
+        parts.append(f'<h4>{text(chapter["title"])}</h4><ol>{rows}</ol>')
+    if record["errata"]:
+        parts.append('<h4>Errata</h4><ol><li><span class="number"></span><a href="#errata">Slips of the notes</a>'
+                     f'<span class="soft">{len(record["errata"])} sentences</span></li></ol>')
+    return f'<nav aria-label="Contents">{"".join(parts)}</nav>'
+
+
+def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
+    verdict = lesson["verdict"]
+    findings = "".join(
+        f'<li>{badge(item["word"])} <b>{text(item["claim"])}</b><br>{text(item["why"])}</li>'
+        for item in verdict["findings"]
+    )
+    how = "".join(f"<p>{text(part)}</p>" for part in re.split(r"\n\s*\n", lesson["how"].strip()))
+    return f"""<article id="lesson-{lesson["number"]}">
+<h3><span class="soft">{lesson["number"]}.</span> {text(lesson["title"])}</h3>
+<p class="claim">{text(lesson["claim"])}</p>
+<p>{badge(verdict["word"])} {text(verdict["why"])}</p>
+<figure>{lesson["svg"]}</figure>
+<h4>What was done</h4>{how}
+{f'<h4>What came out</h4><ul class="findings">{findings}</ul>' if findings else ""}
+<div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
+{f"<h4>The lines that matter</h4>{listings(lesson['code'], shut=False)}" if lesson["code"] else ""}
+<h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
+</article>"""
+
+
+def errata(items: list[dict[str, Any]]) -> str:
+    """What the notes have wrong, each with the computation that says so."""
+    if not items:
+        return ""
+    parts = "".join(
+        f'<article id="erratum-{number}"><h3>{text(item["title"])}</h3><p class="claim">{text(item["note"])}</p>'
+        f'<p>{badge("holds" if item["stands"] else "does not hold here")} {text(item["why"])}</p>'
+        f'<p><b>Instead:</b> {text(item["instead"])}</p>{table(item["table"])}{listings(item["code"])}</article>'
+        for number, item in enumerate(items, 1)
+    )
+    return ('<h2 id="errata">Errata</h2><p class="about">Sentences of the study notes that cannot stand as they are'
+            f" written. Each was put to a computation, which decides.</p>{parts}")
+
+
+def listings(code: list[dict[str, Any]], *, shut: bool = True) -> str:
+    """Functions as they stand in their files."""
+    return "".join(
+        f'<details{"" if shut else " open"}><summary><code>{text(item["name"])}</code>'
+        f' in <code>{text(item["file"])}</code>, line {item["line"]}</summary>'
+        f'<pre><code>{html.escape(item["source"])}</code></pre></details>'
+        for item in code
+    )
+
+
+def look(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
+    """The command that opens the lesson's map."""
+    if look is None:
+        return ""
+    command = (f'seq2see look {shlex.quote(record["run"])} {shlex.quote(look["text"])} --kind {look["kind"]}'
+               f' --layer {look["layer"]} --head {look["head"]}')
+    return f"<p>To see the attention itself:</p><pre><code>{html.escape(command)}</code></pre>"
+
+
+def table(item: dict[str, Any]) -> str:
+    """Columns of figures stand to the right, columns with any text to the left."""
+    aligned = [
+        ' class="figure"' if all(FIGURE.fullmatch(row[i]) or row[i] in ("", "–") for row in item["rows"]) else ""
+        for i in range(len(item["columns"]))
+    ]
+
+    def line(tag: str, cells: list[str]) -> str:
+        return "".join(f"<{tag}{how}>{text(cell)}</{tag}>" for cell, how in zip(cells, aligned, strict=True))
+
+    rows = "".join(f"<tr>{line('td', row)}</tr>" for row in item["rows"])
+    caption, caption_text = text(item["caption"]), html.escape(re.sub("[*`]", "", item["caption"]))
+    inside = f'<thead><tr>{line("th", item["columns"])}</tr></thead><tbody>{rows}</tbody></table></div>'
+    if item["folded"]:
+        size = f"{len(item['rows'])} × {len(item['columns']) - 1}"
+        return f'<details><summary>{caption} ({size})</summary><div class="table"><table>{inside}</details>'
+    return f'<div class="table"><p class="caption">{caption}</p><table aria-label="{caption_text}">{inside}'
+
+
+def badge(word: str) -> str:
+    return f'<span class="badge {KINDS[word]}">{word}</span>'
+
+
+def text(plain: str) -> str:
+    """Escaped, with what stands between backquotes as code, between stars as words spoken of, and numbers as in print:
+    a true minus, powers of ten, and a thin space before per cent."""
+    parts = re.split(r"(`[^`]+`)", html.escape(plain))
+    return "".join(f"<code>{part[1:-1]}</code>" if part.startswith("`") else printed(part) for part in parts)
+
+
+def printed(part: str) -> str:
+    part = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+    part = re.sub(r"\b0(?:\.0)?e[+]00\b", "0", part)
+    part = re.sub(r"\b(\d(?:\.\d+)?)e[-−]0*(\d+)", r"\1 × 10<sup>−\2</sup>", part)
+    part = re.sub(r"(\d) ?%", "\\1\u202f%", part)
+    return re.sub(r"(?<![\w.&;)-])-(?=\d)", "−", part)
+
+
+def foot(record: dict[str, Any]) -> str:
+    command = "seq2see lessons" + (" --quick" if record["budget"] == "reduced" else "")
+    seeds = ", ".join(map(str, record["seeds"]))
+    return (f'<footer><p>Made by <code>{command}</code>, Seq2See {text(record["version"])}, in {record["seconds"]:,.0f}'
+            f" s; seeds {seeds}.</p></footer>")

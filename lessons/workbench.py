@@ -1,0 +1,114 @@
+"""What a lesson works with: the trained model, the corpus, a budget, seeds, and a shelf for what was trained once."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.training.cache import cache_folder, fingerprint, made_once
+from seq2see.training.storybook import Storybook, generate
+
+T = TypeVar("T")
+
+
+class Budget(Enum):
+    """How much work a lesson may do: all of it, or as little as shows that it runs."""
+
+    FULL = "full"
+    REDUCED = "reduced"
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """`run` is a finished run of the storybook corpus, English to French."""
+
+    run: Path
+    budget: Budget = Budget.FULL
+    shelf: Path = field(default_factory=lambda: cache_folder() / "lessons")
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """What is random or trained is done once for each."""
+        return (0, 1, 2) if self.budget is Budget.FULL else (0,)
+
+    def pick(self, full: T, reduced: T) -> T:
+        """A setting by the budget."""
+        return full if self.budget is Budget.FULL else reduced
+
+    def seed(self, seed: int) -> np.random.Generator:
+        """Seeds torch, and gives a generator for the rest; nothing in a lesson is random but by these."""
+        torch.manual_seed(seed)
+        return np.random.default_rng(seed)
+
+    @cached_property
+    def model(self) -> PreTrainedModel:
+        """float32, eval mode. Leave it as it is: the next lesson uses it too."""
+        return load_checkpoint(self.run)
+
+    @cached_property
+    def tokenizer(self) -> Seq2SeeTokenizer:
+        return Seq2SeeTokenizer.from_pretrained(self.run)
+
+    @cached_property
+    def corpus(self) -> Storybook:
+        """Storybook, with its gold; small where the budget is."""
+        return generate(train_size=self.pick(20_000, 2_000))
+
+    @cached_property
+    def weights(self) -> str:
+        """A fingerprint of the trained model, for what is kept of it."""
+        return hashlib.blake2b((self.run / "model.safetensors").read_bytes(), digest_size=8).hexdigest()
+
+    def cached(self, function: Callable[..., T], *arguments: Any, made_by: Sequence[Any] = ()) -> T:
+        """`function(*arguments)`, kept on disk and found again while its source and arguments are the same.
+
+        Args:
+            arguments: what JSON can hold. What depends on the trained model has `bench.weights` among them.
+            made_by: functions and classes that `function` uses: a change of theirs is a change of its.
+
+        What it returns is read back by torch.load(weights_only=True): tensors, figures, text, lists and dicts.
+        """
+        sources = [inspect.getsource(item) for item in (function, *made_by)]
+        key = fingerprint(sources, arguments, torch.__version__)
+        folder = self.shelf / f"{function.__module__.rpartition('.')[2]}-{function.__name__}-{key}"
+        made_once(folder, lambda unfinished: torch.save(function(*arguments), unfinished / "kept.pt"))
+        kept: T = torch.load(folder / "kept.pt", weights_only=True)
+        return kept
+
+    def say(self, text: str) -> None:
+        """A line of progress."""
+        print(f"    {text}", file=sys.stderr, flush=True)
+
+
+def quick_run(shelf: Path) -> Path:
+    """A tiny storybook model after a few steps, for a run that only shows that everything runs; made once."""
+    from seq2see.training.config import load_config
+    from seq2see.training.run import train_model
+
+    def settings(folder: Path) -> list[str]:
+        return [
+            f"training.output_dir={json.dumps(str(folder))}", "training.max_steps=60", "training.eval_strategy=no",
+            "training.save_strategy=no", "training.learning_rate=5e-3", "training.warmup_steps=20",
+            "tokenizer.vocab_size=1500", "model.d_model=32", "model.encoder_ffn_dim=64", "model.decoder_ffn_dim=64",
+        ]
+
+    def make(folder: Path) -> None:
+        trained = train_model(load_config("storybook", settings(folder)), folder)
+        trained.model.eval().save_pretrained(folder)
+        trained.tokenizer.save_pretrained(folder)
+
+    return made_once(shelf / f"quick-{fingerprint(inspect.getsource(quick_run))}", make)

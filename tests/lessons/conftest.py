@@ -1,0 +1,43 @@
+"""A small untrained model in a run's folder, and a workbench around it, for whatever must run and need not be right."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.tokenizer import train_tokenizer
+from seq2see.training.storybook import generate
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random weights wide enough that attention is neither uniform nor one-hot, and a tokenizer of the corpus."""
+    import torch
+
+    pairs = generate(train_size=300).train
+    tokenizer = train_tokenizer([text for pair in pairs for text in (pair.source, pair.target)], vocab_size=700,
+                                languages=["fr"])
+    torch.manual_seed(0)
+    model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
+        vocab_size=len(tokenizer), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+        decoder_attention_heads=4, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],
+    ))  # fmt: skip
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.normal_(std=0.3)
+    model.generation_config.update(forced_bos_token_id=tokenizer.tag_id("fr"), max_length=24)
+    folder = tmp_path_factory.mktemp("lessons") / "run"
+    model.eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "metrics.json").write_text(json.dumps({
+        "evaluation": {"test": {"pairs": 2, "exact_match": 50.0}}, "training": {"seconds": 6.0},
+    }))  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bench(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    return Workbench(run, Budget.REDUCED, shelf=tmp_path_factory.mktemp("shelf"))
