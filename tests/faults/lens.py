@@ -227,4 +227,18 @@ FAULTS = [
         "log_sums[step][12])",
         tests="tests/serve/ui/test_look.py -m browser -k temperature",
     ),
+    Fault(
+        "a column is taken from all heads of a layer",
+        "lens/values.py",
+        "value_BCHE[b, column, head] = 0",
+        "value_BCHE[b, column] = 0",
+        tests="tests/lens/test_values.py -k missing",
+    ),
+    Fault(
+        "a column is taken from all sentences of a batch",
+        "lens/values.py",
+        "value_BCHE[b, column, head] = 0",
+        "value_BCHE[:, column, head] = 0",
+        tests="tests/lens/test_values.py -k missing",
+    ),
 ]

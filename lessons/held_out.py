@@ -1,0 +1,137 @@
+"""What the lessons on the trained model share: unseen sentences in two halves, what is read off them, and shares.
+
+Whatever is chosen (a head, a map) is chosen on the first half and reported on the second.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from seq2see.gold import in_halves, minimal_pairs, pronoun_choice, to_gold
+from seq2see.lens import add_views, trace_texts
+from seq2see.lens.choices import Choice
+from seq2see.lens.heads import Measured, interval, measure
+from seq2see.lens.patching import MinimalPairs
+from seq2see.lens.roles import GoldPair
+from seq2see.lens.trace import Trace
+from seq2see.lessons.workbench import Workbench
+from seq2see.training.storybook import StoryPair
+
+
+@dataclass(frozen=True)
+class Share:
+    """A mean with its 95 % interval, by bootstrap over sentences or whatever else it is a mean over."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | None = None) -> "Share":
+        """The mean; variants of one sentence are of one group and are drawn together."""
+        values = np.asarray(values, dtype=float)
+        if not len(values):
+            return cls(float("nan"), float("nan"), float("nan"))
+        return cls(float(values.mean()), *interval(values, groups or [str(i) for i in range(len(values))]))
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "none to measure"
+        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})".replace("-", "−")
+
+
+@cache
+def halves(bench: Workbench) -> tuple[list[StoryPair], list[StoryPair]]:
+    """Sentences with combinations of words that training has not shown: a half to choose on, and one to report on."""
+    return in_halves(bench.corpus.test, bench.pick(None, 48))
+
+
+@cache
+def traces(bench: Workbench) -> tuple[list[Trace], list[Trace]]:
+    """The model's attention over both halves, forced to the right translations; without logits, which take room."""
+    return tuple(
+        [replace(trace, logits=None) for trace in _read(bench, stories)] for stories in halves(bench)
+    )  # type: ignore[return-value]
+
+
+def _read(bench: Workbench, stories: Sequence[StoryPair]) -> list[Trace]:
+    return trace_texts(bench.model, bench.tokenizer, [story.source for story in stories],
+                       [story.target for story in stories], source_language="en", target_language="fr")
+
+
+@cache
+def inside(bench: Workbench) -> list[Trace]:
+    """Some traces of the second half with what is added (norm), and what each state is owed to (contributions)."""
+    some = traces(bench)[1][: bench.pick(200, 16)]
+    return add_views(bench.model, bench.tokenizer, some, views=["norm", "contributions"])
+
+
+@cache
+def gold(bench: Workbench) -> tuple[list[GoldPair], list[GoldPair]]:
+    dev, test = ([to_gold(story) for story in stories] for stories in halves(bench))
+    return dev, test
+
+
+@cache
+def measured(bench: Workbench) -> tuple[Measured, Measured]:
+    """Every head's scores in every role, on both halves."""
+    dev, test = (measure(*half) for half in zip(traces(bench), gold(bench), strict=True))
+    return dev, test
+
+
+def group_of(number: int, story: StoryPair) -> str:
+    """Variants of one sentence are one group."""
+    return story.contrast_key or f"sentence {number}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pronouns:
+    """Sentences whose *it* becomes *il* or *elle*: the step that chooses between the two, and minimal pairs among them.
+
+    `pairs` are (receiver, donor), by number: two sentences that differ in a word or two, of equal length, whose
+    pronouns differ. `patching` puts what the model did for the donor into what it does for the receiver.
+    """
+
+    stories: tuple[StoryPair, ...]
+    choices: tuple[Choice, ...]
+    is_il: np.ndarray
+    pairs: tuple[tuple[int, int], ...]
+    patching: MinimalPairs
+
+    @property
+    def groups(self) -> list[str]:
+        return [str(story.contrast_key) for story in self.stories]
+
+    @property
+    def pair_groups(self) -> list[str]:
+        return [self.groups[receiver] for receiver, _ in self.pairs]
+
+
+@cache
+def pronouns(bench: Workbench) -> tuple[Pronouns, Pronouns]:
+    """Of the contrast and the easy sentences of both halves."""
+    dev, test = (_pronouns(bench, stories, bench.pick(most, 12)) for stories, most in
+                 zip(halves(bench), (80, 160), strict=True))
+    return dev, test
+
+
+def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pronouns:
+    chosen = tuple(story for story in stories if story.kind in ("contrast", "easy"))
+    named = [pronoun_choice(story, bench.model, bench.tokenizer) for story in chosen]
+    choices = [one for _, one in named]
+    pairs = minimal_pairs(list(chosen), choices)
+    pairs = pairs[:: max(1, len(pairs) // most)][:most]
+    return Pronouns(
+        chosen, tuple(choices), np.array([name == "il" for name, _ in named]), tuple(pairs),
+        MinimalPairs(bench.model, [(choices[receiver], choices[donor]) for receiver, donor in pairs]),
+    )
+
+
+def turned(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Share:
+    """Of the pronouns that were right, the share that turns when `what` is put in from the other sentence."""
+    flipped = pronoun.patching.margins(**what) < 0  # type: ignore[arg-type]
+    was_right = own_P > 0
+    groups = [group for group, right in zip(pronoun.pair_groups, was_right, strict=True) if right]
+    return Share.of(flipped[was_right], groups)
