@@ -1,0 +1,75 @@
+"""What the lessons on the trained model share: unseen sentences in two halves, what is read off them, and shares.
+
+Whatever is chosen (a head, a map) is chosen on the first half and reported on the second.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from seq2see.gold import in_halves, to_gold
+from seq2see.lens import trace_texts
+from seq2see.lens.heads import Measured, interval, measure
+from seq2see.lens.roles import GoldPair
+from seq2see.lens.trace import Trace
+from seq2see.lessons.workbench import Workbench
+from seq2see.training.storybook import StoryPair
+
+
+@dataclass(frozen=True)
+class Share:
+    """A mean with its 95 % interval, by bootstrap over sentences or whatever else it is a mean over."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | None = None) -> "Share":
+        """The mean; variants of one sentence are of one group and are drawn together."""
+        values = np.asarray(values, dtype=float)
+        if not len(values):
+            return cls(float("nan"), float("nan"), float("nan"))
+        return cls(float(values.mean()), *interval(values, groups or [str(i) for i in range(len(values))]))
+
+    def __str__(self) -> str:
+        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
+
+
+@cache
+def halves(bench: Workbench) -> tuple[list[StoryPair], list[StoryPair]]:
+    """Sentences with combinations of words that training has not shown: a half to choose on, and one to report on."""
+    return in_halves(bench.corpus.test, bench.pick(None, 48))
+
+
+@cache
+def traces(bench: Workbench) -> tuple[list[Trace], list[Trace]]:
+    """The model's attention over both halves, forced to the right translations; without logits, which take room."""
+    return tuple(
+        [replace(trace, logits=None) for trace in _read(bench, stories)] for stories in halves(bench)
+    )  # type: ignore[return-value]
+
+
+def _read(bench: Workbench, stories: Sequence[StoryPair]) -> list[Trace]:
+    return trace_texts(bench.model, bench.tokenizer, [story.source for story in stories],
+                       [story.target for story in stories], source_language="en", target_language="fr")
+
+
+@cache
+def gold(bench: Workbench) -> tuple[list[GoldPair], list[GoldPair]]:
+    dev, test = ([to_gold(story) for story in stories] for stories in halves(bench))
+    return dev, test
+
+
+@cache
+def measured(bench: Workbench) -> tuple[Measured, Measured]:
+    """Every head's scores in every role, on both halves."""
+    dev, test = (measure(*half) for half in zip(traces(bench), gold(bench), strict=True))
+    return dev, test
+
+
+def group_of(number: int, story: StoryPair) -> str:
+    """Variants of one sentence are one group."""
+    return story.contrast_key or f"sentence {number}"
