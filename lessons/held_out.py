@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from seq2see.gold import in_halves, to_gold
-from seq2see.lens import trace_texts
+from seq2see.lens import add_views, trace_texts
 from seq2see.lens.heads import Measured, interval, measure
 from seq2see.lens.roles import GoldPair
 from seq2see.lens.trace import Trace
@@ -55,6 +55,13 @@ def traces(bench: Workbench) -> tuple[list[Trace], list[Trace]]:
 def _read(bench: Workbench, stories: Sequence[StoryPair]) -> list[Trace]:
     return trace_texts(bench.model, bench.tokenizer, [story.source for story in stories],
                        [story.target for story in stories], source_language="en", target_language="fr")
+
+
+@cache
+def inside(bench: Workbench) -> list[Trace]:
+    """Some traces of the second half with what is added (norm), and what each state is owed to (contributions)."""
+    some = traces(bench)[1][: bench.pick(200, 16)]
+    return add_views(bench.model, bench.tokenizer, some, views=["norm", "contributions"])
 
 
 @cache

@@ -276,11 +276,11 @@ def judge(result: Result) -> Verdict:
         _used_alike(result),
         found("Words of like meaning lie near each other, nearer than opposites do.",
               result.synonyms.low > result.opposites.high,
-              f"A word of like meaning lies nearer than {result.synonyms} of the other adjectives do, an opposite nearer"
+              f"A word of like meaning lies nearer than {result.synonyms} of the other adjectives, an opposite nearer"
               f" than {result.opposites} (a random one: 50%). The intervals must not meet."),
         _analogies(result),
     ), (
-        f"Of words with two meanings {last.value:.0%} are told rightly by the encoder's last layer and {static_.value:.0%}"
+        f"Of words with two meanings {last.value:.0%} are told rightly by the encoder's last layer, {static_.value:.0%}"
         f" by the embedding (wanted: {TOLD:.0%}; guessing: {GUESSING:.0%}). Of the words used most alike"
         f" {result.overlap.value:.0%} are among the nearest (by chance {result.overlap_by_chance:.0%}), and"
         f" {_right(result):.0%} of analogies come out (wanted: {RIGHT:.0%})."
@@ -347,6 +347,6 @@ def draw(result: Result) -> Figure:
     tenths = np.arange(1, 11)
     right.bar(tenths, result.deciles, color=[*[SOFT] * 9, ORANGE])
     right.set_xticks(tenths)
-    right.set_xlabel("pairs of words by likeness of use, in tenths")
+    right.set_xlabel("pairs of words, from unlike to alike in use")
     right.set_title("Mean cosine of their embeddings")
     return figure
