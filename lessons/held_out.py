@@ -9,9 +9,11 @@ from functools import cache
 
 import numpy as np
 
-from seq2see.gold import in_halves, to_gold
+from seq2see.gold import in_halves, minimal_pairs, pronoun_choice, to_gold
 from seq2see.lens import add_views, trace_texts
+from seq2see.lens.choices import Choice
 from seq2see.lens.heads import Measured, interval, measure
+from seq2see.lens.patching import MinimalPairs
 from seq2see.lens.roles import GoldPair
 from seq2see.lens.trace import Trace
 from seq2see.lessons.workbench import Workbench
@@ -80,3 +82,54 @@ def measured(bench: Workbench) -> tuple[Measured, Measured]:
 def group_of(number: int, story: StoryPair) -> str:
     """Variants of one sentence are one group."""
     return story.contrast_key or f"sentence {number}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pronouns:
+    """Sentences whose *it* becomes *il* or *elle*: the step that chooses between the two, and minimal pairs among them.
+
+    `pairs` are (receiver, donor), by number: two sentences that differ in a word or two, of equal length, whose
+    pronouns differ. `patching` puts what the model did for the donor into what it does for the receiver.
+    """
+
+    stories: tuple[StoryPair, ...]
+    choices: tuple[Choice, ...]
+    is_il: np.ndarray
+    pairs: tuple[tuple[int, int], ...]
+    patching: MinimalPairs
+
+    @property
+    def groups(self) -> list[str]:
+        return [str(story.contrast_key) for story in self.stories]
+
+    @property
+    def pair_groups(self) -> list[str]:
+        return [self.groups[receiver] for receiver, _ in self.pairs]
+
+
+@cache
+def pronouns(bench: Workbench) -> tuple[Pronouns, Pronouns]:
+    """Of the contrast and the easy sentences of both halves."""
+    dev, test = (_pronouns(bench, stories, bench.pick(most, 12)) for stories, most in
+                 zip(halves(bench), (80, 160), strict=True))
+    return dev, test
+
+
+def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pronouns:
+    chosen = tuple(story for story in stories if story.kind in ("contrast", "easy"))
+    named = [pronoun_choice(story, bench.model, bench.tokenizer) for story in chosen]
+    choices = [one for _, one in named]
+    pairs = minimal_pairs(list(chosen), choices)
+    pairs = pairs[:: max(1, len(pairs) // most)][:most]
+    return Pronouns(
+        chosen, tuple(choices), np.array([name == "il" for name, _ in named]), tuple(pairs),
+        MinimalPairs(bench.model, [(choices[receiver], choices[donor]) for receiver, donor in pairs]),
+    )
+
+
+def turned(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Share:
+    """Of the pronouns that were right, the share that turns when `what` is put in from the other sentence."""
+    flipped = pronoun.patching.margins(**what) < 0  # type: ignore[arg-type]
+    was_right = own_P > 0
+    groups = [group for group, right in zip(pronoun.pair_groups, was_right, strict=True) if right]
+    return Share.of(flipped[was_right], groups)

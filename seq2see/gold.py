@@ -75,9 +75,17 @@ def _adjectives(words: list[str], story: StoryPair) -> tuple[tuple[int, int], ..
 
 
 def choice(story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, Choice] | None:
-    """The step at which a contrast sentence's translation says *il* or *elle*, and which of them is right."""
-    if story.kind != "contrast":
-        return None
+    """`pronoun_choice` of a contrast sentence; None for others, in which fewer words than two may tell."""
+    return pronoun_choice(story, model, tokenizer) if story.kind == "contrast" else None
+
+
+def pronoun_choice(
+    story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> tuple[str, Choice]:
+    """The step at which the translation says *il* or *elle*, and which of them is right.
+
+    StopIteration for a sentence without a pronoun that is a subject.
+    """
     at = next(one.target for one in story.antecedents if _is_subject(story, one.target))
     word = split_words(story.target, language="fr")[at]
     other = OTHER[word.text.casefold()]

@@ -1,0 +1,259 @@
+"""Lesson 13: which roles heads have, layer by layer, how far they reach, and what is lost without each of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from seq2see.lens import all_heads, mean_outputs
+from seq2see.lens.ablation import Head, ablate
+from seq2see.lens.choices import by_length
+from seq2see.lens.forcing import chosen_log_probs, forced_pass, looking
+from seq2see.lens.heads import LEAST, RoleScore, heads_of_roles, roles_of_heads
+from seq2see.lens.spread import spread
+from seq2see.lens.trace import KINDS, Kind, Trace
+from seq2see.lens.wording import NAMES
+from seq2see.lessons.drawing import BLUE, GREEN, INK, ORANGE, SOFT, WIDTH, heatmap
+from seq2see.lessons.held_out import Share, group_of, halves, measured, traces
+from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
+from seq2see.lessons.workbench import Workbench
+
+# L layers, H heads, N sentences
+
+TITLE = "Heads and layers"
+CLAIM = ("Every head has its own focus (one always on the next word, one always on the last, one from a pronoun to its"
+         " noun), and with each layer attention reaches wider, at last beyond the sentence.")  # fmt: skip
+HOW = """Fifteen roles are defined by which words a head of that role would look at: places (previous, next, first, the
+end ...) and, by the corpus's gold, contents (the linked word, the noun of a pronoun ...). A head's score is the share
+of its attention that lies there. It is chosen on one half of the unseen sentences and reported on the other, and a role
+is claimed only where the whole 95 % interval lies above a head that looks evenly and above one that always looks at the
+best fixed place, and the score at least 10 points above. For "always" the score must be half of the attention.
+
+Reach is the mean distance, in pieces, from a row's own place; evenness its entropy as a share of an even head's. In
+texts of two sentences it is counted how much attention crosses into the other sentence.
+
+A map is a claim and an intervention its evidence. Each head is replaced by its mean over other sentences, and what the
+right translation then loses in log-probability is its cost."""
+TRY = ("`seq2see heads` prints every head's roles with intervals. `seq2see look RUN \"It rained. The cat was tired.\"`"
+       " shows two sentences at once.")  # fmt: skip
+LOOK = Look("The owl lent the ladder to the crow. It was grateful.", "encoder", 1, 3)
+
+WHERE = {"encoder": "the encoder", "decoder": "the decoder", "cross": "cross-attention"}
+ALWAYS = 0.5  # share of its attention that a head gives to a place that it always looks at
+HAS = 0.5  # share of the heads that must have a role for "every head has its focus" to hold partly
+BERTS = ("next", "previous", "first", "end", "punctuation", "antecedent")  # roles that were found in BERT's encoder
+SENTENCES = 100  # on which heads are taken away
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Of one kind of attention by layer, means over heads; `*_rise` is the last layer's less the first's."""
+
+    distance: tuple[Share, ...]
+    distance_rise: Share
+    evenness: tuple[Share, ...]
+    evenness_rise: Share
+    across: tuple[Share, ...]
+    across_rise: Share
+    across_even: float  # what an even head sends across
+    two_sentences: int
+
+
+@dataclass(frozen=True)
+class Result:
+    heads: tuple[Head, ...]
+    roles: tuple[tuple[RoleScore, ...], ...]  # by head, those that hold
+    best: tuple[RoleScore, ...]  # by kind and role the head that has it most
+    sentences: int
+    reach: dict[Kind, Reach]
+    costs: tuple[Share, ...]  # by head, nats a piece
+
+
+def reach(some: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> Reach:
+    """`lens.spread` sentence by sentence, so that there are intervals."""
+    spreads = [spread([trace], kind) for trace in some]
+    two = [i for i, one in enumerate(spreads) if one.across is not None]
+
+    def by_layer(name: str, chosen: Sequence[int]) -> tuple[tuple[Share, ...], Share]:
+        values_NL = np.array([getattr(spreads[i], name).mean(-1) for i in chosen]).reshape(len(chosen), -1)
+        own = [groups[i] for i in chosen]
+        rise = values_NL[:, -1] - values_NL[:, 0] if chosen else []
+        return tuple(Share.of(column, own) for column in values_NL.T), Share.of(rise, own)
+
+    everywhere = range(len(some))
+    even = float(np.mean([spreads[i].across_even for i in two])) if two else float("nan")  # type: ignore[arg-type]
+    return Reach(*by_layer("distance", everywhere), *by_layer("evenness", everywhere), *by_layer("across", two), even,
+                 len(two))
+
+
+SHOWN = (reach,)
+
+
+def compute(bench: Workbench) -> Result:
+    dev, test = measured(bench)
+    roles = roles_of_heads(dev, test)
+    heads = all_heads(bench.model)
+    some = traces(bench)[1]
+    groups = [group_of(i, story) for i, story in enumerate(halves(bench)[1])]
+    return Result(
+        tuple(heads), tuple(tuple(one for one in roles[head] if one.holds) for head in heads),
+        tuple(heads_of_roles(dev, test)), len(some), {kind: reach(some, kind, groups) for kind in KINDS},
+        _costs(bench, heads, groups),
+    )
+
+
+def _costs(bench: Workbench, heads: Sequence[Head], groups: Sequence[str]) -> tuple[Share, ...]:
+    """What a piece of the right translation loses in log-probability without each head, over sentences."""
+    known, asked = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
+    means = mean_outputs(bench.model, [one.source_ids for one in known], [one.target_ids for one in known])
+    bench.say("taking each head away")
+    whole = np.array([trace.log_probs[1:].mean() for trace in asked])
+    costs = []
+    for head in heads:
+        with ablate(bench.model, [head], replace="mean", means=means):
+            costs.append(Share.of(whole - _log_probs(bench, asked), groups[: len(asked)]))
+    return tuple(costs)
+
+
+def _log_probs(bench: Workbench, some: Sequence[Trace]) -> np.ndarray:
+    """Mean log-probability of the pieces of each target, after the tag, of the model as it is now: [N]."""
+    found_N = np.empty(len(some))
+    with looking(bench.model, eager=False):
+        for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
+            chosen = [some[row] for row in rows]
+            output, target_BT = forced_pass(bench.model, [one.source_ids for one in chosen],
+                                            [one.target_ids for one in chosen])
+            log_prob_BT = chosen_log_probs(output.logits, target_BT).numpy()
+            for b, row in enumerate(rows):
+                found_N[row] = log_prob_BT[b, 1 : len(some[row].target)].mean()
+    return found_N
+
+
+def judge(result: Result) -> Verdict:
+    having = sum(1 for roles in result.roles if roles)
+    by_kind = ", ".join(f"{_having(result, kind)} of {_count(result, kind)} in {WHERE[kind]}" for kind in result.reach)
+    names = {role.role for roles in result.roles for role in roles}
+    wider, beyond = (_rises(result, name) for name in ("distance_rise", "across_rise"))
+    costly = max(range(len(result.heads)), key=lambda i: result.costs[i].value)
+    return overall((
+        found("Every head has a focus of its own.",
+              "holds" if having == len(result.heads) else
+              "holds partly" if having >= HAS * len(result.heads) else "does not hold here",
+              f"{having} of {len(result.heads)} heads have a role on unseen sentences, {by_kind}; there are"
+              f" {len(names)} roles, {', '.join(sorted(names))} (wanted: every head; from {HAS:.0%} on it holds partly)."),
+        _berts(result),
+        _antecedent(result),
+        found("With each layer attention reaches wider.", wider,
+              f"From the first layer to the last the mean distance changes by {_changes(result, 'distance_rise')}"
+              f" pieces, and evenness by {_changes(result, 'evenness_rise')} (wanted: a rise of the distance, its"
+              " interval above 0, in each kind)."),
+        found("With each layer attention goes further beyond the sentence.", beyond,
+              f"In {result.reach['encoder'].two_sentences} texts of two sentences the share that crosses over changes"
+              f" by {_changes(result, 'across_rise')}; an even head of the encoder would send"
+              f" {result.reach['encoder'].across_even:.0%} (wanted: a rise, its interval above 0, in each kind)."),
+        _matter(result),
+    ), (
+        f"{having} of {len(result.heads)} heads have one of the roles ({by_kind}). The mean distance changes from the"
+        f" first layer to the last by {_changes(result, 'distance_rise', short=True)} pieces, what crosses into another sentence"
+        f" by {_changes(result, 'across_rise', short=True)}. The head that costs most to lose is"
+        f" {result.heads[costly]}, {result.costs[costly].value:.2f} nats a piece."
+    ))
+
+
+def _having(result: Result, kind: Kind) -> int:
+    return sum(1 for head, roles in zip(result.heads, result.roles, strict=True) if roles and head.kind == kind)
+
+
+def _count(result: Result, kind: Kind) -> int:
+    return sum(1 for head in result.heads if head.kind == kind)
+
+
+def _rises(result: Result, name: str) -> Word:
+    rises = [getattr(one, name).low > 0 for one in result.reach.values()]
+    return "holds" if all(rises) else "holds partly" if any(rises) else "does not hold here"
+
+
+def _changes(result: Result, name: str, *, short: bool = False) -> str:
+    """The rise from the first layer to the last in each kind, with its interval."""
+    rises = {kind: getattr(one, name) for kind, one in result.reach.items()}
+    return ", ".join(
+        f"{rise.value:+.2f} in {WHERE[kind]}" if short else
+        f"{rise.value:+.2f} ({rise.low:+.2f} to {rise.high:+.2f}) in {WHERE[kind]}" for kind, rise in rises.items()
+    ).replace("-", "−").replace("cross−", "cross-")
+
+
+def _berts(result: Result) -> Finding:
+    best = {one.role: one for one in result.best if one.head.kind == "encoder" and one.role in BERTS}
+    always = [role for role in ("next", "end") if role in best and best[role].holds and best[role].score >= ALWAYS]
+    some = [role for role, one in best.items() if one.holds]
+    scores = ", ".join(f"{role} {one.score:.0%} ({one.low:.0%} to {one.high:.0%}; even: {one.uniform:.0%})"
+                       for role, one in best.items())
+    return found(
+        "One head of the encoder always looks at the next word, one at the end.",
+        "holds" if len(always) == 2 else "holds partly" if some else "does not hold here",
+        f"The most that a head has of BERT's roles: {scores} (always means {ALWAYS:.0%}; a role is there from"
+        f" {100 * LEAST:.0f} points above an even head on, with which it holds partly).")
+
+
+def _antecedent(result: Result) -> Finding:
+    best = [one for one in result.best if one.role == "antecedent"]
+    scores = "; ".join(f"{one.head} {one.score:.0%} ({one.low:.0%} to {one.high:.0%}), with {one.rival or 0:.0%} on"
+                       f" the other noun and {one.positional or 0:.0%} by the best fixed place" for one in best)
+    return found("A head looks from a pronoun to the noun it stands for.", any(one.holds for one in best),
+                 f"The heads with most of it: {scores} (wanted: {100 * LEAST:.0f} points more than both).")
+
+
+def _matter(result: Result) -> Finding:
+    having, lacking = (Share.of([cost.value for cost, roles in zip(result.costs, result.roles, strict=True)
+                                 if bool(roles) is wanted]) for wanted in (True, False))
+    return found(
+        "The heads that have a role are those that matter.", having.low > lacking.high,
+        f"Without a head that has a role a piece loses {having.value:.3f} nats ({having.low:.3f} to {having.high:.3f}"
+        f" over heads), without one that has none {lacking.value:.3f} ({lacking.low:.3f} to {lacking.high:.3f}); the"
+        " intervals must not meet.")
+
+
+def tables(result: Result) -> tuple[Table, ...]:
+    def by_layer(shares: Sequence[Share]) -> str:
+        return " → ".join(f"{share.value:.2f}" for share in shares)
+
+    return (
+        Table.of("By layer, first to last", ("", "distance, pieces", "evenness", "across sentences", "an even head"), [
+            (NAMES[kind], by_layer(one.distance), by_layer(one.evenness), by_layer(one.across), one.across_even)
+            for kind, one in result.reach.items()]),
+        Table.of("For each role the head that has it most, on unseen sentences", (
+            "role", "head", "share of its attention", "even", "best place", "claimed"), [
+                (one.role, str(one.head), f"{one.score:.1%} ({one.low:.1%} to {one.high:.1%})", f"{one.uniform:.1%}",
+                 "–" if one.positional is None else f"{one.positional:.1%}", one.holds) for one in result.best]),
+    )
+
+
+def draw(result: Result) -> Figure:
+    figure = Figure(figsize=(WIDTH, 5.8), layout="constrained")
+    axes = figure.subplot_mosaic("ab;ac", width_ratios=(5, 3))  # type: ignore[arg-type]
+    columns = max(head.head for head in result.heads) + 1
+    rows = sorted({(KINDS.index(head.kind), head.layer) for head in result.heads})
+    grid = np.full((len(rows), columns), np.nan)
+    for head, cost, roles in zip(result.heads, result.costs, result.roles, strict=True):
+        row = rows.index((KINDS.index(head.kind), head.layer))
+        grid[row, head.head] = max(cost.value, 0)
+        said = roles[0].role.replace(" ", "\n", 1) if roles else ""
+        axes["a"].text(head.head, row, f"{said}\n{cost.value:.2f}".strip(), ha="center", va="center", fontsize=7,
+                       color=INK)
+    heatmap(axes["a"], grid, rows=[f"{KINDS[kind]} {layer}" for kind, layer in rows],
+            columns=[str(head) for head in range(columns)], numbers=False)
+    axes["a"].set_title("Role, and cost of losing it (nats a piece)", pad=20)
+    for place, name, title in (("b", "distance", "Distance, pieces"), ("c", "across", "Across sentences")):
+        for (kind, one), colour in zip(result.reach.items(), (BLUE, ORANGE, GREEN), strict=True):
+            shares = getattr(one, name)
+            values, low, high = np.array([(share.value, share.low, share.high) for share in shares]).T
+            axes[place].plot(range(len(values)), values, color=colour, marker="o", label=kind)
+            axes[place].fill_between(range(len(values)), low, high, color=colour, alpha=0.2, linewidth=0)
+        axes[place].set_xticks(range(len(shares)))
+        axes[place].set_ylim(0)
+        axes[place].set_title(title)
+    axes["c"].axhline(result.reach["encoder"].across_even, color=SOFT, linewidth=1, linestyle="--")
+    axes["c"].set_xlabel("layer")
+    axes["b"].legend(fontsize=8)
+    return figure
