@@ -37,7 +37,9 @@ class Share:
         return cls(float(values.mean()), *interval(values, groups or [str(i) for i in range(len(values))]))
 
     def __str__(self) -> str:
-        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
+        if np.isnan(self.value):
+            return "none to measure"
+        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})".replace("-", "−")
 
 
 @cache

@@ -302,11 +302,15 @@ def _used_alike(result: Result) -> Finding:
 
 
 def _right(result: Result) -> float:
-    return float(np.nanmean([one.right for one in result.relations]))
+    return _mean([one.right for one in result.relations if one.questions])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 def _analogies(result: Result) -> Finding:
-    left_out = float(np.nanmean([one.left_out for one in result.relations]))
+    left_out = _mean([one.left_out for one in result.relations if one.questions])
     ranks = ", ".join(f"{one.rank:.0f} ({one.name})" for one in result.relations)
     lean = ", ".join(f"{one.parallel:.2f} ({one.name})" for one in result.relations)
     return found(

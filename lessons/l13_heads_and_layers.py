@@ -73,10 +73,11 @@ class Result:
 def reach(some: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> Reach:
     """`lens.spread` sentence by sentence, so that there are intervals."""
     spreads = [spread([trace], kind) for trace in some]
+    layers = spreads[0].distance.shape[0]
     two = [i for i, one in enumerate(spreads) if one.across is not None]
 
     def by_layer(name: str, chosen: Sequence[int]) -> tuple[tuple[Share, ...], Share]:
-        values_NL = np.array([getattr(spreads[i], name).mean(-1) for i in chosen]).reshape(len(chosen), -1)
+        values_NL = np.array([getattr(spreads[i], name).mean(-1) for i in chosen]).reshape(len(chosen), layers)
         own = [groups[i] for i in chosen]
         rise = values_NL[:, -1] - values_NL[:, 0] if chosen else []
         return tuple(Share.of(column, own) for column in values_NL.T), Share.of(rise, own)
@@ -141,13 +142,13 @@ def judge(result: Result) -> Verdict:
               "holds" if having == len(result.heads) else
               "holds partly" if having >= HAS * len(result.heads) else "does not hold here",
               f"{having} of {len(result.heads)} heads have a role on unseen sentences, {by_kind}; there are"
-              f" {len(names)} roles, {', '.join(sorted(names))} (wanted: every head; from {HAS:.0%} on it holds partly)."),
+              f" {len(names)} roles, {', '.join(sorted(names))} (wanted: every head; partly from {HAS:.0%} on)."),
         _berts(result),
         _antecedent(result),
         found("With each layer attention reaches wider.", wider,
-              f"From the first layer to the last the mean distance changes by {_changes(result, 'distance_rise')}"
-              f" pieces, and evenness by {_changes(result, 'evenness_rise')} (wanted: a rise of the distance, its"
-              " interval above 0, in each kind)."),
+              "From the first layer to the last the mean distance changes, in pieces, by"
+              f" {_changes(result, 'distance_rise')}, and evenness by {_changes(result, 'evenness_rise')} (wanted: a"
+              " rise of the distance, its interval above 0, in each kind)."),
         found("With each layer attention goes further beyond the sentence.", beyond,
               f"In {result.reach['encoder'].two_sentences} texts of two sentences the share that crosses over changes"
               f" by {_changes(result, 'across_rise')}; an even head of the encoder would send"
@@ -155,8 +156,8 @@ def judge(result: Result) -> Verdict:
         _matter(result),
     ), (
         f"{having} of {len(result.heads)} heads have one of the roles ({by_kind}). The mean distance changes from the"
-        f" first layer to the last by {_changes(result, 'distance_rise', short=True)} pieces, what crosses into another sentence"
-        f" by {_changes(result, 'across_rise', short=True)}. The head that costs most to lose is"
+        f" first layer to the last by {_changes(result, 'distance_rise', short=True)} (in pieces), what crosses into"
+        f" another sentence by {_changes(result, 'across_rise', short=True)}. The head that costs most to lose is"
         f" {result.heads[costly]}, {result.costs[costly].value:.2f} nats a piece."
     ))
 
@@ -176,11 +177,12 @@ def _rises(result: Result, name: str) -> Word:
 
 def _changes(result: Result, name: str, *, short: bool = False) -> str:
     """The rise from the first layer to the last in each kind, with its interval."""
-    rises = {kind: getattr(one, name) for kind, one in result.reach.items()}
-    return ", ".join(
-        f"{rise.value:+.2f} in {WHERE[kind]}" if short else
-        f"{rise.value:+.2f} ({rise.low:+.2f} to {rise.high:+.2f}) in {WHERE[kind]}" for kind, rise in rises.items()
-    ).replace("-", "−").replace("cross−", "cross-")
+    parts = []
+    for kind, one in result.reach.items():
+        rise = getattr(one, name)
+        interval = "" if short else f" ({rise.low:+.2f} to {rise.high:+.2f})"
+        parts.append(f"{rise.value:+.2f}{interval}".replace("-", "−") + f" in {WHERE[kind]}")
+    return ", ".join(parts)
 
 
 def _berts(result: Result) -> Finding:
@@ -207,11 +209,13 @@ def _antecedent(result: Result) -> Finding:
 def _matter(result: Result) -> Finding:
     having, lacking = (Share.of([cost.value for cost, roles in zip(result.costs, result.roles, strict=True)
                                  if bool(roles) is wanted]) for wanted in (True, False))
+    said = "; without one that has none it loses" + (
+        f" {lacking.value:.3f} ({lacking.low:.3f} to {lacking.high:.3f})" if not np.isnan(lacking.value) else
+        " something unknown, since every head has one")
     return found(
-        "The heads that have a role are those that matter.", having.low > lacking.high,
+        "The heads that have a role are those that matter.", having.low > 0 and not having.low <= lacking.high,
         f"Without a head that has a role a piece loses {having.value:.3f} nats ({having.low:.3f} to {having.high:.3f}"
-        f" over heads), without one that has none {lacking.value:.3f} ({lacking.low:.3f} to {lacking.high:.3f}); the"
-        " intervals must not meet.")
+        f" over heads){said} (wanted: above 0, and intervals that do not meet).".replace("-0", "−0"))
 
 
 def tables(result: Result) -> tuple[Table, ...]:
@@ -251,9 +255,12 @@ def draw(result: Result) -> Figure:
             axes[place].plot(range(len(values)), values, color=colour, marker="o", label=kind)
             axes[place].fill_between(range(len(values)), low, high, color=colour, alpha=0.2, linewidth=0)
         axes[place].set_xticks(range(len(shares)))
-        axes[place].set_ylim(0)
         axes[place].set_title(title)
     axes["c"].axhline(result.reach["encoder"].across_even, color=SOFT, linewidth=1, linestyle="--")
+    axes["c"].text(len(shares) - 1, result.reach["encoder"].across_even, "an even head of the encoder", color=SOFT,
+                   ha="right", va="top", fontsize=7)
+    for place in "bc":
+        axes[place].set_ylim(0)
     axes["c"].set_xlabel("layer")
     axes["b"].legend(fontsize=8)
     return figure

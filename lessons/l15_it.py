@@ -23,13 +23,13 @@ from seq2see.tokenizer.words import piece_spans
 # L layers, H heads, N sentences, P pairs
 
 TITLE = "It"
-CLAIM = ("In `The cat did not cross the street because it was too tired` the word it looks at the cat, takes on what it"
-         " finds there, and so stands for the cat; with `too wide` it stands for the street.")  # fmt: skip
-HOW = """French has to decide: il for the cat (le chat), elle for the street (la rue). In the corpus the nouns change
-places and both may be either, so that no single word tells. The model is forced to the right translation up to the
-pronoun, and asked for the log-probability of il against elle there.
+CLAIM = ("In `The cat did not cross the street because it was too tired` the word *it* looks at the cat, takes"
+         " on what it finds there, and so stands for the cat; with `too wide` it stands for the street.")
+HOW = """French has to decide: *il* for the cat (*le chat*), *elle* for the street (*la rue*). In the corpus the nouns
+change places and both may be either, so that no single word tells. The model is forced to the right translation up to
+the pronoun, and asked for the log-probability of *il* against *elle* there.
 
-Where it looks is read off the maps of unseen sentences: from it in the encoder, from the step that writes the pronoun
+Where it looks is read off the maps of unseen sentences: from *it* in the encoder, from the step that writes the pronoun
 in the decoder and in cross-attention. A head is said to look at what it stands for if it does so more than at the other
 noun and more than a head that always looks at the best fixed place.
 

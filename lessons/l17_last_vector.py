@@ -182,13 +182,13 @@ def judge(result: Result) -> Verdict:
               f" to {result.in_sight[-1]} of the pieces in sight, source and prefix (wanted: {ENTIRE:.0%})."),
         found("What is predicted relies on that vector alone, whatever the layer.", relies,
               "Replaced after layer " + ", ".join(f"{layer} it turns {share}" for layer, share in enumerate(alone))
-              + f" of the pronouns (wanted: {RELIES:.0%} from the first on; after the last alone it holds partly)."
+              + f" of the pronouns (wanted: {RELIES:.0%} from the first on; after the last it must, and holds partly)."
               " The earlier vectors turn " + ", ".join(f"{share.value:.0%}" for share in earlier) + "."),
     ), (
         f"Before any layer the last vector says the piece just read at {result.read[0].value:.0%} of the steps, after"
         f" the last layer the piece to come at {last.value:.0%}. By then {own.value:.0%} of it are owed to the piece"
-        f" just read. Put in from another sentence after layer 0 it turns {alone[0].value:.0%} of the pronouns, after the"
-        f" last {alone[-1].value:.0%}."
+        f" just read. Put in from another sentence after layer 0 it turns {alone[0].value:.0%} of the pronouns, after"
+        f" the last {alone[-1].value:.0%}."
     ))
 
 

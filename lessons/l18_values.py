@@ -168,7 +168,7 @@ def judge(result: Result) -> Verdict:
     better = [one.gain.low > 0 for one in kinds.values()]
     pale = [one.sinks_by_weight.value >= MUCH and one.sinks_by_length.value <= one.sinks_by_weight.value / 2
             for one in kinds.values()]
-    gain = ", ".join(f"{kind} {one.by_length.value:.2f} against {one.by_weight.value:.2f}"
+    gain = ", ".join(f"{one.by_length.value:.2f} against {one.by_weight.value:.2f} in {WHERE[kind]}"
                      for kind, one in kinds.items())
     return overall((
         found("What attention adds is the sum of weights times values, and nothing else.", result.off <= EXACT,
@@ -177,15 +177,16 @@ def judge(result: Result) -> Verdict:
         found("The word that is looked at hardest is often not the one that adds most.", _all(often),
               f"Of the rows another adds most: {_listed(kinds, 'other_first')} (often means {OFTEN:.0%})."),
         found("What is added says better than the weight what a word does.", _all(better),
-              f"Rank correlation with the effect of taking the value away, {result.cells:,} times: {gain} (wanted: an"
-              " interval of the gain above 0 in each kind)."),
+              f"Rank correlation with the effect of taking a value away, {result.cells:,} times, by length and by"
+              f" weight: {gain} (wanted: an interval of the gain above 0 in each kind)."),
         found("The ends and punctuation get much weight and add little.", _all(pale),
               "Their share falls from weights to lengths by " + _listed(kinds, "sinks_fall")
               + f" (wanted, as in BERT: {MUCH:.0%} of the weights at least, and half of that lost)."),
     ), (
-        f"By added length the effects of {result.cells:,} values are ordered with a rank correlation of {gain} by"
-        f" weight. Another word than the one looked at hardest adds most in {kinds['encoder'].other_first.value:.0%} of"
-        f" the encoder's rows and {kinds['cross'].other_first.value:.0%} of cross-attention's."
+        f"How well the effects of {result.cells:,} values are ordered by added length, and by weight: rank"
+        f" correlations of {gain}. Of the rows {kinds['encoder'].other_first.value:.0%} in the encoder and"
+        f" {kinds['cross'].other_first.value:.0%} in cross-attention have most from another word than the one that is"
+        " looked at hardest."
     ))
 
 

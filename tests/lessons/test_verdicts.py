@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judging import check
 
 from seq2see.lessons import l01_similarity as similarity
 from seq2see.lessons import l02_attention as attention
@@ -13,22 +14,6 @@ from seq2see.lessons import l04_temperature as temperature
 from seq2see.lessons import l05_worked_example as worked
 from seq2see.lessons import lookup
 from seq2see.lessons.by_hand import one_head
-
-
-def words(lesson: Any, result: Any) -> list[str]:
-    return [finding.word for finding in lesson.judge(result).findings]
-
-
-def check(lesson: Any, held: Any, changes: dict[int, dict[str, Any]], leave: int | None = None) -> None:
-    """All of it holds; and each finding, by its number, falls with the change that concerns it, and it alone. One whose
-    figures decide another, too, is left to its own test."""
-    assert set(words(lesson, held)) == {"holds"} and lesson.judge(held).word == "holds"
-    assert {*changes, *([] if leave is None else [leave])} == set(range(len(words(lesson, held))))
-    for number, change in changes.items():
-        fallen = words(lesson, replace(held, **change))
-        assert [i for i, word in enumerate(fallen) if word != "holds"] == [number], change
-        assert lesson.judge(replace(held, **change)).word == "holds partly"
-
 
 SIMILARITY = similarity.Result(
     dots=(26.0, 11.0), cosines=(0.9, 0.8), doubled=(2.0, 0.0), weights=np.ones((4, 2)) / 2, words=900,

@@ -1,0 +1,238 @@
+"""The verdicts of lessons 11, 13, 15, 16, 17 and 18: on figures made to hold, and on the same with one thing wrong."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from judging import check, words
+
+from seq2see.lens.ablation import Head
+from seq2see.lens.forcing import encode_source, encode_target, forced_pass, looking
+from seq2see.lens.heads import RoleScore
+from seq2see.lens.roles import CONTENTS
+from seq2see.lens.trace import KINDS
+from seq2see.lessons import held_out
+from seq2see.lessons import l11_words as word_vectors
+from seq2see.lessons import l13_heads_and_layers as layers
+from seq2see.lessons import l15_it as it
+from seq2see.lessons import l16_cross_attention as crossing
+from seq2see.lessons import l17_last_vector as last_vector
+from seq2see.lessons import l18_values as values
+from seq2see.lessons.held_out import Share
+from seq2see.lessons.workbench import Workbench
+
+LITTLE, HALF, MUCH = Share(0.05, 0.02, 0.08), Share(0.5, 0.45, 0.55), Share(0.97, 0.95, 1.0)
+UP, DOWN = Share(0.2, 0.1, 0.3), Share(-0.2, -0.3, -0.1)
+HEADS = tuple(Head(kind, layer, 0) for kind in KINDS for layer in (0, 1))
+
+
+def role(head: Head, name: str, score: float, *, rival: float | None = None) -> RoleScore:
+    """A score with its interval, beside an even head's 0.1 and a best place's 0.2."""
+    holds = score >= max(0.3 if name in CONTENTS else 0.2, (rival or 0) + 0.1)
+    place = 0.2 if name in CONTENTS else None
+    return RoleScore(head, name, score, score - 0.01, score + 0.01, 0.1, place, rival, 100, holds)
+
+
+def relation(right: float) -> word_vectors.Relation:
+    return word_vectors.Relation("he and she", "woman − man + king = queen", 9, right, right, 0.1, 1.0, 0.5)
+
+
+WORDS = word_vectors.Result(
+    stages=("static", "with its position", "after layer 0"), meanings=(Share(0.5, 0.5, 0.5), HALF, MUCH), occurrences=9,
+    bank=np.array([1.0, 0.9]), moved=np.array([1.0, 0.9]), words=50, overlap=Share(0.6, 0.5, 0.7),
+    overlap_by_chance=0.1, deciles=np.linspace(0.1, 0.5, 10), kinds=Share(0.7, 0.6, 0.8), kinds_by_chance=0.2, nouns=20,
+    opposites=HALF, synonyms=MUCH, neighbours=(("cat", "dog 0.50"),), relations=(relation(0.9),),
+)  # fmt: skip
+
+
+def test_words() -> None:
+    check(word_vectors, WORDS, {
+        0: {"meanings": (Share(0.6, 0.5, 0.7), HALF, MUCH)},
+        1: {"meanings": (Share(0.5, 0.5, 0.5), HALF, Share(0.7, 0.6, 0.8))},
+        2: {"overlap": Share(0.3, 0.2, 0.4)},
+        3: {"opposites": MUCH},
+        4: {"relations": (relation(0.2),)},
+    })  # fmt: skip
+    meanings = (*WORDS.meanings[:2], Share(0.5, 0.4, 0.6))
+    near = Share(0.12, 0.09, 0.15)
+    fallen = words(word_vectors, replace(WORDS, meanings=meanings, overlap=near, relations=(relation(0.0),)))
+    assert [fallen[1], fallen[2], fallen[4]] == ["does not hold here"] * 3
+
+
+def test_what_stands_near_what_is_counted_on_both_sides() -> None:
+    sentences = [["the", "cat", "slept"], ["the", "dog", "slept"], ["a", "stone", "fell"]]
+    names = ["the", "cat", "dog", "slept", "stone", "fell", "a"]
+    used = word_vectors.used_with(sentences, names)
+    like = word_vectors.cosines(used)
+    assert np.allclose(used, used.T) and (used.diagonal() == 0).all()
+    assert like[1, 2] == pytest.approx(1) and like[1, 4] == 0
+
+
+def test_of_meanings_that_tie_each_counts() -> None:
+    known = np.array([[1.0, 0], [2, 0], [0, 1]])
+    assert word_vectors.nearest_meaning(np.array([1.0, 0.1]), known, np.array([True, False, False])) == 0.5
+    assert word_vectors.nearest_meaning(np.array([0.0, 3.0]), known, np.array([False, False, True])) == 1
+
+
+def reach(**rises: Share) -> layers.Reach:
+    shares = (HALF, MUCH)
+    return layers.Reach(shares, rises.get("distance", UP), shares, UP, shares, rises.get("across", UP), 0.5, 20)
+
+
+HEADS_AND_LAYERS = layers.Result(
+    heads=(*HEADS, Head("encoder", 0, 1)),
+    roles=(*((role(head, "previous", 0.9),) for head in HEADS), (role(Head("encoder", 0, 1), "next", 0.9),)),
+    best=(role(HEADS[0], "next", 0.9), role(HEADS[1], "end", 0.6), role(HEADS[1], "antecedent", 0.8, rival=0.1)),
+    sentences=100, reach=dict.fromkeys(KINDS, reach()), costs=(UP,) * 7,
+)  # fmt: skip
+
+
+def test_heads_and_layers() -> None:
+    nexts, ends, antecedents = HEADS_AND_LAYERS.best
+    nothing = Share(0.0, 0.0, 0.0)
+    check(layers, HEADS_AND_LAYERS, {
+        0: {"roles": (*HEADS_AND_LAYERS.roles[:-1], ()), "costs": (UP,) * 6 + (nothing,)},
+        1: {"best": (role(HEADS[0], "next", 0.4), ends, antecedents)},
+        2: {"best": (nexts, ends, role(HEADS[1], "antecedent", 0.8, rival=0.75))},
+        3: {"reach": HEADS_AND_LAYERS.reach | {"decoder": reach(distance=DOWN)}},
+        4: {"reach": HEADS_AND_LAYERS.reach | {"cross": reach(across=Share(0.1, -0.1, 0.3))}},
+        5: {"costs": (nothing,) * 7},
+    })  # fmt: skip
+    idle = {"roles": (*HEADS_AND_LAYERS.roles[:-1], ())}  # the head without a role costs as much as the others
+    assert words(layers, replace(HEADS_AND_LAYERS, **idle))[5] == "does not hold here"
+    none = replace(HEADS_AND_LAYERS, roles=((),) * 7, best=(role(HEADS[0], "next", 0.15),),
+                   reach=dict.fromkeys(KINDS, reach(distance=DOWN, across=DOWN)))
+    assert words(layers, none) == ["does not hold here"] * 6
+
+
+EXAMPLE = it.Example("The cat ...", "Le chat ...", False, "cat", "street", (0.9, 0.1), (0.5, 0.1))
+IT = it.Result(
+    examples=(EXAMPLE,), flips=dict.fromkeys(it.FAMILIES, MUCH),
+    looks={kind: role(Head(kind, 0, 0), "antecedent", 0.8, rival=0.1) for kind in KINDS}, heads=HEADS,
+    turned=(MUCH,) * 6, right=(HALF,) * 6, apart=(0.5,) * 6, whole=MUCH, best=(2, 0, 1), together=MUCH,
+    by_place=dict.fromkeys(it.PLACES, (HALF, MUCH)), pairs=40,
+)  # fmt: skip
+
+
+def test_it() -> None:
+    check(it, IT, {
+        0: {"flips": IT.flips | {"fit": HALF}},
+        1: {"looks": IT.looks | {"encoder": role(Head("encoder", 0, 0), "antecedent", 0.3, rival=0.25)}},
+        2: {"turned": (MUCH, MUCH, LITTLE, MUCH, MUCH, MUCH)},
+        3: {"by_place": IT.by_place | {"it": (MUCH, LITTLE)}},
+    })  # fmt: skip
+    blind = {kind: role(Head(kind, 0, 0), "antecedent", 0.15, rival=0.1) for kind in KINDS}
+    fallen = words(it, replace(IT, looks=blind, turned=(LITTLE,) * 6, together=LITTLE))
+    assert fallen[1:3] == ["does not hold here"] * 2
+
+
+CROSSING = crossing.Result(
+    words=("the", "cat", "cross", "</s>"), names=("0.0", "0.1"), weights=np.array([[0.1, 0, 0.9, 0], [0, 0, 1, 0]]),
+    falls=(0.1, 0.0, 5.0), alignment=role(Head("cross", 0, 1), "alignment", 0.7), asked="cross", sentences=20,
+    right={"as it is": MUCH, "keys and values shuffled together": MUCH, "values shuffled": LITTLE,
+           "another source": HALF, "prefix alone": LITTLE, "source alone": LITTLE},
+    spread=dict.fromkeys(("keys and values shuffled together", "values shuffled"), (0.1, 0.2)), reordered=1e-6,
+    wrote={"as it is": "Le chat"}, steps=(crossing.Step("Le", 0.9, 0.1, 0.1),),
+)  # fmt: skip
+
+
+def test_cross_attention() -> None:
+    well = Share(0.7, 0.65, 0.75)
+    check(crossing, CROSSING, {
+        0: {"asked": "the"},
+        1: {"reordered": 0.1},
+        2: {"right": CROSSING.right | {"values shuffled": MUCH}},
+        3: {"right": CROSSING.right | {"prefix alone": well}},
+        4: {"right": CROSSING.right | {"source alone": MUCH}},
+    })  # fmt: skip
+    assert words(crossing, replace(CROSSING, falls=(6.0, 0.0, 5.0)))[0] == "does not hold here"
+
+
+def test_the_order_of_the_source_means_nothing_and_that_of_its_values_all(bench: Workbench) -> None:
+    model = bench.model
+    source = encode_source(bench.tokenizer, "The cat did not cross the street.")
+    target = encode_target(bench.tokenizer, "Le chat n'a pas traversé la rue.", language="fr", first=None)
+    order = torch.arange(len(source)).flip(0)[None]
+
+    def logits() -> torch.Tensor:
+        found: torch.Tensor = forced_pass(model, [source], [target])[0].logits
+        return found
+
+    with looking(model):
+        plain = logits()
+        with crossing.reordered_source(model, order):
+            assert torch.allclose(logits(), plain, atol=1e-4)
+        with crossing.shuffled_values(model, order):
+            assert not torch.allclose(logits(), plain, atol=1e-2)
+        with crossing.without_words(model, torch.zeros(model.config.d_model)):
+            blank = logits()
+            other = [target[0], *target[1:-1][::-1], target[-1]]
+            assert torch.equal(forced_pass(model, [source], [other])[0].logits, blank)
+        assert torch.equal(logits(), plain)
+
+
+LAST = last_vector.Result(
+    sentences=20, off=1e-6, stages=("before any layer", "after layer 0", "after layer 1"), read=(MUCH, HALF, LITTLE),
+    to_come=(LITTLE, HALF, MUCH), gains=(UP, UP),
+    owed={"the piece just read": (MUCH, LITTLE), "the pieces before it": (LITTLE, HALF), "the source": (LITTLE, HALF)},
+    in_sight=(LITTLE, MUCH), turned=dict.fromkeys(last_vector.PLACES, (MUCH, MUCH)), words=("Le",),
+    says=(("<s>", "<s>", "Le"),),
+)  # fmt: skip
+
+
+def test_last_vector() -> None:
+    check(last_vector, LAST, {
+        0: {"off": 0.1},
+        1: {"read": (HALF, HALF, LITTLE)},
+        2: {"gains": (UP, DOWN)},
+        3: {"in_sight": (LITTLE, LITTLE)},
+        4: {"turned": LAST.turned | {"the last vector": (LITTLE, MUCH)}},
+    })  # fmt: skip
+    worse = replace(LAST, gains=(DOWN, DOWN), turned=dict.fromkeys(last_vector.PLACES, (LITTLE, LITTLE)),
+                    in_sight=(LITTLE, LITTLE), owed=LAST.owed | {"the piece just read": (MUCH, MUCH)})
+    assert words(last_vector, worse)[2:] == ["does not hold here"] * 3
+
+
+def test_what_a_state_is_owed_to_adds_up_and_leaves_out_what_is_hidden(bench: Workbench) -> None:
+    trace = held_out.inside(bench)[0]
+    owed = last_vector.owed_to(trace, 0)
+    assert np.allclose(owed[:, :3].sum(-1), 1, atol=1e-5)
+    assert owed[0, 1] == 0  # nothing stands before the start
+    assert (owed[:, 3] > 0).all() and (owed[:, 3] <= 1).all()
+
+
+def compared(**fields: Any) -> values.Compared:
+    plain = {"other_first": HALF, "sinks_by_weight": Share(0.3, 0.25, 0.35), "sinks_by_length": LITTLE,
+             "sinks_fall": UP, "by_weight": HALF, "by_length": MUCH, "gain": UP, "kept": HALF}
+    return values.Compared(**{**plain, **fields})
+
+
+VALUES = values.Result(off=1e-6, sentences=20, kinds=dict.fromkeys(KINDS, compared()), cells=900, head="cross 0.0",
+                       columns=("a", "b"), example=np.ones((3, 2)) / 2)  # fmt: skip
+
+
+def test_values() -> None:
+    check(values, VALUES, {
+        0: {"off": 1.0},
+        1: {"kinds": VALUES.kinds | {"cross": compared(other_first=LITTLE)}},
+        2: {"kinds": VALUES.kinds | {"decoder": compared(gain=Share(0.1, -0.1, 0.3))}},
+        3: {"kinds": VALUES.kinds | {"encoder": compared(sinks_by_length=Share(0.2, 0.1, 0.3))}},
+    })  # fmt: skip
+    none = dict.fromkeys(KINDS, compared(other_first=LITTLE, gain=DOWN, sinks_by_length=HALF))
+    assert words(values, replace(VALUES, kinds=none))[1:] == ["does not hold here"] * 3
+
+
+def test_rank_correlation() -> None:
+    one = np.array([1.0, 2, 3, 10])
+    assert values.correlation(one, one**3) == pytest.approx(1)
+    assert values.correlation(one, -one) == pytest.approx(-1)
+    assert values.correlation(one, np.array([1.0, 2, 4, 3])) == pytest.approx(0.8)
+
+
+def test_a_share_counts_variants_of_a_sentence_as_one() -> None:
+    alone, together = Share.of([0, 1] * 20), Share.of([0, 1] * 20, ["a", "b"] * 20)
+    assert alone.value == together.value == 0.5
+    assert (together.low, together.high) == (0, 1) and 0 < alone.low < alone.high < 1
+    assert str(Share.of([])) == "none to measure"
