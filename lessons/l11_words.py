@@ -176,7 +176,9 @@ def _meanings(bench: Workbench) -> tuple[tuple[str, ...], tuple[Share, ...], int
     layers = len(asked[0][3].layers)
 
     def share(stage: int) -> Share:
-        vector = (lambda one: one.without_position) if stage < 0 else (lambda one: one.layers[stage])
+        def vector(one: Contextual) -> np.ndarray:
+            return one.without_position if stage < 0 else one.layers[stage]
+
         right = []
         for word, second, _, vectors in asked:
             known = [(vector(other[3]), other[1]) for other in remembered if other[0] == word]
@@ -236,7 +238,11 @@ def _neighbours(bench: Workbench, word: str) -> str:
 def _relation(bench: Workbench, name: str, text: str) -> Relation:
     pairs = [tuple(pair.split()) for pair in text.split(", ")]
     pairs = [(one, other) for one, other in pairs if _is_piece(bench, one) and _is_piece(bench, other)]
-    right, left_out, alone, ranks, parallel = [], [], [], [], []
+    right: list[float] = []
+    left_out: list[float] = []
+    alone: list[float] = []
+    ranks: list[int] = []
+    parallel: list[float] = []
     for b, a in pairs:
         for c, d in pairs:
             if b == c:
@@ -244,17 +250,18 @@ def _relation(bench: Workbench, name: str, text: str) -> Relation:
             parallel.append(_parallel(bench, (a, b), (d, c)))
             for question, answer in (((a, b, c), d), ((b, a, d), c)):  # king - man + woman, man - king + queen
                 nearest, rank = analogy(bench.model, bench.tokenizer, *question, count=4, expected=answer)
-                ranks.append(rank)
+                ranks.append(rank or 0)  # there is one where an answer is expected
                 right.append(rank == 1)
                 left_out.append(next(one.text for one in nearest if not one.asked).strip() == answer)
                 by_itself = [one.text.strip()
                              for one in neighbours(bench.model, bench.tokenizer, question[2], count=3)]
                 alone.append([word for word in by_itself if word not in question][:1] == [answer])
     if not ranks:
-        return Relation(name, "", 0, *[float("nan")] * 5)
+        none = float("nan")
+        return Relation(name, "", 0, right=none, left_out=none, alone=none, rank=none, parallel=none)
     example = "{1} − {0} + {2} = {3}".format(*pairs[0], *pairs[-1])
-    return Relation(name, example, len(ranks), *(float(np.mean(one)) for one in (right, left_out, alone)),
-                    float(np.median(ranks)), float(np.mean(parallel)))
+    return Relation(name, example, len(ranks), _mean(right), _mean(left_out), _mean(alone), float(np.median(ranks)),
+                    _mean(parallel))
 
 
 def _parallel(bench: Workbench, one: tuple[str, str], other: tuple[str, str]) -> float:

@@ -83,7 +83,7 @@ def reach(some: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> Reach:
         return tuple(Share.of(column, own) for column in values_NL.T), Share.of(rise, own)
 
     everywhere = range(len(some))
-    even = float(np.mean([spreads[i].across_even for i in two])) if two else float("nan")  # type: ignore[arg-type]
+    even = float(np.mean([spreads[i].across_even for i in two])) if two else float("nan")
     return Reach(*by_layer("distance", everywhere), *by_layer("evenness", everywhere), *by_layer("across", two), even,
                  len(two))
 
@@ -235,7 +235,7 @@ def tables(result: Result) -> tuple[Table, ...]:
 
 def draw(result: Result) -> Figure:
     figure = Figure(figsize=(WIDTH, 5.8), layout="constrained")
-    axes = figure.subplot_mosaic("ab;ac", width_ratios=(5, 3))  # type: ignore[arg-type]
+    axes = figure.subplot_mosaic("ab;ac", width_ratios=(5, 3))
     columns = max(head.head for head in result.heads) + 1
     rows = sorted({(KINDS.index(head.kind), head.layer) for head in result.heads})
     grid = np.full((len(rows), columns), np.nan)

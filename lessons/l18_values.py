@@ -104,7 +104,7 @@ def compute(bench: Workbench) -> Result:
     for kind in KINDS:
         effect = []
         for trace in some[:tested]:
-            weight, length = (trace.maps(kind, view).sum(2) for view in ("raw", "norm"))
+            weight, length = (np.asarray(trace.maps(kind, view).sum(2)) for view in ("raw", "norm"))
             found_N = effects(bench, trace, [(kind, *place) for place in np.ndindex(weight.shape)])
             effect.append((correlation(weight.ravel(), found_N), correlation(length.ravel(), found_N)))
             cells += len(found_N)
