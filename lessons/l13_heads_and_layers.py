@@ -229,7 +229,8 @@ def tables(result: Result) -> tuple[Table, ...]:
         Table.of("For each role the head that has it most, on unseen sentences", (
             "role", "head", "share of its attention", "even", "best place", "claimed"), [
                 (one.role, str(one.head), f"{one.score:.1%} ({one.low:.1%} to {one.high:.1%})", f"{one.uniform:.1%}",
-                 "–" if one.positional is None else f"{one.positional:.1%}", one.holds) for one in result.best]),
+                 "–" if one.positional is None else f"{one.positional:.1%}", one.holds) for one in result.best],
+            folded=True),
     )
 
 

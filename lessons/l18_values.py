@@ -17,6 +17,7 @@ from seq2see.lens.values import Cell, silenced
 from seq2see.lens.wording import NAMES
 from seq2see.lessons.drawing import BLUE, INK, ORANGE, new_figure
 from seq2see.lessons.held_out import Share, group_of, halves, inside
+from seq2see.lessons.l01_similarity import rank_correlation
 from seq2see.lessons.lesson import Look, Table, Verdict, Word, found, overall
 from seq2see.lessons.workbench import Workbench
 
@@ -85,13 +86,7 @@ def effects(bench: Workbench, trace: Trace, cells: Sequence[Cell]) -> np.ndarray
     return divergence_N
 
 
-def correlation(one_N: np.ndarray, other_N: np.ndarray) -> float:
-    """Spearman's: how alike two measures order the same things, from -1 to 1."""
-    ranks = [values.argsort().argsort() for values in (one_N, other_N)]
-    return float(np.corrcoef(ranks)[0, 1])
-
-
-SHOWN = (effects, correlation)
+SHOWN = (effects,)
 
 
 def compute(bench: Workbench) -> Result:
@@ -106,7 +101,7 @@ def compute(bench: Workbench) -> Result:
         for trace in some[:tested]:
             weight, length = (np.asarray(trace.maps(kind, view).sum(2)) for view in ("raw", "norm"))
             found_N = effects(bench, trace, [(kind, *place) for place in np.ndindex(weight.shape)])
-            effect.append((correlation(weight.ravel(), found_N), correlation(length.ravel(), found_N)))
+            effect.append((rank_correlation(weight.ravel(), found_N), rank_correlation(length.ravel(), found_N)))
             cells += len(found_N)
         weights, lengths = np.array(effect).T
         sinks = np.array([[sink_shares(trace, kind, view=view).sum(-1).mean() for view in ("raw", "norm")]

@@ -164,4 +164,18 @@ FAULTS = [
         "const weight = (r, c) => state.dim && drawn.columns[c].special ? 0 : drawn",
         tests="tests/lens/test_page.py -k dimming",
     ),
+    Fault(
+        "a column is taken from all heads of a layer",
+        "lens/values.py",
+        "value_BCHE[b, column, head] = 0",
+        "value_BCHE[b, column] = 0",
+        tests="tests/lens/test_values.py -k missing",
+    ),
+    Fault(
+        "a column is taken from all sentences of a batch",
+        "lens/values.py",
+        "value_BCHE[b, column, head] = 0",
+        "value_BCHE[:, column, head] = 0",
+        tests="tests/lens/test_values.py -k missing",
+    ),
 ]

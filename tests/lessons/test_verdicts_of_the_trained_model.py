@@ -224,11 +224,13 @@ def test_values() -> None:
     assert words(values, replace(VALUES, kinds=none))[1:] == ["does not hold here"] * 3
 
 
-def test_rank_correlation() -> None:
-    one = np.array([1.0, 2, 3, 10])
-    assert values.correlation(one, one**3) == pytest.approx(1)
-    assert values.correlation(one, -one) == pytest.approx(-1)
-    assert values.correlation(one, np.array([1.0, 2, 4, 3])) == pytest.approx(0.8)
+def test_the_effect_of_a_value_is_none_where_there_is_no_weight(bench: Workbench) -> None:
+    trace = held_out.inside(bench)[0]
+    weights = trace.maps("decoder")[0, 1].sum(0)
+    unread = len(trace.inputs) - 1  # the last column is read by the last step alone
+    effects = values.effects(bench, trace, [("decoder", 0, 1, 0), ("decoder", 0, 1, unread), ("cross", 1, 0, 1)])
+    assert effects.shape == (3,) and (effects > -1e-4).all()
+    assert effects[0] > 1e-3 and weights[0] > weights[unread]
 
 
 def test_a_share_counts_variants_of_a_sentence_as_one() -> None:
