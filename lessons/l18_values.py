@@ -13,7 +13,7 @@ from seq2see.lens.forcing import forced_pass, looking
 from seq2see.lens.inside import watching
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.trace import KINDS, Kind, Trace
-from seq2see.lens.values import Cell, silenced
+from seq2see.lens.values import Cell, other_values, silenced
 from seq2see.lens.wording import NAMES
 from seq2see.lessons.drawing import BLUE, INK, ORANGE, new_figure
 from seq2see.lessons.held_out import Share, group_of, halves, inside
@@ -29,6 +29,8 @@ CLAIM = ("Weights say where a head looks, values what it takes from there: a wor
 HOW = """What a head adds to a row is a sum over columns: weight times the column's value, led through the head's part
 of the output projection. The length of each of these vectors is what the column adds (Kobayashi et al. 2020, equation
 4). Here lengths are compared with weights on unseen sentences, in every head of the three kinds of attention.
+
+That values have no say in the weights is tried by reversing the order of the values of a layer alone.
 
 Then both are put to the test. For every head and every column of a sentence the value of that one column is taken away
 from that one head, its weight left as it is, and the change of all predictions is measured (the Kullback-Leibler
@@ -66,6 +68,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Result:
+    moved: float  # the most that a weight of a layer changes when the values of that layer are exchanged
     off: float  # the most that the sum of parts differs from what the attention blocks gave
     sentences: int
     kinds: dict[Kind, Compared]
@@ -111,7 +114,14 @@ def compute(bench: Workbench) -> Result:
             *(Share.of(values, groups) for values in (sinks[:, 0], sinks[:, 1], sinks[:, 0] - sinks[:, 1])),
             *(Share.of(values, groups[:tested]) for values in (weights, lengths, lengths - weights, kept[kind])),
         )
-    return Result(off, len(some), kinds, cells, *_example(bench))
+    return Result(_weights_moved(bench, some[0]), off, len(some), kinds, cells, *_example(bench))
+
+
+def _weights_moved(bench: Workbench, trace: Trace) -> float:
+    """The largest change of a weight in the first layer of cross-attention when its values stand in reverse order."""
+    with looking(bench.model), other_values(bench.model, lambda site, value: value.flip(1), kinds=["cross"]):
+        output, _ = forced_pass(bench.model, [trace.source_ids], [trace.target_ids], output_attentions=True)
+    return float(np.abs(output.cross_attentions[0][0].numpy() - trace.maps("cross")[0]).max())
 
 
 def _other_first(trace: Trace, kind: Kind) -> float:
@@ -166,6 +176,10 @@ def judge(result: Result) -> Verdict:
     gain = ", ".join(f"{one.by_length.value:.2f} against {one.by_weight.value:.2f} in {WHERE[kind]}"
                      for kind, one in kinds.items())
     return overall((
+        found("Queries and keys alone say where a head looks (the notes: similar keys with similar values).",
+              result.moved <= EXACT,
+              f"With the values of a layer in reverse order none of its weights changes by more than {result.moved:.0e}"
+              f" (allowed: {EXACT:.0e})."),
         found("What attention adds is the sum of weights times values, and nothing else.", result.off <= EXACT,
               f"The parts of all columns, the residual and the bias add up to the output within {result.off:.0e}"
               f" (allowed: {EXACT:.0e})."),

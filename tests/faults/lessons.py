@@ -81,7 +81,7 @@ FAULTS = [
         tests="tests/lessons/test_verdicts_of_the_trained_model.py -k both_sides",
     ),
     Fault(
-        "values are shuffled in the decoder",
+        "shuffled values stand in order",
         "lessons/l16_cross_attention.py",
         'return other_values(model, change, kinds=["cross"])',
         "return other_values(model, change, kinds=[])",

@@ -209,19 +209,22 @@ def compared(**fields: Any) -> values.Compared:
     return values.Compared(**{**plain, **fields})
 
 
-VALUES = values.Result(off=1e-6, sentences=20, kinds=dict.fromkeys(KINDS, compared()), cells=900, head="cross 0.0",
-                       columns=("a", "b"), example=np.ones((3, 2)) / 2)  # fmt: skip
+VALUES = values.Result(
+    moved=0.0, off=1e-6, sentences=20, kinds=dict.fromkeys(KINDS, compared()), cells=900, head="cross 0.0",
+    columns=("a", "b"), example=np.ones((3, 2)) / 2,
+)  # fmt: skip
 
 
 def test_values() -> None:
     check(values, VALUES, {
-        0: {"off": 1.0},
-        1: {"kinds": VALUES.kinds | {"cross": compared(other_first=LITTLE)}},
-        2: {"kinds": VALUES.kinds | {"decoder": compared(gain=Share(0.1, -0.1, 0.3))}},
-        3: {"kinds": VALUES.kinds | {"encoder": compared(sinks_by_length=Share(0.2, 0.1, 0.3))}},
+        0: {"moved": 0.1},
+        1: {"off": 1.0},
+        2: {"kinds": VALUES.kinds | {"cross": compared(other_first=LITTLE)}},
+        3: {"kinds": VALUES.kinds | {"decoder": compared(gain=Share(0.1, -0.1, 0.3))}},
+        4: {"kinds": VALUES.kinds | {"encoder": compared(sinks_by_length=Share(0.2, 0.1, 0.3))}},
     })  # fmt: skip
     none = dict.fromkeys(KINDS, compared(other_first=LITTLE, gain=DOWN, sinks_by_length=HALF))
-    assert words(values, replace(VALUES, kinds=none))[1:] == ["does not hold here"] * 3
+    assert words(values, replace(VALUES, kinds=none))[2:] == ["does not hold here"] * 3
 
 
 def test_the_effect_of_a_value_is_none_where_there_is_no_weight(bench: Workbench) -> None:
