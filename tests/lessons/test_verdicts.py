@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judging import check
+from judging import check, words
 
 from seq2see.lessons import l01_similarity as similarity
 from seq2see.lessons import l02_attention as attention
