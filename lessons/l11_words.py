@@ -24,7 +24,7 @@ TITLE = "Words as vectors"
 CLAIM = ("A word has one vector, the same in every sentence; words used alike lie near each other, king − man + woman"
          " is queen, and attention turns the word's vector into one of the word in its sentence.")  # fmt: skip
 HOW = """The static vector of a word is its row of the embedding matrix, its contextual vectors are the encoder's states
-at the word after each layer. Six words of the corpus have two meanings: a bank is a banque or a rive. Each of their
+at the word after each layer. Six words of the corpus have two meanings: a *bank* is *banque* or *rive*. Each of their
 occurrences in unseen sentences is given the meaning of the nearest occurrence, by cosine, in training sentences. A
 guess is right half of the time. "With its position" is the vector before the first layer: it knows where the word
 stands and nothing else.
@@ -275,7 +275,7 @@ def judge(result: Result) -> Verdict:
     return overall((
         found("Before any layer a word's vector is the same whatever it means.", abs(static_.value - GUESSING) < 1e-6,
               f"From it {static_.value:.0%} of {result.occurrences} meanings are told rightly (guessing:"
-              f" {GUESSING:.0%}); where the word stands tells a little more, {placed}."),
+              f" {GUESSING:.0%}), with the position added {placed}."),
         found("In a sentence it is the vector of what it means there.",
               _by(last.value >= TOLD, last.low > placed.high),
               f"After the last layer {last} of unseen meanings are told rightly (wanted: {TOLD:.0%}). As vectors"
@@ -337,9 +337,9 @@ def tables(result: Result) -> tuple[Table, ...]:
                  result.neighbours),
         Table.of("Analogies, asked of the whole vocabulary", (
             "", "example", "questions", "right", "right, question left out", "found without arithmetic",
-            "median rank", "parallel"),
+            "median rank", "differences, cosine"),
             [(one.name, one.example, one.questions, *(f"{part:.1%}" for part in (one.right, one.left_out, one.alone)),
-              one.rank, one.parallel) for one in result.relations]),
+              f"{one.rank:.0f}", one.parallel) for one in result.relations]),
     )
 
 

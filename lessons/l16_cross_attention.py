@@ -295,7 +295,7 @@ def tables(result: Result) -> tuple[Table, ...]:
     return (
         Table.of("Pieces that are the model's first choice, on unseen sentences; over seeds where something is drawn", (
             "", "right", "lowest and highest seed"), [
-                (name, str(share), "–" if "shuffled" not in name else "{:.1%} {:.1%}".format(*result.spread[name]))
+                (name, str(share), "–" if "shuffled" not in name else "{:.1%} to {:.1%}".format(*result.spread[name]))
                 for name, share in result.right.items()]),
         Table.of(f"What the model then writes for `{SENTENCE}`, mistakes and all", ("", "French"),
                  list(result.wrote.items())),

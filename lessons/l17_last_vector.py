@@ -32,7 +32,7 @@ How much of the last state is owed to what, by contributions (ALTI+), is parted 
 written before it, and the source.
 
 Whether the prediction relies on that one vector is tried on pairs of sentences with different pronouns: the state of
-the step that writes il or elle is replaced by the other sentence's after some decoder layer, or the states of all
+the step that writes *il* or *elle* is replaced by the other sentence's after some decoder layer, or the states of all
 earlier steps are, or both. If all is in the last vector, replacing it turns the pronoun, and replacing the others does
 nothing."""
 TRY = ("`from seq2see.lens import logit_lens`: see for a single sentence what each layer would say, and where a name or"
@@ -63,7 +63,6 @@ class Result:
     says: tuple[tuple[str, ...], ...]  # and by step and stage what the state says
 
 
-@torch.no_grad()
 def from_the_last_vector(model: PreTrainedModel, state_TD: torch.Tensor) -> torch.Tensor:
     """What a state says: a norm and a matrix product, each position for itself."""
     logits_TV: torch.Tensor = model.lm_head(model.get_decoder().layer_norm(state_TD))
@@ -128,7 +127,7 @@ def _first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[in
     handles = [decoder.layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0])),
                decoder.layer_norm.register_forward_pre_hook(lambda module, args: states.append(args[0]))]
     off = 0.0
-    with looking(model, eager=False):
+    with looking(model, eager=False), torch.no_grad():
         for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
             states.clear()
             chosen = [some[i] for i in rows]

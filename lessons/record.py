@@ -94,7 +94,8 @@ def run_erratum(bench: Workbench, show: Callable[[Workbench], Erratum]) -> dict[
 
 
 def listing(function: Any) -> dict[str, Any]:
-    """A function as it stands in its file."""
+    """A function as it stands in its file, also where it is made a context manager there."""
+    function = inspect.unwrap(function)
     lines, first = inspect.getsourcelines(function)
     folder, file = Path(inspect.getfile(function)).parts[-2:]
     source = textwrap.dedent("".join(lines)).rstrip()
