@@ -80,7 +80,7 @@ class Lesson(Protocol):
     HOW: str  # what is computed here, on what, and how to read the picture
     TRY: str  # what to try next
     LOOK: Look | None
-    SHOWN: tuple[Callable[..., Any], ...]  # functions whose source the page shows: the few lines that matter
+    SHOWN: tuple[Callable[..., Any], ...]  # functions and classes whose source the page shows: the lines that matter
 
     def compute(self, bench: Workbench) -> Any: ...
 

@@ -132,7 +132,7 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 
-def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback]) -> Trained:
+def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = ()) -> Trained:
     prepared = prepare(config, output)
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
