@@ -1,0 +1,285 @@
+"""The small model that lessons train: one task, one recipe, and one thing changed at a time.
+
+The task is the part of storybook that a small model learns in seconds: *The cat did not cross the street because it was
+too tired*, a noun alone, the weather, and *The wolf saw the goat and followed it*.  Its test are the combinations of
+words that storybook holds out.  A comparison is two recipes that differ in one field, trained for as many steps on as
+many tokens from the same seeds.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from seq2see.lessons import recurrent
+from seq2see.lessons.recurrent import RecurrentTranslator
+from seq2see.lessons.workbench import Workbench
+from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
+from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.training.allocator import keep_freed_memory
+from seq2see.training.batching import Collator, EncodedPairs, pad, plan_epoch
+from seq2see.training.cache import fingerprint
+from seq2see.training.metrics import pronoun_accuracy, score
+from seq2see.training.pairs import Pair
+from seq2see.training.storybook import StoryPair
+
+# B pairs, S source length, T target length, D width, V vocabulary
+
+FAMILIES = ("easy", "alone", "weather", "object")
+WIDTH, INNER, LAYERS, VOCABULARY = 64, 128, 2, 1100
+MAX_TOKENS = 512  # of a side of a batch, padding counted
+LEARNING_RATE, WARM_UP = 5e-3, 0.1  # the peak, and the share of the steps until it
+MARKS = (0.125, 0.25, 0.5, 1.0)  # shares of the steps after which weights are kept
+LONGEST = 24  # pieces of a translation of one sentence
+
+Network = Literal["transformer", "elman", "gru", "gru with attention"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is trained, and how. `pairs`: how many of training, 0 for all; `row`: up to so many sentences in one."""
+
+    network: Network = "transformer"
+    heads: int = 4
+    causal: bool = True
+    positions: bool = True
+    dropout: float = 0.0
+    weight_decay: float = 0.0
+    pairs: int = 0
+    row: int = 1
+    steps: int = 400
+
+
+@dataclass(frozen=True)
+class Task:
+    """What there is to learn. `test` are unseen combinations of seen words."""
+
+    train: tuple[StoryPair, ...]
+    test: tuple[StoryPair, ...]
+    tokenizer: Seq2SeeTokenizer
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training leaves: the loss of each step, and the models after some of them, the last one the finished one."""
+
+    losses: tuple[float, ...]
+    models: dict[int, "SmallModel"]
+
+    @property
+    def model(self) -> "SmallModel":
+        return self.models[max(self.models)]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Of greedy translations, in percent: equal to the reference, chrF2, *il* or *elle* right in the family easy."""
+
+    exact: float
+    chrf: float
+    pronoun: float
+
+
+class SmallTransformer(nn.Module):
+    """A Seq2See network that can be made without its causal mask or without its positions."""
+
+    def __init__(self, recipe: Recipe, *, vocabulary: int):
+        super().__init__()
+        self.causal = recipe.causal
+        self.network = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
+            vocab_size=vocabulary, d_model=WIDTH, encoder_layers=LAYERS, decoder_layers=LAYERS,
+            encoder_attention_heads=recipe.heads, decoder_attention_heads=recipe.heads, encoder_ffn_dim=INNER,
+            decoder_ffn_dim=INNER, dropout=recipe.dropout, max_position_embeddings=256, attn_implementation="eager",
+        ))  # fmt: skip
+        if not recipe.positions:
+            for side in (self.network.model.encoder, self.network.model.decoder):
+                side.embedder.positions.table_PD.zero_()
+
+    def encode(self, ids_BS: Tensor, mask_BS: Tensor) -> Tensor:
+        """Source ids to source states [B,S,D]."""
+        states_BSD: Tensor = self.network.model.encoder(input_ids=ids_BS, attention_mask=mask_BS).last_hidden_state
+        return states_BSD
+
+    def decode(self, memory_BSD: Tensor, mask_BS: Tensor, ids_BT: Tensor, mask_BT: Tensor) -> Tensor:
+        """Target ids to target states [B,T,D]."""
+        states_BTD: Tensor = self.network.model.decoder(
+            input_ids=ids_BT, attention_mask=None if self.causal else open_mask(mask_BT),
+            encoder_hidden_states=memory_BSD, encoder_attention_mask=mask_BS, use_cache=False,
+        ).last_hidden_state  # fmt: skip
+        return states_BTD
+
+    def logits(self, states: Tensor) -> Tensor:
+        """[..., D] to [..., V]."""
+        scores: Tensor = self.network.lm_head(states)
+        return scores
+
+
+SmallModel = SmallTransformer | RecurrentTranslator
+
+
+def open_mask(mask_BT: Tensor) -> Tensor:
+    """Added to the scores: 0 wherever there is a word, also a later one; [B,1,T,T]."""
+    hidden_BT = (mask_BT == 0) * torch.finfo(torch.float32).min
+    return hidden_BT[:, None, None].expand(-1, 1, mask_BT.shape[1], -1)
+
+
+def build(recipe: Recipe, *, vocabulary: int) -> SmallModel:
+    """New weights, drawn from torch's generator."""
+    if recipe.network == "transformer":
+        return SmallTransformer(recipe, vocabulary=vocabulary)
+    cell: recurrent.Cell = "elman" if recipe.network == "elman" else "gru"
+    with_attention = recipe.network == "gru with attention"
+    return RecurrentTranslator(cell, width=WIDTH, vocabulary=vocabulary, attention=with_attention)
+
+
+@lru_cache(maxsize=1)
+def task_of(bench: Workbench) -> Task:
+    corpus = bench.corpus
+    train = tuple(story for story in corpus.train if story.family in FAMILIES)
+    test = tuple(story for story in (*corpus.val, *corpus.test) if story.family in FAMILIES)
+    texts = [text for story in train for text in (story.source, story.target)]
+    tokenizer = train_tokenizer(texts, vocab_size=VOCABULARY, languages=["fr"])
+    return Task(train, test[:: bench.pick(1, 8)], tokenizer)
+
+
+def in_rows(stories: Sequence[StoryPair], most: int) -> list[Pair]:
+    """Each story with up to `most` - 1 that follow it, as one pair of texts."""
+    rows = []
+    for number in range(len(stories)):
+        row = stories[number : number + 1 + number % most]
+        rows.append(Pair(" ".join(one.source for one in row), " ".join(one.target for one in row), "en", "fr"))
+    return rows
+
+
+def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
+    """Train a recipe on the task, once; what was trained is found again on the shelf."""
+    task = task_of(bench)
+    recipe = dataclasses.replace(recipe, steps=bench.pick(recipe.steps, 24))
+    stories = task.train[: recipe.pairs or None]
+    pairs = in_rows(stories, recipe.row)
+
+    def train_small(settings: dict[str, Any], seed: int, given: str) -> dict[str, Any]:
+        bench.seed(seed)
+        bench.say(f"training: {described(recipe)}, seed {seed}")
+        model = build(recipe, vocabulary=len(task.tokenizer))
+        losses, kept = fit(model, pairs, task.tokenizer, steps=recipe.steps, seed=seed,
+                           weight_decay=recipe.weight_decay)
+        return {"losses": losses, "kept": kept}
+
+    given = [SIZES, fingerprint([[pair.source, pair.target] for pair in pairs]), task.tokenizer.get_vocab()]
+    found = bench.cached(train_small, dataclasses.asdict(recipe), seed, fingerprint(given), made_by=MADE_BY)
+    models = {}
+    for step, weights in found["kept"].items():
+        models[step] = build(recipe, vocabulary=len(task.tokenizer)).eval()
+        models[step].load_state_dict(weights)
+    return Trained(tuple(found["losses"]), models)
+
+
+def described(recipe: Recipe) -> str:
+    """What of a recipe is not as usual, for progress."""
+    usual = Recipe(steps=recipe.steps)
+    changed = [f"{name} {value}" for name, value in dataclasses.asdict(recipe).items() if value != getattr(usual, name)]
+    return ", ".join(changed) or "the small Transformer"
+
+
+def fit(
+    model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, steps: int, seed: int,
+    weight_decay: float = 0.0, learning_rate: float = LEARNING_RATE,
+) -> tuple[list[float], dict[int, dict[str, Tensor]]]:  # fmt: skip
+    """AdamW for `steps` batches, up to the learning rate and straight down to 0: losses, and weights at the marks."""
+    keep_freed_memory()
+    data = EncodedPairs(pairs, tokenizer, max_length=256)
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=weight_decay, fused=True)
+    losses, kept = [], {}
+    model.train()
+    for step, batch in enumerate(batches(data, steps=steps, seed=seed), 1):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate * min(step / (WARM_UP * steps), (steps - step + 1) / ((1 - WARM_UP) * steps))
+        loss = loss_of(model, batch)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+        if step in {max(1, int(mark * steps)) for mark in MARKS}:
+            kept[step] = {name: weight.detach().clone() for name, weight in model.state_dict().items()}
+    model.eval()
+    return losses, kept
+
+
+def batches(data: EncodedPairs, *, steps: int, seed: int) -> Iterator[dict[str, Tensor]]:
+    """As many batches as there are steps, epoch after epoch."""
+    collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
+    done = epoch = 0
+    while done < steps:
+        for batch in plan_epoch(data.lengths(), max_tokens=MAX_TOKENS, seed=seed, epoch=epoch)[: steps - done]:
+            yield collate([data[index] for index in batch])
+            done += 1
+        epoch += 1
+
+
+def loss_of(model: SmallModel, batch: dict[str, Tensor]) -> Tensor:
+    """Mean cross-entropy of the right next piece, over all pieces of a batch at once: teacher forcing, in nats."""
+    kept_BT = batch["labels"] != -100
+    memory = model.encode(batch["input_ids"], batch["attention_mask"])
+    states_BTD = model.decode(memory, batch["attention_mask"], batch["decoder_input_ids"], kept_BT.long())
+    return cross_entropy(model.logits(states_BTD[kept_BT]), batch["labels"][kept_BT])
+
+
+@torch.no_grad()
+def test_loss(model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> float:
+    """The loss over some pairs, each piece counting alike."""
+    data = EncodedPairs(pairs, tokenizer, max_length=256)
+    collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
+    total = count = 0.0
+    for batch in plan_epoch(data.lengths(), max_tokens=4 * MAX_TOKENS, seed=0, epoch=0):
+        inputs = collate([data[index] for index in batch])
+        pieces = int((inputs["labels"] != -100).sum())
+        total += float(loss_of(model, inputs)) * pieces
+        count += pieces
+    return total / count
+
+
+@torch.no_grad()
+def translate(
+    model: SmallModel, tokenizer: Seq2SeeTokenizer, sources: Sequence[str], *, language: str = "fr",
+    longest: int = LONGEST,
+) -> list[str]:  # fmt: skip
+    """Greedy translations: the likeliest piece, again and again, from the beginning each time."""
+    rows = [tokenizer.encode_source(source) for source in sources]
+    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
+    texts = [""] * len(rows)
+    for first in range(0, len(order), 64):
+        chosen = order[first : first + 64]
+        ids_BS = pad([rows[index] for index in chosen], 0)
+        mask_BS = (ids_BS != 0).long()
+        memory = model.encode(ids_BS, mask_BS)
+        written_BT = torch.tensor([[1, tokenizer.tag_id(language)]]).repeat(len(chosen), 1)
+        for _ in range(longest):
+            states_BTD = model.decode(memory, mask_BS, written_BT, torch.ones_like(written_BT))
+            next_B = model.logits(states_BTD[:, -1]).argmax(-1)
+            next_B[(written_BT == 2).any(1)] = 0  # after the end
+            written_BT = torch.cat([written_BT, next_B[:, None]], dim=1)
+            if (written_BT == 2).any(1).all():
+                break
+        for index, ids in zip(chosen, written_BT.tolist(), strict=True):
+            texts[index] = tokenizer.decode_text(ids)
+    return texts
+
+
+def quality(stories: Sequence[StoryPair], translations: Sequence[str]) -> Quality:
+    """How good translations are."""
+    scores = score(translations, [story.target for story in stories])
+    rows = pronoun_accuracy(stories, translations)
+    return Quality(scores.exact_match, scores.chrf, rows["easy"]["pronoun"])
+
+
+# What the weights depend on: a change of any of these trains anew.
+SIZES = (WIDTH, INNER, LAYERS, VOCABULARY, MAX_TOKENS, LEARNING_RATE, WARM_UP, MARKS)
+MADE_BY = (fit, batches, loss_of, build, open_mask, SmallTransformer, recurrent, attention, layers, modeling_seq2see)
