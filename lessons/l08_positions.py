@@ -1,6 +1,7 @@
 """Lesson 8: attention sees a set of words; positions give it a sentence."""
 
 import copy
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +29,9 @@ shuffled. If the encoder knows nothing of order, the same vectors must come out,
 same with the same confidence. In the decoder the pieces written so far are shuffled, all but the last, and the last
 state is compared after each layer.
 
-A small Transformer is trained with and without positions, three seeds each.
+Storybook has sentences of the very same words in another order, *The goat chased the wolf ...* and *The wolf chased the
+goat ...*. How many of them are translated differently? And a small Transformer is trained with and without positions,
+three seeds each, on sentences whose words mostly say by themselves who does what.
 
 Of the sinusoids: does the dot product of two positions depend on their distance alone, and is a shift by k positions
 one linear map for all? Can the position still be read off the encoder's output (by ridge regression, fitted on some
@@ -42,7 +45,7 @@ LOOK = Look("The goat chased the wolf because it was hungry.", kind="encoder")
 
 SAME = 1e-4  # share of a vector's length that is rounding
 MOVED = 0.01  # share that is a difference
-WORSE = 0.5  # without positions, exact translations fall below this share
+WORSE = 0.5  # of pairs that order tells apart, and of exact translations
 ROUNDING = 1e-5
 READ_OFF = 0.8  # R² of positions read off the encoder's output
 CONCERNED = 2.0  # times as much on its own noun as on the other's
@@ -54,6 +57,8 @@ class Result:
     encoder_moved: tuple[float, float]  # of encoder states, with positions and without, when pieces are shuffled
     output_moved: tuple[float, float]  # largest change of a next-piece probability
     decoder_moved: np.ndarray  # [2,L]: of the last decoder state after each layer, with positions and without
+    told_apart: tuple[float, float]  # share of pairs of the same words that are translated differently
+    pairs: int
     exact: np.ndarray  # [2,seeds] percent: with positions, without
     chrf: np.ndarray  # [2,seeds]
     source: str
@@ -78,10 +83,12 @@ def compute(bench: Workbench) -> Result:
     texts = [[translate(trained(bench, Recipe(positions=positions), seed).model, task.tokenizer,
                         [story.source for story in task.test]) for seed in bench.seeds] for positions in (True, False)]
     scores = [[quality(task.test, one) for one in row] for row in texts]
+    pairs = same_words(bench)
     table_PD = sinusoids(512, model.config.d_model).double().numpy()
     twins = [story for story in bench.corpus.test if len(own_and_other(story)) > 1][: bench.pick(80, 4)]
     return Result(
         (moves[0, 0], moves[1, 0]), (moves[0, 1], moves[1, 1]), moves[:, 2:],
+        (told_apart(model, pairs), told_apart(blind, pairs)), len(pairs),
         np.array([[one.exact for one in row] for row in scores]),
         np.array([[one.chrf for one in row] for row in scores]),
         task.test[0].source, (texts[0][0][0], texts[1][0][0]),
@@ -118,6 +125,24 @@ def shuffled(model: PreTrainedModel, bench: Workbench, story: StoryPair, number:
               for ids in (target, target[:, prefix])]  # fmt: skip
     last = [float((a[0, -1] - b[0, -1]).norm() / a[0, -1].norm()) for a, b in zip(*layers, strict=True)]
     return [moved, float((before - after).abs().max()), *last[1:]]
+
+
+def same_words(bench: Workbench) -> list[tuple[list[int], list[int]]]:
+    """Pairs of sources that have the same pieces in another order."""
+    groups: dict[tuple[int, ...], list[list[int]]] = defaultdict(list)
+    for story in (*bench.corpus.test, *bench.corpus.val):
+        ids = encode_source(bench.tokenizer, story.source.casefold())
+        groups[tuple(sorted(ids))].append(ids)
+    return [(group[0], group[1]) for group in groups.values() if len(group) > 1][: bench.pick(40, 4)]
+
+
+def told_apart(model: PreTrainedModel, pairs: Sequence[tuple[list[int], list[int]]]) -> float:
+    """The share of pairs that are translated differently."""
+    differ = 0
+    for pair in pairs:
+        first, second = (model.generate(torch.tensor([ids]), num_beams=1, max_length=40)[0].tolist() for ids in pair)
+        differ += first != second
+    return differ / len(pairs) if pairs else float("nan")
 
 
 def by_distance(table_PD: np.ndarray) -> float:
@@ -213,9 +238,13 @@ def judge(result: Result) -> Verdict:
               f"Shuffle what it has written, and its last state moves by {result.decoder_moved[1, 0]:.0e} after the"
               f" first layer, but by {result.decoder_moved[1, -1]:.0%} after the last (allowed: {SAME:.0e}). The causal"
               " mask knows order: from the second layer on, each word has read those before it."),
-        found("Without positions translation suffers.", bool(exact[1] < WORSE * exact[0]),
+        found("Without positions, other orders of the same words mean the same.",
+              result.told_apart[1] == 0 and result.told_apart[0] > WORSE,
+              f"Of {result.pairs} pairs of such sentences the model translates {result.told_apart[0]:.0%} differently"
+              f" with positions (wanted: more than {WORSE:.0%}) and {result.told_apart[1]:.0%} without."),
+        found("A model trained without positions translates badly.", bool(exact[1] < WORSE * exact[0]),
               f"Trained without, the small model translates {exact[1]:.1f} % of unseen sentences exactly, with them"
-              f" {exact[0]:.1f} % (suffers: below {WORSE:.0%} of that)."),
+              f" {exact[0]:.1f} % (badly: below {WORSE:.0%} of that). Here the words mostly say who does what."),
         found("A sinusoid says how far words are apart, and a shift is one linear map.",
               result.by_distance < ROUNDING and result.shift < ROUNDING,
               f"At one distance, dot products of positions differ by {result.by_distance:.0e} of their length squared;"
@@ -233,9 +262,9 @@ def judge(result: Result) -> Verdict:
               f" {result.nouns[1, 1]:.1%}. Most of this is nearness: heads that look at the next word do it."),
     )  # fmt: skip
     return overall(findings, (
-        f"Without positions the encoder gives shuffled words the same vectors (to {result.encoder_moved[1]:.0e}), and a"
-        f" model trained so gets {exact[1]:.1f} % of sentences right instead of {exact[0]:.1f} %. The decoder is not so"
-        " blind: its mask tells it order from the second layer on."
+        f"Without positions the encoder gives shuffled words the same vectors (to {result.encoder_moved[1]:.0e}), and"
+        f" {result.told_apart[1]:.0%} of sentences with the same words are told apart instead of"
+        f" {result.told_apart[0]:.0%}. The decoder is not so blind: from its second layer on, the mask tells it order."
     ))
 
 

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 # B batch, S source positions, T target positions, D width of the embeddings, N width of the recurrent state
 
 Cell = Literal["elman", "gru"]
-STATE = {"elman": 240, "gru": 128}  # N: so that each has about as many parameters as the small Transformer
+# N, by cell and attention: so that each has about as many parameters as the small Transformer.
+STATE: dict[tuple[Cell, bool], int] = {("elman", False): 240, ("gru", False): 132, ("gru", True): 112}
 CELLS: dict[Cell, type[nn.RNN] | type[nn.GRU]] = {"elman": nn.RNN, "gru": nn.GRU}
 
 
@@ -25,7 +26,7 @@ class RecurrentTranslator(nn.Module):
 
     def __init__(self, cell: Cell, *, width: int, vocabulary: int, attention: bool = False):
         super().__init__()
-        state = STATE[cell]
+        state = STATE[cell, attention]
         self.embedding = nn.Embedding(vocabulary, width)
         nn.init.normal_(self.embedding.weight, std=width**-0.5)
         self.reader = CELLS[cell](width, state, batch_first=True)

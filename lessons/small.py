@@ -186,7 +186,8 @@ def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
         return {"losses": losses, "kept": kept}
 
     given = [SIZES, fingerprint([[pair.source, pair.target] for pair in pairs]), task.tokenizer.get_vocab()]
-    found = bench.cached(train_small, dataclasses.asdict(recipe), seed, fingerprint(given), made_by=MADE_BY)
+    made_by = (*TRAINING, *(TRANSFORMER if recipe.network == "transformer" else (recurrent,)))
+    found = bench.cached(train_small, dataclasses.asdict(recipe), seed, fingerprint(given), made_by=made_by)
     models = {}
     for step, weights in found["kept"].items():
         models[step] = build(recipe, vocabulary=len(task.tokenizer)).eval()
@@ -295,4 +296,5 @@ def quality(stories: Sequence[StoryPair], translations: Sequence[str]) -> Qualit
 
 # What the weights depend on: a change of any of these trains anew.
 SIZES = (WIDTH, INNER, LAYERS, VOCABULARY, MAX_TOKENS, LEARNING_RATE, WARM_UP, MARKS)
-MADE_BY = (fit, batches, loss_of, build, open_mask, SmallTransformer, recurrent, attention, layers, modeling_seq2see)
+TRAINING = (fit, batches, loss_of)
+TRANSFORMER = (SmallTransformer, open_mask, attention, layers, modeling_seq2see)
