@@ -30,7 +30,7 @@ from seq2see.training.storybook import StoryPair
 
 TITLE = "What recurrent networks forget"
 CLAIM = ("A recurrent network reads a sentence word by word into one state: early words lose their influence as the"
-         " sentence grows, a GRU mends that in part, and no state can be computed before the one it follows.")  # fmt: skip
+         " sentence grows, a GRU mends that in part, and no state can be computed before the last.")  # fmt: skip
 HOW = """Four translators of about as many parameters: Elman's network, a GRU, a GRU with attention to all states of the
 source, and the small Transformer. All learn the same task for as many steps on the same batches, from three seeds; here
 half of the sources are two sentences in a row.
@@ -172,8 +172,9 @@ def judge(result: Result) -> Verdict:
         found("Without attention, quality falls as the text grows.", bare > FALLS and bare > attending,
               f"From one sentence to two in a row chrF2 falls by {lost['elman']:.1f} points (Elman) and"
               f" {lost['gru']:.1f} (GRU), with attention by {lost['gru with attention']:.1f} (GRU) and"
-              f" {lost['transformer']:.1f} (Transformer); a fall is {FALLS:.0f} points. Two in a row they reach {both['elman']:.1f},"
-              f" {both['gru']:.1f}, {both['gru with attention']:.1f} and {both['transformer']:.1f}."),
+              f" {lost['transformer']:.1f} (Transformer); a fall is {FALLS:.0f} points. Two in a row they reach"
+              f" {both['elman']:.1f}, {both['gru']:.1f}, {both['gru with attention']:.1f} and"
+              f" {both['transformer']:.1f}."),
         found("A recurrent network cannot be computed in parallel.",
               waiting["gru"] >= FEWER * waiting["transformer"],
               f"To read {TIMED[-1]} pieces it takes {waiting['gru']} steps that each wait for the one before, a"

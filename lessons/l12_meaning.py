@@ -154,7 +154,8 @@ def learnt(
         fit(model, task, tokenizer, steps=steps[1], seed=seed, learning_rate=3e-3)
         return {"before": before, "after": model.state_dict()}
 
-    given = fingerprint([[dataclasses.astuple(pair) for pair in (*general, *task)], tokenizer.get_vocab()])
+    pairs = [dataclasses.astuple(pair) for pair in (*general, *task)]
+    given = fingerprint([pairs, sorted(tokenizer.get_vocab().items())])  # a vocabulary comes in no order
     kept = bench.cached(train_meaning, kind, seed, list(steps), given,
                         made_by=(*TRAINING, *TRANSFORMER, network, Unlearnt))  # fmt: skip
     models = []
@@ -213,7 +214,6 @@ def read(vectors: Labelled) -> tuple[float, float]:
 def judge(result: Result) -> Verdict:
     idiom, as_cake, literal = (values.mean((2, 3)) for values in (result.idiom, result.cake, result.literal))
     told = result.told.mean(1)
-    worst_after, most_before = float(result.idiom[:, 1].mean(-1).min()), float(idiom[:, 0].max())
     gain = idiom[1, 1] - idiom[0, 1]
     languages = ", ".join(f"{name} {value:.0f} %" for name, value in zip(
         ("French", "Hindi"), result.idiom[0, 1].mean(-1), strict=True))  # fmt: skip
@@ -225,25 +225,24 @@ def judge(result: Result) -> Verdict:
         found("Before it has seen the task, a model without parameters in its attention always says cake.",
               bool(as_cake[0, 0] >= ALWAYS and idiom[0, 0] <= NEVER),
               f"It says {LITERAL[1]} or {LITERAL[2]} in {as_cake[0, 0]:.0f} % of unseen idioms and the idiom in"
-              f" {idiom[0, 0]:.0f} % (always: {ALWAYS:.0f} %, never: at most {NEVER:.0f} %)."),
-        found("With queries, keys and values it would know better.", bool(idiom[1, 0] > NEVER),
-              f"Before the task it says cake in {as_cake[1, 0]:.0f} % and the idiom in {idiom[1, 0]:.0f} %, too."),
+              f" {idiom[0, 0]:.0f} % (always: {ALWAYS:.0f} %, never: at most {NEVER:.0f} %). With queries, keys and"
+              f" values it says cake in {as_cake[1, 0]:.0f} % and the idiom in {idiom[1, 0]:.0f} %."),
         found("Without parameters in the attention it would never say the idiom.", bool(idiom[0, 1] <= NEVER),
               f"After fine-tuning it says it in {idiom[0, 1]:.0f} % of unseen idioms ({languages}); never is at most"
               f" {NEVER:.0f} %."),
         found("Queries, keys and values that are learnt make the difference.", bool(gain >= BETTER),
               f"With them it is {idiom[1, 1]:.0f} %, without {idiom[0, 1]:.0f} % (a difference: {BETTER:.0f} points)."),
-        found("Training on the task makes the difference, and the literal meaning stays.",
-              bool(most_before <= NEVER and worst_after >= ALWAYS and literal[:, 1].min() >= ALWAYS),
-              f"Idioms go from at most {most_before:.0f} % to at least {worst_after:.0f} % for either attention and"
-              f" language (wanted: from {NEVER:.0f} to {ALWAYS:.0f}); of unseen literal sentences"
-              f" {literal[:, 1].min():.0f} % or more are still exact."),
+        found("Trained on the task's data, it has both meanings.",
+              bool(idiom[1, 0] <= NEVER and idiom[1, 1] >= ALWAYS and literal[1, 1] >= ALWAYS),
+              f"With queries, keys and values, unseen idioms go from {idiom[1, 0]:.0f} to {idiom[1, 1]:.0f} % (wanted:"
+              f" from at most {NEVER:.0f} to {ALWAYS:.0f}), and {literal[1, 1]:.0f} % of unseen literal sentences are"
+              f" exact; without parameters in the attention, {literal[0, 1]:.0f} %."),
     )  # fmt: skip
     return overall(findings, (
         f"Before fine-tuning the model without parameters in its attention says cake in {as_cake[0, 0]:.0f} % of unseen"
         f" idioms, the one with queries, keys and values in {as_cake[1, 0]:.0f} %; after it they say the idiom in"
-        f" {idiom[0, 1]:.0f} % and {idiom[1, 1]:.0f} %. What gives the task's meaning is training on the task, wherever in"
-        " the network the parameters are."
+        f" {idiom[0, 1]:.0f} % and {idiom[1, 1]:.0f} %. What gives the task's meaning is training on the task, wherever"
+        " in the network the parameters are."
     ))
 
 

@@ -185,7 +185,8 @@ def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
                            weight_decay=recipe.weight_decay)
         return {"losses": losses, "kept": kept}
 
-    given = [SIZES, fingerprint([[pair.source, pair.target] for pair in pairs]), task.tokenizer.get_vocab()]
+    vocabulary = sorted(task.tokenizer.get_vocab().items())  # which comes in no order
+    given = [SIZES, [[pair.source, pair.target] for pair in pairs], vocabulary]
     made_by = (*TRAINING, *(TRANSFORMER if recipe.network == "transformer" else (recurrent,)))
     found = bench.cached(train_small, dataclasses.asdict(recipe), seed, fingerprint(given), made_by=made_by)
     models = {}

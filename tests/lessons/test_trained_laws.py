@@ -1,0 +1,188 @@
+"""What the trained lessons compute, on small networks that have not been trained."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from seq2see.lessons import cake, small
+from seq2see.lessons import l06_causal_mask as mask
+from seq2see.lessons import l07_many_heads as heads
+from seq2see.lessons import l08_positions as positions
+from seq2see.lessons import l09_recurrence as recurrence
+from seq2see.lessons import l10_kv_caching as caching
+from seq2see.lessons import l12_meaning as meaning
+from seq2see.lessons.recurrent import RecurrentTranslator
+from seq2see.lessons.small import Recipe
+from seq2see.lessons.workbench import Workbench
+from seq2see.modeling.positions import sinusoids
+
+VOCABULARY = 40
+
+
+def a_network(**recipe: Any) -> small.SmallModel:
+    """Weights that are spread out: of a fresh network attention is nearly even, and much looks equal."""
+    torch.manual_seed(0)
+    model = small.build(Recipe(**recipe), vocabulary=VOCABULARY).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.normal_(std=0.3)
+    return model
+
+
+def ids(*shape: int) -> torch.Tensor:
+    return torch.randint(4, VOCABULARY, shape, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_one_pass_gives_the_losses_of_all_beginnings_only_with_the_mask(causal: bool) -> None:
+    model = a_network(causal=causal)
+    at_once, one_by_one = (loss(model, ids(1, 7), ids(1, 9)) for loss in (mask.losses_at_once, mask.losses_one_by_one))
+    assert bool(((at_once - one_by_one).abs() < 1e-4).all()) is causal
+    assert torch.allclose(at_once[-1], one_by_one[-1], atol=1e-4)  # the whole has nothing to come
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_without_the_mask_a_later_word_changes_what_is_said_before_it_and_padding_does_not(causal: bool) -> None:
+    model, source, target = a_network(causal=causal), ids(1, 5), ids(1, 6)
+    everything = torch.ones_like(source)
+    memory = model.encode(source, everything)
+    real = torch.ones_like(target)
+    padded = torch.cat([real[:, :-1], torch.zeros(1, 1, dtype=torch.long)], dim=1)
+    other = target.clone()
+    other[0, -1] = 3
+    with_all, changed, hidden, hidden_changed = (
+        model.decode(memory, everything, read, seen)[0, :-1]
+        for read, seen in ((target, real), (other, real), (target, padded), (other, padded))
+    )
+    assert torch.allclose(with_all, changed, atol=1e-5) is causal
+    assert torch.allclose(hidden, hidden_changed, atol=1e-5)
+
+
+def test_heads_side_by_side_and_projected_are_heads_added_up() -> None:
+    per_head, output = torch.randn(3, 5, 4).double(), torch.randn(12, 12).double()
+    assert torch.allclose(heads.together(per_head, output), heads.added_up(per_head, output), atol=1e-12)
+    swapped = per_head[[1, 0, 2]]  # each head needs its own part of the projection
+    assert not torch.allclose(heads.together(per_head, output), heads.added_up(swapped, output), atol=1e-2)
+
+
+def test_sinusoids_shift_by_a_rotation_and_a_learnt_table_does_not() -> None:
+    table = sinusoids(64, 16).double().numpy()
+    other = np.random.default_rng(0).standard_normal(table.shape)
+    assert positions.shift_error(table) < 1e-5 < positions.shift_error(other)
+    assert positions.by_distance(table) < 1e-5 < positions.by_distance(other)
+
+
+@pytest.mark.parametrize("cell, attention", [("elman", False), ("gru", False), ("gru", True)])
+def test_a_recurrent_translator_reads_from_left_to_right_and_writes_from_the_last_state(
+    cell: Any, attention: bool
+) -> None:
+    torch.manual_seed(0)
+    model = RecurrentTranslator(cell, width=16, vocabulary=VOCABULARY, attention=attention)
+    source, target = ids(1, 6), ids(1, 4)
+    seen = torch.ones_like(source)
+    memory = model.encode(source, seen)
+    later = source.clone()
+    later[0, 4] = 3
+    assert torch.equal(model.encode(later, seen)[:, :4], memory[:, :4])
+    padded = torch.cat([source, torch.zeros(1, 2, dtype=torch.long)], dim=1)
+    shown = torch.cat([seen, torch.zeros(1, 2, dtype=torch.long)], dim=1)
+    written = model.decode(memory, seen, target, target)
+    assert torch.allclose(model.decode(model.encode(padded, shown), shown, target, target), written, atol=1e-6)
+    earlier = memory.clone()
+    earlier[:, :-1] += 1
+    assert torch.allclose(model.decode(earlier, seen, target, target), written) is not attention
+
+
+def test_networks_that_are_compared_have_about_as_many_weights() -> None:
+    sizes = [sum(weight.numel() for weight in small.build(Recipe(network=network), vocabulary=900).parameters())
+             for network in recurrence.NETWORKS]
+    assert max(sizes) < 1.1 * min(sizes), sizes
+
+
+def test_a_fair_share_is_one_where_all_words_count_alike() -> None:
+    class Mean(torch.nn.Module):
+        def embed(self, ids_BT: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(ids_BT, VOCABULARY).float()
+
+        def read(self, embedded_BSD: torch.Tensor) -> torch.Tensor:
+            return embedded_BSD.cumsum(1)
+
+    class Last(Mean):
+        def read(self, embedded_BSD: torch.Tensor) -> torch.Tensor:
+            return embedded_BSD
+
+    class Both(Mean, RecurrentTranslator):
+        pass
+
+    class Forgets(Last, RecurrentTranslator):
+        pass
+
+    for network, share in ((Both, 1.0), (Forgets, 0.0)):
+        model = network("gru", width=8, vocabulary=VOCABULARY)
+        assert recurrence.fair_share(model, ids(1, 6)) == pytest.approx(share, abs=1e-5)
+
+
+def test_a_cache_changes_nothing(bench: Workbench) -> None:
+    source = torch.tensor([bench.tokenizer.encode_source("The old dog did not cross the street.")])
+    target = ids(1, 9)
+    at_once, by_steps = (read(bench.model, source, target) for read in (caching.read_at_once, caching.read_by_steps))
+    assert torch.allclose(at_once, by_steps, atol=1e-4)
+    assert caching.same(bench, source.tolist(), 4) == 1
+    encoder, decoder = caching.moved(bench, source.tolist())
+    assert encoder > 0.01 > decoder < 1e-5
+
+
+def test_rows_of_attention_without_parameters_mix_what_they_are_given() -> None:
+    x_BSD = torch.randn(1, 4, 8)
+    visible = torch.tensor([0.0, 0.0, 0.0, torch.finfo(torch.float32).min]).expand(1, 1, 4, 4)
+    mixed, weights = meaning.Unlearnt()(x_BSD, attention_mask=visible)
+    assert torch.allclose(weights.sum(-1), torch.ones(1, 4)) and (weights[..., 3] == 0).all()
+    assert torch.allclose(mixed, weights @ x_BSD)
+    assert not list(meaning.Unlearnt().parameters())
+
+
+def test_both_kinds_of_attention_make_a_network_that_learns_all_but_the_attention() -> None:
+    kinds = {kind: meaning.network(kind, vocabulary=VOCABULARY) for kind in meaning.KINDS}
+    names = {kind: {name for name, weight in model.named_parameters() if weight.requires_grad}
+             for kind, model in kinds.items()}
+    missing = names["Q, K, V"] - names["no parameters"]
+    assert missing and all(".encoder.layers." in name and "self_attn" in name for name in missing)
+
+
+def test_pieces_of_cake() -> None:
+    said = list(cake.sentences())
+    assert len({one.en for one in said}) == len(said) == 12 * 10 * 4
+    texts = {one.en: (one.fr, one.hi, one.meaning) for one in said}
+    assert texts["The exam was a piece of cake for Anna."] == (
+        "L'examen, c'était du gâteau pour Anna.", "परीक्षा अन्ना के लिए बाएँ हाथ का खेल थी।", "figurative")
+    assert texts["Yesterday, the breakfast was a piece of cake."] == (
+        "Hier, le petit déjeuner était un morceau de gâteau.", "कल नाश्ता केक का एक टुकड़ा था।", "literal")
+    assert texts["For Tom, the work was simple."] == (
+        "Pour Tom, le travail était simple.", "टॉम के लिए काम सरल था।", None)
+    unseen = [one for one in said if one.held_out]
+    assert {one.meaning for one in unseen} == {"literal", "figurative"} and len(unseen) < len(said) / 4
+
+
+def test_a_straight_cut_tells_apart_what_differs_and_nothing_else() -> None:
+    rng = np.random.default_rng(0)
+    labels = [(number % 2 == 0, number % 3 == 0) for number in range(60)]
+    alike = [(np.ones(4), idiom, unseen) for idiom, unseen in labels]
+    apart = [(rng.standard_normal(4) * 0.1 + idiom, idiom, unseen) for idiom, unseen in labels]
+    assert meaning.read(alike)[0] == 0.5 and meaning.read(apart)[0] == 1
+    assert meaning.read(alike)[1] == pytest.approx(1)
+
+
+def test_what_was_trained_is_found_again_and_does_not_depend_on_what_was_before(bench: Workbench) -> None:
+    first = small.trained(bench, Recipe(steps=3), 0)
+    torch.rand(5)
+    again = small.trained(bench, Recipe(steps=3), 0)
+    assert first.losses == again.losses
+    assert len([folder for folder in bench.shelf.iterdir() if folder.is_dir()]) == 1
+    task = small.task_of(bench)
+    assert not {story.source for story in task.train} & {story.source for story in task.test}
+    model, sources = first.model, [story.source for story in task.test[:3]]
+    together = small.translate(model, task.tokenizer, sources, longest=8)
+    assert together == [small.translate(model, task.tokenizer, [source], longest=8)[0] for source in sources]

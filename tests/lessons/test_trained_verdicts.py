@@ -1,0 +1,174 @@
+"""The verdicts of the lessons that train: on figures made to hold, and on the same with one thing wrong."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seq2see.lens.ablation import Head
+from seq2see.lens.heads import RoleScore
+from seq2see.lessons import l06_causal_mask as mask
+from seq2see.lessons import l07_many_heads as heads
+from seq2see.lessons import l08_positions as positions
+from seq2see.lessons import l09_recurrence as recurrence
+from seq2see.lessons import l10_kv_caching as caching
+from seq2see.lessons import l12_meaning as meaning
+from seq2see.lessons import l14_overfitting as overfitting
+from seq2see.lessons.drawing import style, to_svg
+
+
+def check(lesson: Any, held: Any, changes: dict[int | tuple[int, ...], dict[str, Any]]) -> None:
+    """All of it holds; each finding, by its number, falls with the change that concerns it, alone; and it is drawn."""
+    verdict = lesson.judge(held)
+    assert verdict.word == "holds" and {finding.word for finding in verdict.findings} == {"holds"}
+    concerned = [key if isinstance(key, tuple) else (key,) for key in changes]
+    assert sorted(number for numbers in concerned for number in numbers) == list(range(len(verdict.findings)))
+    for numbers, change in zip(concerned, changes.values(), strict=True):
+        fallen = lesson.judge(replace(held, **change))
+        assert tuple(i for i, finding in enumerate(fallen.findings) if finding.word != "holds") == numbers, change
+        assert fallen.word == "holds partly"
+    with style():
+        assert all(table.rows for table in lesson.tables(held))
+        assert to_svg(lesson.draw, held, name="x", title="x").startswith("<svg")
+
+
+def test_causal_mask() -> None:
+    held = mask.Result(
+        steps=300, curves=np.array([[[1.0] * 40], [[0.01] * 40]]), seen=np.array([[0.1], [0.001]]),
+        hidden=np.array([5.0]), exact=np.array([[80.0], [0.0]]), chrf=np.array([[95.0], [5.0]]), source="A cat.",
+        written=("Un chat.", ""), off=1e-6, seconds=(1.0, 8.0), pieces=10, stretches=10,
+    )  # fmt: skip
+    check(mask, held, {
+        0: {"curves": np.ones((2, 1, 40))},
+        1: {"exact": np.array([[80.0], [70.0]])},
+        2: {"off": 0.1},
+        3: {"seconds": (1.0, 1.0)},
+        4: {"stretches": 55},
+    })  # fmt: skip
+
+
+def role(name: str, *, holds: bool = True) -> RoleScore:
+    return RoleScore(Head("cross", 1, 2), name, 0.6, 0.5, 0.7, 0.1, 0.2, None, 100, holds)
+
+
+def test_many_heads() -> None:
+    held = heads.Result(
+        off=1e-15, off_plain=0.9, heads=4, slices=0.9, exact=np.array([[80.0, 84.0], [60.0, 62.0]]),
+        pronoun=np.ones((2, 2)), loss=np.ones((2, 2)), roles=tuple(role(name) for name in heads.ROLES), sentences=10,
+    )  # fmt: skip
+    check(heads, held, {
+        0: {"off": 1e-3},
+        1: {"slices": 0.25},
+        2: {"exact": np.array([[80.0, 80.0], [79.0, 79.0]])},
+        **{3 + i: {"roles": tuple(role(name, holds=name != missing) for name in heads.ROLES)}
+           for i, missing in enumerate(heads.ROLES)},
+    })  # fmt: skip
+    overlapping = heads.judge(replace(held, exact=np.array([[80.0, 62.0], [70.0, 50.0]]))).findings[2]
+    assert overlapping.word == "holds partly"
+
+
+def test_positions() -> None:
+    held = positions.Result(
+        encoder_moved=(0.7, 1e-7), output_moved=(0.5, 1e-7), decoder_moved=np.array([[0.2, 0.3], [0.0, 0.0]]),
+        told_apart=(1.0, 0.0), pairs=10, exact=np.array([[80.0], [10.0]]), chrf=np.array([[90.0], [50.0]]),
+        source="A cat.", written=("Un chat.", "Chat un."), by_distance=1e-8, shift=1e-8, dots=np.eye(24), dimensions=9,
+        width=96, read_off=(0.95, 0.1), twins=(0.8, 0.0), nouns=np.array([[0.3, 0.1], [0.1, 0.1]]), sentences=10,
+    )  # fmt: skip
+    check(positions, held, {
+        0: {"encoder_moved": (0.7, 0.7)},
+        1: {"decoder_moved": np.array([[0.2, 0.3], [0.0, 0.1]])},
+        2: {"told_apart": (1.0, 0.5)},
+        3: {"exact": np.array([[80.0], [60.0]])},
+        4: {"shift": 0.1},
+        5: {"read_off": (0.5, 0.1)},
+        6: {"twins": (0.8, 0.8)},
+        7: {"nouns": np.array([[0.3, 0.29], [0.1, 0.1]])},
+    })  # fmt: skip
+
+
+def each(*values: Any) -> dict[str, np.ndarray]:
+    return dict(zip(recurrence.NETWORKS, map(np.array, values), strict=True))
+
+
+def test_recurrence() -> None:
+    held = recurrence.Result(
+        parameters=dict.fromkeys(recurrence.NETWORKS, 200_000),
+        influence=each([[1, 0.5, 0.1, 0.001]], [[1, 1, 0.5, 0.1]], [[1, 1, 0.5, 0.1]], [[1.0, 1, 1, 1]]),
+        alone=each([80.0], [80.0], [90.0], [90.0]), in_a_row=each([50.0], [60.0], [89.0], [89.0]),
+        exact=each([50.0], [50.0], [60.0], [60.0]),
+        seconds=each(*[np.linspace(0.01, last, 5) for last in (0.2, 0.3, 0.4, 0.1)]),
+        waiting={"elman": 128, "gru": 128, "gru with attention": 128, "transformer": 2},
+    )  # fmt: skip
+    fallen = held.influence | {"transformer": np.full((1, 4), 0.1)}
+    check(recurrence, held, {
+        0: {"influence": held.influence | {"elman": np.array([[1, 1, 1, 0.15]]), "gru": np.array([[1, 1, 1, 0.4]])}},
+        1: {"influence": held.influence | {"gru": np.array([[1, 0.5, 0.1, 0.001]])}},
+        2: {"influence": fallen},
+        3: {"in_a_row": each([79.0], [79.0], [89.0], [89.0])},
+        4: {"waiting": dict.fromkeys(recurrence.NETWORKS, 2)},
+        5: {"seconds": each(*[np.linspace(0.01, last, 5) for last in (0.2, 0.1, 0.4, 0.3)])},
+    })  # fmt: skip
+    kept = recurrence.judge(replace(held, influence=held.influence | {"gru": np.ones((1, 4))})).findings[1]
+    assert kept.word == "does not hold here"  # all of it is not in part
+
+
+def test_caching() -> None:
+    held = caching.Result(
+        sentences=4, same={"greedy": 1.0, "four beams": 1.0}, off=1e-6, lengths=(8, 512),
+        seconds=np.array([[0.001, 0.0011], [0.001, 0.01]]), moved=(0.1, 0.0), pieces=16,
+        rows={"encoder self-attention": (14, 28), "decoder self-attention": (16, 136), "cross-attention": (14, 224)},
+        encoded=(1, 1),
+    )  # fmt: skip
+    check(caching, held, {
+        0: {"same": {"greedy": 1.0, "four beams": 0.9}},
+        1: {"seconds": np.array([[0.001, 0.0011], [0.001, 0.0012]])},
+        2: {"seconds": np.array([[0.001, 0.004], [0.001, 0.01]])},
+        3: {"moved": (0.1, 0.1)},
+        4: {"rows": held.rows | {"encoder self-attention": (14, 14)}},
+    })  # fmt: skip
+
+
+def test_meaning() -> None:
+    def shares(*values: float) -> np.ndarray:
+        """Of no parameters before and after, and of Q, K, V before and after."""
+        return np.repeat(np.array(values).reshape(2, 2, 1, 1), 2, axis=2)
+
+    held = meaning.Result(
+        idiom=shares(0, 0, 0, 95), cake=shares(100, 100, 100, 5), literal=shares(90, 90, 90, 90),
+        by_heart=np.full((2, 2, 1), 50.0), told=np.array([[0.5], [0.5], [1.0]]), cosine=np.ones((3, 1)),
+        said=(("no parameters", "after", "...", "..."),), source="The exam was a piece of cake.", unseen=(20, 20),
+    )  # fmt: skip
+    check(meaning, held, {
+        0: {"told": np.array([[0.5], [1.0], [1.0]])},
+        1: {"cake": shares(50, 100, 100, 5)},
+        (2, 3): {"idiom": shares(0, 95, 0, 95)},  # as good without: neither "never" nor a difference
+        4: {"literal": shares(90, 90, 90, 20)},
+    })  # fmt: skip
+
+
+def test_overfitting() -> None:
+    def curves(few: float, dropout: float, middle: float, most: float, *, before: float = 1.0) -> dict[str, np.ndarray]:
+        """Over four marks, the same but for the second."""
+        return {name: np.array([[last, last * before, last, last]])
+                for name, last in zip(overfitting.NAMES, (few, dropout, middle, most), strict=True)}
+
+    held = overfitting.Result(
+        pairs={"60": 60, "60, dropout": 60, "250": 250, "all": 1249}, steps=(37, 75, 150, 300),
+        seen=curves(0.01, 0.1, 0.1, 0.1), unseen=curves(2.0, 1.2, 0.8, 0.2, before=0.7),
+        pronoun=curves(50, 55, 60, 90), exact=curves(1, 2, 20, 70), noun=curves(0.1, 0.1, 0.1, 0.3),
+        state=curves(0.1, 0.1, 0.1, 0.3), entropy=curves(0.5, 0.6, 0.7, 0.8),
+    )  # fmt: skip
+    check(overfitting, held, {
+        0: {"seen": curves(0.5, 0.1, 0.1, 0.1)},
+        1: {"pronoun": curves(80, 80, 80, 90)},
+        2: {"noun": curves(0.3, 0.3, 0.3, 0.3)},
+        3: {"unseen": curves(2.0, 1.2, 0.8, 0.2)},
+        4: {"unseen": curves(2.0, 2.0, 0.8, 0.2, before=0.7)},
+        5: {"unseen": curves(2.0, 1.2, 0.8, 0.2, before=0.09)},
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("evenness, row", [(1.0, [0.25] * 4), (0.0, [1.0, 0, 0, 0]), (0.5, [0.5, 0.5, 0, 0])])
+def test_evenness(evenness: float, row: list[float]) -> None:
+    assert overfitting.evenness(np.array([row])) == pytest.approx(evenness, abs=1e-6)
