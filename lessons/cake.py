@@ -56,7 +56,9 @@ class Said:
         return Pair(self.en, self.fr if language == "fr" else self.hi, "en", language)
 
 
-def say(subject: Subject, what: tuple[str, str, str], frame: str, name: tuple[str, str], *, idiom: bool) -> list[str]:
+def say(
+    subject: Subject, what: tuple[str, str, str], frame: str, name: tuple[str, str], *, idiom: bool
+) -> tuple[str, str, str]:
     """A sentence in the three languages."""
     en = frame.format(f"the {subject.en} was {what[0]}").replace("NAME", name[0])
     verb = ", c'était" if idiom else " était"
@@ -66,7 +68,7 @@ def say(subject: Subject, what: tuple[str, str, str], frame: str, name: tuple[st
     order = {FRAMES[0]: (subject.hi,), FRAMES[1]: (subject.hi, who), FRAMES[2]: (who, subject.hi),
              FRAMES[3]: ("कल", subject.hi)}[frame]  # fmt: skip
     hi = " ".join((*order, what[2], subject.past)) + "।"
-    return [text[0].upper() + text[1:] for text in (en, fr, hi)]
+    return en[0].upper() + en[1:], fr[0].upper() + fr[1:], hi
 
 
 def sentences() -> Iterable[Said]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -90,7 +91,7 @@ def thinned(losses: Sequence[float]) -> list[float]:
     return [float(part.mean()) for part in np.array_split(np.array(losses), min(POINTS, len(losses)))]
 
 
-def passes(model: SmallModel, task: Task, sentences: int) -> dict[str, float | int | tuple[float, float]]:
+def passes(model: SmallModel, task: Task, sentences: int) -> dict[str, Any]:
     """The loss of each next piece from one pass, and from a pass for each beginning."""
     seconds = [0.0, 0.0]
     off, lengths = 0.0, []

@@ -176,7 +176,7 @@ def _role(result: Result, role: str) -> Finding:
     kind = "cross-attention" if best.head.kind == "cross" else best.head.kind
     return found(claim, best.holds,
                  f"The best is {kind} layer {best.head.layer}, head {best.head.head}: {best.score:.0%} of its weight"
-                 f" ({best.low:.0%} to {best.high:.0%}), where a head that knows nothing of the pronoun would have"
+                 f" ({best.low:.0%} to {best.high:.0%}), where one at a fixed place, or blind to *it*, would have"
                  f" {best.baseline:.0%}; it must be clearly above that, by 10 points at least.")
 
 
@@ -212,6 +212,6 @@ def draw(result: Result) -> Figure:
     right.set_yticks(range(len(names)), names)
     right.invert_yaxis()
     right.set_xlim(0)
-    right.set_title("Weight on it, %; orange: without knowing")
+    right.set_title("Weight, %; orange: a fixed place")
     right.grid(axis="y", visible=False)
     return figure

@@ -300,7 +300,7 @@ def draw(result: Result) -> Figure:
     for row, (name, colour) in enumerate((("with positions", BLUE), ("without", ORANGE))):
         right.bar(layers + (row - 0.5) * 0.36, 100 * result.decoder_moved[row], 0.34, color=colour, label=name)
     right.set_xticks(layers, [f"layer {layer}" for layer in layers])
-    right.set_title("Decoder state moved by shuffling, %")
+    right.set_title("State moved by shuffling, %")
     right.grid(axis="x", visible=False)
     right.legend()
     return figure

@@ -281,7 +281,8 @@ def draw(result: Result) -> Figure:
             axes.vlines(at, shares.min(1), shares.max(1), color=INK, linewidth=1.5)
         axes.set_xticks([0, 1, 2.5, 3.5], ["French\nno parameters", "Hindi", "French\nQ, K, V", "Hindi"])
         axes.set_ylim(0, 105)
-        axes.set_title(f"Unseen idioms {STAGES[stage].replace('after', 'after fine-tuning')}, %")
+        axes.set_title(("Idioms before fine-tuning, %", "Idioms after it, %")[stage])
         axes.grid(axis="x", visible=False)
-    panels[0].legend()
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=2)
     return figure

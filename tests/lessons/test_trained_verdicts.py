@@ -110,7 +110,7 @@ def test_recurrence() -> None:
         5: {"seconds": each(*[np.linspace(0.01, last, 5) for last in (0.2, 0.1, 0.4, 0.3)])},
     })  # fmt: skip
     kept = recurrence.judge(replace(held, influence=held.influence | {"gru": np.ones((1, 4))})).findings[1]
-    assert kept.word == "does not hold here"  # all of it is not in part
+    assert kept.word == "holds partly"  # all of it is more than in part
 
 
 def test_caching() -> None:
