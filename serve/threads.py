@@ -39,22 +39,30 @@ class Threads:
             self._work.put(None)
 
     def _run(self) -> None:
-        while (item := self._work.get()) is not None:
-            work, future = item
-            if future.cancelled():
-                continue
-            result, error = None, None
-            try:
-                result = work()
-            except Exception as raised:
-                error = raised
-            except BaseException as raised:
-                error = Failure(type(raised).__name__)
-                error.__cause__ = raised
-            try:
-                future.get_loop().call_soon_threadsafe(_deliver, future, result, error)
-            except RuntimeError:  # the loop is closed: the server has ended
+        while True:
+            item = self._work.get()
+            if item is None or not _done(*item):
                 return
+            del item  # or a visitor's text would stay until the next one's comes
+
+
+def _done(work: Callable[[], Any], future: asyncio.Future[Any]) -> bool:
+    """Do the work and deliver what comes of it; False where the loop is closed: the server has ended."""
+    if future.cancelled():
+        return True
+    result, error = None, None
+    try:
+        result = work()
+    except Exception as raised:
+        error = raised
+    except BaseException as raised:
+        error = Failure(type(raised).__name__)
+        error.__cause__ = raised
+    try:
+        future.get_loop().call_soon_threadsafe(_deliver, future, result, error)
+    except RuntimeError:
+        return False
+    return True
 
 
 def _deliver(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:

@@ -20,8 +20,8 @@ FAULTS = [
     Fault(
         "server: a thread dies of what its work raises",
         "serve/threads.py",
-        "            except BaseException as raised:",
-        "            except ArithmeticError as raised:",
+        "    except BaseException as raised:",
+        "    except ArithmeticError as raised:",
         tests="tests/serve/test_batcher.py -k threads_survive",
     ),
     Fault(
