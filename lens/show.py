@@ -1,6 +1,6 @@
 """Drawing a `Trace` as one HTML page that needs nothing else; `terminal.py` and `plot.py` draw it elsewhere.
 
-The page and the Gradio component share `attention_map.js` and `attention_map.css`; `view_data` is what both are given.
+The page and the Gradio component share the files of `drawing/`; `view_data` is what both are given.
 Nothing here changes a weight: no renormalising, no dimming; a scale that is not 0 to 1 says so with numbers.
 """
 
@@ -15,8 +15,10 @@ import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.lens.by_words import units
+from seq2see.lens.head_roles import Roles
 from seq2see.lens.picture import picture, said_of_trust
 from seq2see.lens.summary import sink_shares
+from seq2see.lens.temperatures import TEMPERATURES, log_sums
 from seq2see.lens.trace import KINDS, VIEWS, WITH_HEADS, Kind, Rows, Trace
 from seq2see.lens.trust import TERMS
 from seq2see.lens.wording import (
@@ -33,8 +35,8 @@ from seq2see.lens.wording import (
 )
 from seq2see.tokenizer.words import Piece, Word
 
-CELLS_DRAWN = 8_000_000  # more weights than this (16 MB) and a browser stops being pleasant
-CANDIDATES_DRAWN = 8
+CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
+DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "step", "attention_map")
 
 
 def facts(trace: Trace) -> str:
@@ -51,12 +53,12 @@ def facts(trace: Trace) -> str:
 
 
 def view_data(
-    trace: Trace, *, unseen: Sequence[Word] | None = None, view: str = "raw", kind: Kind = "cross",
+    trace: Trace, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None, view: str = "raw", kind: Kind = "cross",
     layer: int | None = None, head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> dict[str, Any]:
     """What `attention_map.js` draws: every view that the trace holds, opened at the one named.
 
-    Shares travel as 16-bit fractions of 1 (off by less than 0.00001), what can be more as float32, both base64.
+    Weights travel as float32 in base64, every number as the trace has it.  `roles` are what `seq2see heads` measured.
     `unseen` are the source words that the model never met in training: they are marked as such.
     UserError for a map to open at that is not there, or more weights than a browser draws.
     """
@@ -84,12 +86,17 @@ def view_data(
         "words": {side: _words(trace, pieces, side) for side, pieces in sides.items()},
         "source_words": [label(word.text) for word in trace.source_words],
         "word_of_piece": [piece.word for piece in trace.source],
-        "probabilities": [round(float(p), 6) for p in np.exp(trace.log_probs)],
+        "probabilities": np.exp(trace.log_probs).tolist(),
+        "log_probs": trace.log_probs.tolist(),
+        "entropies": trace.entropies.tolist(),
         "given": trace.given,
         "candidates": [
-            [[label(c.text), round(float(np.exp(c.log_prob)), 6), c.id == chosen] for c in step[:CANDIDATES_DRAWN]]
+            [[label(one.text), one.log_prob, one.id == chosen] for one in step]
             for step, chosen in zip(trace.top, trace.target_ids, strict=True)
         ],
+        "temperatures": TEMPERATURES.tolist(),
+        "log_sums": [] if trace.logits is None else log_sums(trace).tolist(),
+        "roles": _roles_data(roles or {}),
         "kinds": {kind: _kind_data(kind) for kind in NAMES},
         "views": {view: _view_data(trace, view) for view in VIEWS if view in held},
         "start": {"view": view, "kind": start.kind, "layer": last, "head": start.head or 0, "words": words,
@@ -101,6 +108,11 @@ def _words(trace: Trace, pieces: Sequence[Piece], side: str) -> list[dict[str, A
     words = trace.source_words if side == "source" else trace.target_words
     return [{"text": label(unit.text), "pieces": unit.pieces, "special": unit.special, "word": unit.word}
             for unit in units(pieces, words)]
+
+
+def _roles_data(roles: Roles) -> dict[str, Any]:
+    return {kind: {f"{layer}.{head}": [{"role": role.role, "said": str(role)} for role in each]
+                   for (of, layer, head), each in roles.items() if of == kind} for kind in KINDS}
 
 
 def _kind_data(kind: Kind) -> dict[str, Any]:
@@ -133,14 +145,13 @@ def _view_data(trace: Trace, view: str) -> dict[str, Any]:
 
 def _maps_data(trace: Trace, view: str, kind: Kind, maps: np.ndarray) -> dict[str, Any]:
     """All maps [L,H,R,C] of a view and kind; a view without layers or heads has one."""
-    packed = (maps * 65535).round().astype("<u2") if view in OF_SHARES else maps.astype("<f4")
     layered, headed = view != "left_out", view in WITH_HEADS
     sunk = sink_shares(trace, kind, view=view).reshape(*maps.shape[:2], -1).round(6).tolist() if layered else None
     return {
         "shape": maps.shape,
         "layered": layered,
         "headed": headed,
-        "weights": base64.b64encode(packed.tobytes()).decode("ascii"),
+        "weights": base64.b64encode(maps.astype("<f4").tobytes()).decode("ascii"),
         "largest": 1.0 if view in OF_SHARES else max(float(maps.max(initial=0)), 1e-6),
         "sums": VIEW_TEXTS[view].sums[kind],
         "sinks": sunk,
@@ -160,9 +171,14 @@ def _trust_data(trace: Trace, view: str, kind: Kind, layers: int, heads: int) ->
     }
 
 
+def script() -> str:
+    """The drawing's JavaScript: the files of `drawing/` joined, to be run in a scope of their own."""
+    return "\n".join(asset(f"{name}.js") for name in DRAWING)
+
+
 def asset(name: str) -> str:
-    """The text of `attention_map.js` or `attention_map.css`."""
-    return files("seq2see.lens").joinpath(name).read_text(encoding="utf-8")
+    """The text of a file of `drawing/`."""
+    return files("seq2see.lens").joinpath("drawing", name).read_text(encoding="utf-8")
 
 
 def to_html(trace: Trace, **chosen: Any) -> str:
@@ -180,8 +196,8 @@ def to_html(trace: Trace, **chosen: Any) -> str:
 <title>{title}</title><style>{asset("attention_map.css")}</style></head>
 <body class="s2s-page"><main class="s2s" id="map"><noscript>This page draws with JavaScript.</noscript></main>
 <script type="application/json" id="data">{data}</script>
-<script>{asset("attention_map.js")}
-attentionMap(document.getElementById("map")).show(JSON.parse(document.getElementById("data").textContent));</script>
+<script>(() => {{ {script()}
+attentionMap(document.getElementById("map")).show(JSON.parse(document.getElementById("data").textContent)); }})();</script>
 </body></html>
 """
 
@@ -190,5 +206,5 @@ def to_iframe(trace: Trace) -> str:
     """The page in a frame of its own, as notebooks want it: neither side's style or script touches the other's."""
     height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)
-    return (f'<iframe title="Attention maps" sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" '
+    return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" style="width:100%;height:{height}px;border:0" '
             f'srcdoc="{page}"></iframe>')

@@ -29,6 +29,7 @@ from seq2see.lens.heads import heads_of_roles, measure, roles_of_heads
 from seq2see.lens.patching import MinimalPairs
 from seq2see.lens.spread import spread
 from seq2see.lens.trace import KINDS
+from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.translator import Translator
 from seq2see.training.metrics import score
 from seq2see.training.storybook import StoryPair
@@ -93,7 +94,7 @@ def heads(args: argparse.Namespace) -> None:
     out = Path(args.json) if args.json else None
     if out is not None and not out.resolve().parent.is_dir():
         raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
-    report = measure_heads(translator, limit=args.sentences)
+    report = {"weights": fingerprint(Path(args.run)), **measure_heads(translator, limit=args.sentences)}
     _say("")
     print_report(args.run, report)
     if out is not None:

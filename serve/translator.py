@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from seq2see.lens.alignment import AlignmentChoice
+    from seq2see.lens.head_roles import Roles
     from seq2see.lens.trace import Trace
     from seq2see.lens.trust import Trust
     from seq2see.serve.scoring import Score
@@ -165,6 +166,14 @@ class Translator:
             return None
         trust = Trust.load(path)
         return trust if trust.weights == fingerprint(path.parent) else None
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it for these very weights."""
+        from seq2see.lens.head_roles import FILE, read_roles
+
+        path = self._checkpoint.folder / FILE if self._checkpoint else None
+        return {} if path is None or not path.is_file() else read_roles(path, weights=fingerprint(path.parent))
 
     @property
     def limits(self) -> Limits:
