@@ -29,16 +29,21 @@ def save(trace: Trace, path: str | Path) -> None:
     """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
-        record = plain(trace)
-        record |= {name: None if getattr(trace, name) is None else _exact(getattr(trace, name)) for name in ARRAYS}
-        record |= {kind: {view: _exact(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
-        path.write_text(json.dumps(record | {"logits": None}, ensure_ascii=False), encoding="utf-8")
+        path.write_text(to_json(trace), encoding="utf-8")
     else:
         arrays = {name: getattr(trace, name) for name in ARRAYS if getattr(trace, name) is not None}
         arrays |= {f"{kind}.{view}": array for kind in KINDS for view, array in getattr(trace, kind).items()}
         text = json.dumps(plain(trace), ensure_ascii=False).encode("utf-8")
         with path.open("wb") as file:
             np.savez_compressed(file, record=np.frombuffer(text, dtype=np.uint8), **arrays)
+
+
+def to_json(trace: Trace) -> str:
+    """The record as one JSON object, without the logits of the whole vocabulary."""
+    record = plain(trace)
+    record |= {name: None if getattr(trace, name) is None else _exact(getattr(trace, name)) for name in ARRAYS}
+    record |= {kind: {view: _exact(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
+    return json.dumps(record | {"logits": None}, ensure_ascii=False)
 
 
 def load(path: str | Path) -> Trace:

@@ -196,7 +196,7 @@ def to_html(trace: Trace, **chosen: Any) -> str:
 <title>{title}</title><style>{asset("attention_map.css")}</style></head>
 <body class="s2s-page"><main class="s2s" id="map"><noscript>This page draws with JavaScript.</noscript></main>
 <script type="application/json" id="data">{data}</script>
-<script>(() => {{ {script()}
+<script>(() => {{ "use strict"; {script()}
 attentionMap(document.getElementById("map")).show(JSON.parse(document.getElementById("data").textContent)); }})();</script>
 </body></html>
 """

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -139,6 +140,21 @@ class Translator:
     def tokenizer(self) -> PreTrainedTokenizerBase:
         """The transformers tokenizer; loaded with the model."""
         return self._load()[1]
+
+    @contextmanager
+    def inside(self) -> Iterator[Loaded]:
+        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
+
+        Not to be entered twice: `look`, `score` and translating by torch wait for it.
+        """
+        loaded = self._load()
+        with self._lock:
+            yield loaded
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the checkpoint lies; None for a model from memory."""
+        return self._checkpoint.folder if self._checkpoint else None
 
     @cached_property
     def torch_engine(self) -> TorchEngine:
@@ -284,7 +300,7 @@ class Translator:
         source, target = self._pair(source, target)
         limits = self.limits
         plan = limits.plan(
-            first=self._tag(target),
+            first=self.tag(target),
             prefix=self._begun(prefix, target),
             **settings,
         )
@@ -399,7 +415,7 @@ class Translator:
                     [hypothesis.token_ids for hypothesis in chosen],
                     source_language=source,
                     target_language=target,
-                    given=len(self.limits.plan(first=self._tag(target)).prefix),
+                    given=len(self.limits.plan(first=self.tag(target)).prefix),
                     scores=[hypothesis.score for hypothesis in chosen],
                     engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
                     engine=engine,
@@ -435,7 +451,7 @@ class Translator:
 
         source, target = self._pair(source, target)
         model, tokenizer = self._load()
-        first = next(iter(self.limits.plan(first=self._tag(target)).prefix), None)
+        first = next(iter(self.limits.plan(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
         for text, translation in zip(map(_composed, sources), map(_composed, translations), strict=True):
             if not text.strip() or not translation.strip():
@@ -458,7 +474,7 @@ class Translator:
             raise UserError(f"this model does not translate from {asked}; it has {known}")
         return fitting[0]
 
-    def _tag(self, target: str) -> int | None:
+    def tag(self, target: str) -> int | None:
         """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
         if not target or not self.codec.tags:
             return None

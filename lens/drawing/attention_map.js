@@ -4,10 +4,10 @@
 // Nothing is fetched, nothing is renormalised, and text reaches the page only as textContent or canvas text.
 //
 // `panels` are functions (host) => { name, title, node, show(), refresh() }: `show` at a new trace, `refresh` whenever
-// something is chosen while it is open.  `saves` are more ways to take something away: [text, act].
+// something is chosen while it is open.  `saves` are more ways to take something away: [text, act].  `fetchView(name)`
+// brings a view that is offered (`data.offered`) and not in the data; `help` is what panels find in their host.
 
-function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
-  "use strict";
+function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null, help = {} } = {}) {
   const state = { view: "raw", kind: "cross", layer: 0, head: 0, scale: "one", rows: "predicts", words: false, dim: false,
     row: 0, column: 0, by: "cell", touched: false, step: 0, drawing: "map", lit: new Set(), panel: panels.length ? 0 : -1 };
   let data = null, maps = null, ui = null, drawn = null, made = [];
@@ -40,7 +40,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
       if (all) update();
       else redraw();
     };
-    const names = () => Object.keys(data.views), count = (axis) => Array.from({ length: own().shape[axis] }, (_, i) => String(i));
+    const names = () => data.offered ?? Object.keys(data.views), count = (axis) => Array.from({ length: own().shape[axis] }, (_, i) => String(i));
     ui.kinds = choice("", KINDS.map((name) => [name, data.kinds[name].name]), () => state.kind, set("kind", false),
       { label: "Attention" });
     ui.views = selector("View", names, () => names().indexOf(state.view), chooseView);
@@ -77,7 +77,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
     const part = (name, tag, className) => { ui[name] = make(tag, className); };
     for (const [name, tag, className] of [["about", "p", "s2s-about"], ["axis", "p", "s2s-axis"], ["scroll", "div", "s2s-scroll"],
       ["canvas", "canvas"], ["tip", "div", "s2s-tip"], ["read", "p", "s2s-read"], ["live", "div", "s2s-hidden"],
-      ["legend", "div", "s2s-scale"], ["note", "p", "s2s-note"], ["trust", "p", "s2s-trust"], ["lights", "div", "s2s-lights"],
+      ["legend", "div", "s2s-scale"], ["note", "p", "s2s-note s2s-sums"], ["trust", "p", "s2s-trust"], ["lights", "div", "s2s-lights"],
       ["details", "details"], ["table", "div", "s2s-table"], ["rowMark", "div", "s2s-band"], ["columnMark", "div", "s2s-band"],
       ["mark", "div", "s2s-mark"]]) part(name, tag, className);
     ui.canvas.tabIndex = 0;
@@ -125,8 +125,20 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
     if (ui.panel.firstChild !== made[i].node) ui.panel.replaceChildren(made[i].node);
     made[i].refresh();
   }
-  function chooseView(i) {
-    state.view = Object.keys(data.views)[i];
+  async function chooseView(i) {
+    const name = (data.offered ?? Object.keys(data.views))[i], asked = data;
+    if (!data.views[name]) {
+      ui.read.textContent = `Working out the view ${name} …`;
+      try {
+        asked.views[name] = await fetchView(name);
+      } catch (error) {
+        ui.views.refresh();
+        ui.read.textContent = error.message;
+        return;
+      }
+      if (asked !== data) return;
+    }
+    state.view = name;
     if (!own()) state.kind = "cross";
     state.touched = false;
     update();
@@ -134,6 +146,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
 
   // What a panel may see and do.
   const host = {
+    ...help,
     root,
     get data() { return data; },
     get maps() { return maps; },
@@ -146,6 +159,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
       const row = drawn.picture.rows.findIndex(({ pieces }) => pieces.includes(step));
       if (row >= 0) select(row, state.column, "row", { step });
     },
+    chooseRow: (row) => select(row, state.column, "row"),
     choose(chosen) {
       Object.assign(state, chosen);
       redraw();
@@ -238,7 +252,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
     state.column = Math.min(state.column, picture.columns.length - 1);
     ui.controls.forEach((control) => control.refresh());
     ui.kinds.querySelectorAll("input").forEach((input) => { input.disabled = !view().kinds[input.value]; });
-    for (const [node, on] of [[ui.views, Object.keys(data.views).length > 1], [ui.layers, own().layered],
+    for (const [node, on] of [[ui.views, (data.offered ?? Object.keys(data.views)).length > 1], [ui.layers, own().layered],
       [ui.heads, own().headed && !lines()], [ui.rowChoice, state.kind !== "encoder" && !lone()], [ui.scale, !lone()],
       [ui.drawing, own().headed], [ui.lights, lines()]]) node.style.display = on ? "" : "none";
     ui.scale.querySelector("label").firstChild.textContent = view().of_shares ? "0 to 1" : "all maps";
@@ -264,7 +278,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
     const { trust } = own();
     ui.trust.title = data.terms;
     const said = typeof trust === "string" ? trust : trust[lone() ? "predicts" : state.rows][state.layer][state.head];
-    ui.trust.replaceChildren(make("b", "", "Trust: "), said);
+    ui.trust.replaceChildren(make("b", "", "Trust: "), lines() && typeof trust !== "string" ? `head ${state.head}: ${said}` : said);
     const roles = data.roles?.[state.kind]?.[`${state.layer}.${state.head}`];
     if (roles && !lines()) ui.trust.append(make("br"), make("b", "", "Role: "), roles.map((role) => role.said).join("; "));
   }
@@ -475,5 +489,5 @@ function attentionMap(root, { panels = [stepPanel], saves = [] } = {}) {
   new MutationObserver(() => ui && themeOf(root) !== theme() && update())
     .observe(document.body, { attributes: true, attributeFilter: ["class"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => ui && update());
-  return { show, choose: (chosen) => data && host.choose(chosen) };
+  return { show, host, choose: (chosen) => data && host.choose(chosen) };
 }

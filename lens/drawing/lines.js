@@ -17,6 +17,7 @@ function linesBox({ rows, columns }, room) {
 function drawLines(pen, pictures, box, { heads, full, theme, dim, ink, chosen }) {
   const [{ rows, columns }] = pictures, { left, between, line, top, size } = box;
   const y = (i) => top + (i + 0.5) * line;
+  const apart = Math.min(3, (line - 6) / pictures.length);  // or of two heads alike only one would be seen
   let drawn = 0, faint = 0;
   pictures.forEach(({ weight, masked }, p) => rows.forEach((row, r) => columns.forEach((column, c) => {
     const value = masked(r, c) ? 0 : weight(r, c), share = Math.min(value / full, 1);
@@ -27,7 +28,8 @@ function drawLines(pen, pictures, box, { heads, full, theme, dim, ink, chosen })
     drawn += value;
     const away = chosen && (chosen.by === "column" ? c !== chosen.column : r !== chosen.row);
     const alpha = share * (away ? 0.08 : 1) * (dim && (row.special || column.special) ? 0.3 : 1);
-    pen.line(left + 4, y(c), left + between - 4, y(r), hue(heads[p], theme),
+    const moved = (p - (pictures.length - 1) / 2) * apart;
+    pen.line(left + 4, y(c) + moved, left + between - 4, y(r) + moved, hue(heads[p], theme),
       { alpha, width: chosen && !away ? 2.5 : 1.75, pattern: dash(heads[p]) });
   })));
   const names = (units, x, align, on) => units.forEach(({ text, special }, i) => pen.text(shortened(text, 150, size), x, y(i),

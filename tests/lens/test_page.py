@@ -57,7 +57,8 @@ def table(tab):
     if not tab.locator("table").count():
         tab.locator("summary").click()
         tab.locator("table").wait_for()
-    rows = [row.locator("td").all_inner_texts() for row in tab.locator("table tr").all()[1:]]
+    rows = tab.locator("table").evaluate("table => [...table.rows].slice(1).map(row => [...row.cells].slice(1)"
+                                         ".map(cell => cell.textContent))")
     return np.array([[math.nan if cell == "masked" else float(cell) for cell in row] for row in rows])
 
 
@@ -76,8 +77,8 @@ def hover(page, row, column):
 
 
 def test_pointing_at_a_cell_gives_its_weight(page, trace):
-    page.get_by_label("Layer", exact=True).select_option(index=1)
-    page.get_by_label("Head", exact=True).select_option(index=1)
+    page.get_by_role("combobox", name="Layer").select_option(index=1)
+    page.get_by_role("combobox", name="Head").select_option(index=1)
     text = hover(page, 3, 4)
     assert text.startswith(f"{trace.maps('cross')[1, 1, 3, 4]:.4f}:")
     assert f"predicts “{trace.target[3].text}”" in text.replace("·", "")
@@ -131,9 +132,12 @@ def test_a_row_can_be_named_by_what_it_reads(page, trace):
 
 
 def test_choosing_a_thumbnail_enlarges_it(page):
-    page.get_by_role("button", name="Layer 1, head 0").click()
+    page.get_by_role("button", name="Cross-attention, layer 1, head 0").click()
     assert page.locator(".s2s-about").inner_text().startswith("Cross-attention, layer 1, head 0")
-    assert page.get_by_label("Layer", exact=True).input_value() == "1"
+    assert page.get_by_role("combobox", name="Layer").input_value() == "1"
+    page.get_by_role("button", name="Encoder, layer 0, head 1").click()
+    assert page.locator(".s2s-about").inner_text().startswith("Encoder, layer 0, head 1")
+    assert page.get_by_role("radio", name="Encoder").is_checked()
 
 
 def test_words_never_seen_are_marked(page):
@@ -158,30 +162,30 @@ def test_probabilities_stand_with_their_pieces(page, trace):
 ])
 def test_every_view_is_shown_as_it_is_by_pieces_and_by_words(full_page, full_trace, kind, view, words):
     tab = full_page
-    tab.get_by_label("View", exact=True).select_option(view)
+    tab.get_by_role("combobox", name="View").select_option(view)
     tab.get_by_role("radio", name=NAMES[kind]).check()
     tab.get_by_role("radio", name="words" if words else "pieces").check()
     wanted = picture(full_trace, view=view, kind=kind, words=words)
     if view != "left_out":
-        tab.get_by_label("Layer", exact=True).select_option(str(wanted.layer))
+        tab.get_by_role("combobox", name="Layer").select_option(str(wanted.layer))
     np.testing.assert_allclose(table(tab), wanted.cells, atol=6e-5)
     assert tab.locator("table th[scope=row]").all_inner_texts() == list(wanted.rows)
     assert tab.locator("table th[scope=col]").all_inner_texts() == list(wanted.columns)
     assert tab.locator(".s2s-axis").inner_text() == f"{wanted.row_meaning}; {wanted.column_meaning}"
-    assert wanted.sums in tab.locator(".s2s-note").first.inner_text()
-    assert tab.get_by_label("Head", exact=True).is_visible() == (view in WITH_HEADS)
-    assert tab.get_by_label("Layer", exact=True).is_visible() == (view != "left_out")
+    assert wanted.sums in tab.locator(".s2s-sums").inner_text()
+    assert tab.get_by_role("combobox", name="Head").is_visible() == (view in WITH_HEADS)
+    assert tab.get_by_role("combobox", name="Layer").is_visible() == (view != "left_out")
 
 
 def test_what_a_view_has_not_cannot_be_chosen(full_page):
     full_page.get_by_role("radio", name="Encoder").check()
-    full_page.get_by_label("View", exact=True).select_option("left_out")
+    full_page.get_by_role("combobox", name="View").select_option("left_out")
     assert full_page.get_by_role("radio", name="Cross-attention").is_checked()
     for kind in ("Encoder", "Decoder"):
         assert full_page.get_by_role("radio", name=kind).is_disabled()
-    full_page.get_by_label("View", exact=True).select_option("rollout")
+    full_page.get_by_role("combobox", name="View").select_option("rollout")
     assert full_page.get_by_role("radio", name="Encoder").is_enabled()
-    assert full_page.locator(".s2s-thumbs button").count() == 3, "a layer each"
+    assert full_page.locator(".s2s-thumbs button").count() == 2 + 3 + 3, "a layer each"
 
 
 def test_a_word_lights_what_it_looked_at_and_what_looked_at_it(full_page, full_trace):
@@ -215,7 +219,7 @@ def test_words_can_be_gone_through_by_keyboard(full_page):
 
 
 def test_dimming_takes_nothing_out_of_any_number(full_page):
-    before, note = table(full_page), full_page.locator(".s2s-note").first.inner_text()
+    before, note = table(full_page), full_page.locator(".s2s-sums").inner_text()
     colours = "document.querySelector('.s2s-scroll canvas').toDataURL()"
     picture_before = full_page.evaluate(colours)
     full_page.get_by_label("Dim special pieces").check()
@@ -223,19 +227,19 @@ def test_dimming_takes_nothing_out_of_any_number(full_page):
     assert chips(full_page, "source").nth(-1).get_attribute("data-dim") == ""
     assert full_page.locator(".s2s-piece[data-dim]").count() == 3  # </s> of both sides, and the tag
     assert full_page.evaluate(colours) != picture_before
-    after = full_page.locator(".s2s-note").first.inner_text()
+    after = full_page.locator(".s2s-sums").inner_text()
     assert "counted in every number" in after and note.split("It shows")[0].strip() in after
 
 
 def test_trust_stands_with_every_map(full_page, page, trust):
     shown = full_page.locator(".s2s-trust")
     assert shown.inner_text() == f"Trust: {trust.line('raw', 'cross', 'predicts', (2, 0))}"
-    full_page.get_by_role("button", name="Layer 1, head 0").click()
+    full_page.get_by_role("button", name="Cross-attention, layer 1, head 0").click()
     full_page.get_by_role("radio", name="reads").check()
     assert shown.inner_text() == f"Trust: {trust.line('raw', 'cross', 'reads', (1, 0))}"
     full_page.get_by_role("radio", name="Encoder").check()
     assert "cross-attention alone" in shown.inner_text()
-    full_page.get_by_label("View", exact=True).select_option("left_out")
+    full_page.get_by_role("combobox", name="View").select_option("left_out")
     assert trust.line("left_out", "cross", "predicts", ()) in shown.inner_text()
     assert UNMEASURED in page.locator(".s2s-trust").inner_text()
 

@@ -1,0 +1,44 @@
+"""The explorer: the drawing of `seq2see.lens`, with panels that ask the server.
+
+Its value is a `Shown`, as plain data, or None.  What it draws it asks for itself, when it can be seen.
+"""
+
+import json
+from typing import Any
+
+import gradio as gr
+
+from seq2see.lens.show import asset as drawing
+from seq2see.lens.show import script
+from seq2see.serve.service import Service
+from seq2see.serve.ui.components import asset, element
+from seq2see.serve.ui.panels import Question, answering
+from seq2see.serve.ui.panels import asset as panel
+from seq2see.serve.ui.panels.arithmetic import HeadQuestion, arithmetic
+from seq2see.serve.ui.panels.maps import MapsQuestion, PageQuestion, maps, take
+from seq2see.serve.ui.panels.step import layers
+from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
+from seq2see.serve.ui.panels.training import CheckpointQuestion, training
+from seq2see.serve.ui.panels.what_if import TreeQuestion, tree, what_if
+from seq2see.serve.ui.panels.words import NearQuestion, WordsQuestion, near, words
+
+PANELS = ("asking", "layers", "arithmetic", "switch_off", "side_by_side", "what_if", "beam_tree", "words", "training")
+
+
+def explorer(service: Service, **settings: Any) -> gr.HTML:
+    functions = [
+        answering(service, "maps", MapsQuestion, maps),
+        answering(service, "take", PageQuestion, take),
+        answering(service, "layers", Question, layers),
+        answering(service, "arithmetic", HeadQuestion, arithmetic),
+        answering(service, "switch_off", HeadsQuestion, switch_off),
+        answering(service, "tree", TreeQuestion, tree),
+        answering(service, "words", WordsQuestion, words),
+        answering(service, "near", NearQuestion, near),
+        answering(service, "training", CheckpointQuestion, training()),
+        what_if(service),
+    ]
+    served = f"const served = {json.dumps(list(service.models))};"
+    js = "\n".join([served, script(), *(panel(f"{name}.js") for name in PANELS), asset("explorer.js")])
+    css = drawing("attention_map.css") + asset("explorer.css")
+    return element(css=css, js=js, server_functions=functions, template='<div class="s2s-look"></div>', **settings)

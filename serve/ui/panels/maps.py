@@ -1,0 +1,43 @@
+"""The maps of the part looked at: the weights at once, the other views one by one, as they are asked for."""
+
+from typing import Any, Literal
+
+from seq2see.lens.files import to_json
+from seq2see.lens.show import to_html, view_data
+from seq2see.lens.trace import VIEWS
+from seq2see.serve.translator import Translator
+from seq2see.serve.ui.panels import Question
+
+LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
+
+
+class MapsQuestion(Question):
+    view: Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"] = "raw"
+
+
+class PageQuestion(Question):
+    form: Literal["html", "json"]
+
+
+def maps(translator: Translator, asked: MapsQuestion) -> dict[str, Any]:
+    """What the drawing draws; for another view than "raw" that view alone."""
+    offered = _offered(asked)
+    trace = asked.trace(translator, asked.view if asked.view in offered else "raw")
+    data = view_data(trace, **_said(translator, asked))
+    return data | {"offered": offered} if asked.view == "raw" else data["views"][asked.view]
+
+
+def take(translator: Translator, asked: PageQuestion) -> dict[str, Any]:
+    """Everything as one file to keep."""
+    trace = asked.trace(translator, *_offered(asked))
+    return {"text": to_html(trace, **_said(translator, asked)) if asked.form == "html" else to_json(trace)}
+
+
+def _offered(asked: Question) -> list[str]:
+    return list(VIEWS) if len(asked.chosen.text) <= LONGEST_IN_ALL_VIEWS else ["raw"]
+
+
+def _said(translator: Translator, asked: Question) -> dict[str, Any]:
+    start = asked.shown.start
+    return {"unseen": asked.alone.translations(translator)[0].unknown_words, "roles": translator.roles,
+            **(start.model_dump() if start else {})}

@@ -1,0 +1,44 @@
+// The panel of training: the sentence at each checkpoint of the run.
+
+function trainingPanel(host) {
+  const node = make("div"), body = make("div"), { node: status, of, drop } = asking();
+  let steps = [], at = 0, found = null, listed = false;
+  const steps_ = slider("Checkpoint", () => at, (i) => { at = i; ask(); },
+    { most: () => Math.max(steps.length - 1, 0), said: (i) => steps.length ? `step ${steps[i]}` : "" });
+  node.append(steps_, status, body);
+
+  async function refresh() {
+    if (found) drawFound();
+    if (listed) return;
+    listed = true;
+    const answer = await of(() => host.ask("training"));
+    if (!answer) return;
+    steps = answer.steps;
+    steps_.style.display = steps.length ? "" : "none";
+    if (!steps.length) {
+      body.replaceChildren(make("p", "", "This run kept no checkpoints: there is nothing to go back to."));
+      return;
+    }
+    at = Math.min(at, steps.length - 1);
+    steps_.refresh();
+    ask();
+  }
+  async function ask() {
+    const answer = await of(() => host.ask("training", { step: steps[at] }));
+    if (!answer) return;
+    found = answer;
+    drawFound();
+  }
+  function drawFound() {
+    const then = side(`At step ${steps[at]}`, found.after, `log-probability ${found.new_log_prob.toFixed(3)}; of what is shown above `
+      + found.log_prob.toFixed(3));
+    then.append(smallMap(host, found.data));
+    body.replaceChildren(then, make("p", "s2s-note", "Marked are the words that differ from the translation shown above."));
+  }
+  return { name: "training", title: "Training", node, refresh, show() {
+    [listed, found] = [false, null];
+    drop();
+    body.replaceChildren();
+    if (node.isConnected) refresh();
+  } };
+}
