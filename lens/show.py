@@ -36,7 +36,8 @@ from seq2see.lens.wording import (
 from seq2see.tokenizer.words import Piece, Word
 
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
-DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "step", "attention_map")
+DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "step",
+           "attention_map")
 
 
 def facts(trace: Trace) -> str:
@@ -53,8 +54,8 @@ def facts(trace: Trace) -> str:
 
 
 def view_data(
-    trace: Trace, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None, view: str = "raw", kind: Kind = "cross",
-    layer: int | None = None, head: int | None = None, words: bool = False, rows: Rows = "predicts",
+    trace: Trace, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None,
+    view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> dict[str, Any]:
     """What `attention_map.js` draws: every view that the trace holds, opened at the one named.
 
@@ -197,7 +198,8 @@ def to_html(trace: Trace, **chosen: Any) -> str:
 <body class="s2s-page"><main class="s2s" id="map"><noscript>This page draws with JavaScript.</noscript></main>
 <script type="application/json" id="data">{data}</script>
 <script>(() => {{ "use strict"; {script()}
-attentionMap(document.getElementById("map")).show(JSON.parse(document.getElementById("data").textContent)); }})();</script>
+attentionMap(document.getElementById("map")).show(JSON.parse(document.getElementById("data").textContent));
+}})();</script>
 </body></html>
 """
 
@@ -206,5 +208,5 @@ def to_iframe(trace: Trace) -> str:
     """The page in a frame of its own, as notebooks want it: neither side's style or script touches the other's."""
     height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)
-    return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" style="width:100%;height:{height}px;border:0" '
-            f'srcdoc="{page}"></iframe>')
+    return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" '
+            f'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>')

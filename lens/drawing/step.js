@@ -36,9 +36,8 @@ function stepPanel(host) {
       line.title = `${text}: ${four(p)}${chosen ? given ? ", given, not chosen" : ", chosen" : ""}`;
       return line;
     }));
-    const entropy = data().entropies[step];
-    note.textContent = `The ${data().candidates[step].length} most probable pieces of this step. At temperature 1 it is `
-      + `${entropy < 0.5 ? "sure" : entropy < 2 ? "undecided" : "very unsure"}: entropy ${entropy.toFixed(2)} nats.`;
+    note.textContent = `The ${data().candidates[step].length} most probable pieces of this step, whose entropy at temperature`
+      + ` 1 is ${data().entropies[step].toFixed(2)} nats.`;
   }
 
   function drawSaid() {

@@ -16,5 +16,5 @@ def arithmetic(translator: Translator, asked: HeadQuestion) -> dict[str, Any]:
     with translator.inside() as (model, _):
         found = numbers(model, trace, (asked.kind, asked.layer, asked.head), asked.row)
     data = {one.name: np.asarray(getattr(found, one.name)).tolist() for one in fields(found)}
-    data["scores"] = [score if allowed else None for score, allowed in zip(data["scores"], data["allowed"], strict=True)]
+    data["scores"] = [score if seen else None for score, seen in zip(data["scores"], data["allowed"], strict=True)]
     return data

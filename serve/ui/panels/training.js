@@ -5,7 +5,10 @@ function trainingPanel(host) {
   let steps = [], at = 0, found = null, listed = false;
   const steps_ = slider("Checkpoint", () => at, (i) => { at = i; ask(); },
     { most: () => Math.max(steps.length - 1, 0), said: (i) => steps.length ? `step ${steps[i]}` : "" });
-  node.append(steps_, status, body);
+  const again = button("Look for new ones", () => { listed = false; refresh(); });
+  const row = make("div", "s2s-row");
+  row.append(again);
+  node.append(steps_, row, status, body);
 
   async function refresh() {
     if (found) drawFound();
@@ -16,7 +19,7 @@ function trainingPanel(host) {
     steps = answer.steps;
     steps_.style.display = steps.length ? "" : "none";
     if (!steps.length) {
-      body.replaceChildren(make("p", "", "This run kept no checkpoints: there is nothing to go back to."));
+      body.replaceChildren(make("p", "", "There are no checkpoints of this run to go back to."));
       return;
     }
     at = Math.min(at, steps.length - 1);

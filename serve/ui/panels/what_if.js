@@ -38,14 +38,14 @@ function whatIfPanel(host) {
     const parts = found.parts > 1 ? `; the first of ${found.parts} parts` : "";
     const before = side("As it is", found.before, `log-probability ${found.log_prob.toFixed(3)}`);
     const after = side("And then", found.after, `log-probability ${found.new_log_prob.toFixed(3)}${parts}`);
-    if (way === "source") after.prepend(marked(found.source));
+    if (way === "source") [before, after].forEach((one, i) => one.prepend(marked(found.sources[i])));
     before.append(smallMap(host, host.data));
     after.append(smallMap(host, found.data));
     result.replaceChildren(before, after);
   }
   function draw() {
     ways.refresh();
-    ways.querySelectorAll("label")[4].style.display = host.models().length > 1 ? "" : "none";
+    ways.querySelectorAll("label")[4].style.display = host.models().length ? "" : "none";
     const parts = { source: [text.node], prefix: [prefix.node], search: [beams], tree: [beams], model: [others] }[way];
     beams.refresh();
     others.refresh();

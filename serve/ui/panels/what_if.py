@@ -56,7 +56,7 @@ async def _other(service: Service, asked: OtherQuestion, request: gr.Request) ->
     sides = changed_words(before.target_text, traces[0].target_text, language=shown.target)
     sources = changed_words(before.source_text, traces[0].source_text, language=shown.source)
     return {
-        "before": sides[0], "after": sides[1], "source": sources[1], "log_prob": before.log_prob,
+        "before": sides[0], "after": sides[1], "sources": sources, "log_prob": before.log_prob,
         "new_log_prob": traces[0].log_prob, "parts": len(traces), "model": traces[0].model,
         "data": view_data(traces[0], unseen=results[0].parts[0].unknown_words),
     }  # fmt: skip
@@ -68,7 +68,8 @@ def tree(translator: Translator, asked: TreeQuestion) -> dict[str, Any]:
     with translator.inside() as (model, tokenizer):
         found = beam_tree(model, tokenizer, asked.chosen.text, num_beams=asked.num_beams, first=first)
     return {
-        "steps": [[[label(node.text), node.parent, node.log_prob, node.score] for node in step] for step in found.steps],
+        "steps": [[[label(node.text), node.parent, node.log_prob, node.score] for node in step]
+                  for step in found.steps],
         "hypotheses": [[step, number, text, found.steps[step][number].score]
                        for (step, number), text in zip(found.hypotheses, found.texts, strict=True)],
         "length_penalty": found.length_penalty,

@@ -5,7 +5,7 @@ function wordsPanel(host) {
   const word = field("The word", { value: "bank" });
   const sentences = field("Sentences with it, one a line", { lines: 4, value: "The bank lent the man some money.\n"
     + "The bank was closed.\nThe boat lay by the bank of the river.\nThe duck sat on the bank." });
-  const near = field("Near to"), minus = field("less"), plus = field("and"), row = make("div", "s2s-sides");
+  const near = field("Near to"), minus = field("less"), plus = field("and"), row = make("div", "s2s-threes");
   let found = null, layer = 0;
   const layers = slider("Layer", () => layer, (i) => { layer = i; drawPlane(); },
     { most: () => found.points.length - 1, said: (i) => i ? `after ${i - 1}` : "before" });
