@@ -74,7 +74,8 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
         query=_numbers(q_RE[row]), keys=_numbers(k_CE[:columns]), products=_numbers(products_C[:columns]),
         scale=kept.scale, bias=_numbers(bias_RC[row, :columns]), allowed=_numbers(allowed_C),
         scores=_numbers(scores_C), weights=_numbers(kept.weights[number, row, :columns]),
-        values=_numbers(v_CE[:columns]), mixed=_numbers(kept.mixed[number, row]), output=_numbers(output_D), length=float(attended_D.norm()),
+        values=_numbers(v_CE[:columns]), mixed=_numbers(kept.mixed[number, row]), output=_numbers(output_D),
+        length=float(attended_D.norm()),
     )
 
 

@@ -55,7 +55,8 @@ def facts(trace: Trace) -> str:
 
 def view_data(
     trace: Trace, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None,
-    view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False, rows: Rows = "predicts",
+    view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
+    words: bool = False, rows: Rows = "predicts",
 ) -> dict[str, Any]:
     """What `attention_map.js` draws: every view that the trace holds, opened at the one named.
 

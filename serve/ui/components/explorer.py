@@ -12,9 +12,9 @@ from seq2see.lens.show import asset as drawing
 from seq2see.lens.show import script
 from seq2see.serve.service import Service
 from seq2see.serve.ui.components import asset, element
-from seq2see.serve.ui.panels import Question, answering
+from seq2see.serve.ui.panels import HeadQuestion, Question, answering
 from seq2see.serve.ui.panels import asset as panel
-from seq2see.serve.ui.panels.arithmetic import HeadQuestion, arithmetic
+from seq2see.serve.ui.panels.arithmetic import arithmetic
 from seq2see.serve.ui.panels.maps import MapsQuestion, PageQuestion, maps, take
 from seq2see.serve.ui.panels.step import layers
 from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
