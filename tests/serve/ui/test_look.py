@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 import pytest
 import uvicorn
-from axe import violations
+from accessibility import violations
 
 from seq2see import Translator
 from seq2see.lens import Trace, ablate, beam_tree, logit_lens, outlook
