@@ -151,11 +151,6 @@ class Translator:
         with self._lock:
             yield loaded
 
-    @property
-    def folder(self) -> Path | None:
-        """Where the checkpoint lies; None for a model from memory."""
-        return self._checkpoint.folder if self._checkpoint else None
-
     @cached_property
     def torch_engine(self) -> TorchEngine:
         from seq2see.serve.torch_engine import TorchEngine

@@ -39,7 +39,12 @@ function pixelTable(theme) {
 }
 
 const css = (rgb) => `rgb(${rgb.join(",")})`;
-const readable = (rgb) => (0.3 * rgb[0] + 0.59 * rgb[1] + 0.11 * rgb[2]) > 140 ? "#10151c" : "#ffffff";
+
+// Black or white, whichever stands out more (WCAG: at least 4.5 to 1 on any colour).
+function readable(rgb) {
+  const [red, green, blue] = rgb.map((c) => c <= 10 ? c / 3294 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
+}
 const hue = (head, theme) => HUES[theme][head % HUES[theme].length];
 const dash = (head) => DASHES[Math.floor(head / HUES.light.length) % DASHES.length];
 const ink = (root, name) => getComputedStyle(root).getPropertyValue(name).trim();

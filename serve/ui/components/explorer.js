@@ -27,7 +27,7 @@ const map = attentionMap(root, {
   panels: [stepPanel, arithmeticPanel, switchOffPanel, whatIfPanel, wordsPanel, trainingPanel],
   saves: [["JSON", () => takeAway("json")], ["HTML page", () => takeAway("html")]],
   fetchView: (view) => ask("maps", { view }),
-  help: { ask, lensOf: layersOf, models: () => served.filter((name) => name !== shown.model) },
+  help: { ask, language: () => shown.source, lensOf: layersOf, models: () => map.host.data.models.filter((name) => name !== shown.model) },
 });
 
 function partChoice() {

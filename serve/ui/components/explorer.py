@@ -3,7 +3,6 @@
 Its value is a `Shown`, as plain data, or None.  What it draws it asks for itself, when it can be seen.
 """
 
-import json
 from typing import Any
 
 import gradio as gr
@@ -27,7 +26,7 @@ PANELS = ("asking", "layers", "arithmetic", "switch_off", "side_by_side", "what_
 
 def explorer(service: Service, **settings: Any) -> gr.HTML:
     functions = [
-        answering(service, "maps", MapsQuestion, maps),
+        answering(service, "maps", MapsQuestion, maps(service)),
         answering(service, "take", PageQuestion, take),
         answering(service, "layers", Question, layers),
         answering(service, "arithmetic", HeadQuestion, arithmetic),
@@ -38,7 +37,6 @@ def explorer(service: Service, **settings: Any) -> gr.HTML:
         answering(service, "training", CheckpointQuestion, training()),
         what_if(service),
     ]
-    served = f"const served = {json.dumps(list(service.models))};"
-    js = "\n".join([served, script(), *(panel(f"{name}.js") for name in PANELS), asset("explorer.js")])
+    js = "\n".join([script(), *(panel(f"{name}.js") for name in PANELS), asset("explorer.js")])
     css = drawing("attention_map.css") + asset("explorer.css")
     return element(css=css, js=js, server_functions=functions, template='<div class="s2s-look"></div>', **settings)

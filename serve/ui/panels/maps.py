@@ -1,10 +1,13 @@
 """The maps of the part looked at: the weights at once, the other views one by one, as they are asked for."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
+from seq2see.errors import UserError
 from seq2see.lens.files import to_json
 from seq2see.lens.show import to_html, view_data
 from seq2see.lens.trace import VIEWS
+from seq2see.serve.service import Service
 from seq2see.serve.translator import Translator
 from seq2see.serve.ui.panels import Question
 
@@ -19,12 +22,19 @@ class PageQuestion(Question):
     form: Literal["html", "json"]
 
 
-def maps(translator: Translator, asked: MapsQuestion) -> dict[str, Any]:
-    """What the drawing draws; for another view than "raw" that view alone."""
-    offered = _offered(asked)
-    trace = asked.trace(translator, asked.view if asked.view in offered else "raw")
-    data = view_data(trace, **_said(translator, asked))
-    return data | {"offered": offered} if asked.view == "raw" else data["views"][asked.view]
+def maps(service: Service) -> Callable[[Translator, MapsQuestion], dict[str, Any]]:
+    """What the drawing draws, and which views and models there are; for another view than "raw" that view alone."""
+
+    def answer(translator: Translator, asked: MapsQuestion) -> dict[str, Any]:
+        offered = _offered(asked)
+        if asked.view not in offered:
+            raise UserError(f"the text is too long for this view: {LONGEST_IN_ALL_VIEWS} characters at most")
+        trace = asked.trace(translator, asked.view)
+        data = view_data(trace, **_said(translator, asked))
+        more = {"offered": offered, "models": list(service.models)}
+        return data | more if asked.view == "raw" else data["views"][asked.view]
+
+    return answer
 
 
 def take(translator: Translator, asked: PageQuestion) -> dict[str, Any]:

@@ -1,10 +1,14 @@
 // The panel of words: one word in several sentences, its neighbours, analogies.
 
+const BANKS = `The bank lent the man some money.
+The bank was closed.
+The boat lay by the bank of the river.
+The duck sat on the bank.`;
+
 function wordsPanel(host) {
   const node = make("div"), first = asking(), second = asking(), plane = make("div"), list = make("ol", "s2s-list");
-  const word = field("The word", { value: "bank" });
-  const sentences = field("Sentences with it, one a line", { lines: 4, value: "The bank lent the man some money.\n"
-    + "The bank was closed.\nThe boat lay by the bank of the river.\nThe duck sat on the bank." });
+  const word = field("The word");
+  const sentences = field("Sentences with it, one a line", { lines: 4 });
   const near = field("Near to"), minus = field("less"), plus = field("and"), row = make("div", "s2s-threes");
   let found = null, layer = 0;
   const layers = slider("Layer", () => layer, (i) => { layer = i; drawPlane(); },
@@ -53,6 +57,11 @@ function wordsPanel(host) {
   }
   return {
     name: "words", title: "Words", node, refresh() {},
-    show() { near.input.value ||= (host.data.source_words[1] ?? host.data.source_words[0] ?? "").replaceAll("▁", ""); },
+    show() {
+      if (!word.input.value && ["", "en"].includes(host.language())) {
+        [word.input.value, sentences.input.value] = ["bank", BANKS];
+      }
+      near.input.value ||= (host.data.source_words[1] ?? host.data.source_words[0] ?? "").replaceAll("▁", "");
+    },
   };
 }
