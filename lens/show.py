@@ -36,8 +36,8 @@ from seq2see.lens.wording import (
 from seq2see.tokenizer.words import Piece, Word
 
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
-DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "step",
-           "attention_map")
+DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "reading",
+           "panels", "step", "attention_map")  # each may use those before it
 
 
 def facts(trace: Trace) -> str:

@@ -9,8 +9,8 @@
 
 function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null, help = {} } = {}) {
   const state = { view: "raw", kind: "cross", layer: 0, head: 0, scale: "one", rows: "predicts", words: false, dim: false,
-    row: 0, column: 0, by: "cell", touched: false, step: 0, drawing: "map", lit: new Set(), panel: panels.length ? 0 : -1 };
-  let data = null, maps = null, ui = null, drawn = null, made = [];
+    row: 0, column: 0, by: "cell", touched: false, step: 0, drawing: "map", lit: new Set() };
+  let data = null, maps = null, ui = null, drawn = null, side = null;
   const theme = () => root.dataset.theme;
   const colours = () => Object.fromEntries(["ink", "soft", "line", "mark", "card"].map((name) => [name, ink(root, `--${name}`)]));
 
@@ -56,7 +56,8 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
       }),
       ui.scale, tick("Dim special pieces", () => state.dim, set("dim", false))];
     bar.append(...ui.controls);
-    main.append(buildGrid(), buildMap(), ...(panels.length ? [buildPanels()] : []));
+    side = panelTabs(host, panels);
+    main.append(buildGrid(), buildMap(), side.node);
     root.replaceChildren(texts, bar, main, ui.facts = make("p", "s2s-note s2s-facts"));
     listen();
   }
@@ -97,34 +98,6 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     map.append(ui.about, ui.axis, ui.lights, ui.scroll, ui.read, ui.live, ui.trust, ui.legend, ui.note, ui.details, away);
     return map;
   }
-  function buildPanels() {
-    const side = card(), tabs = make("div", "s2s-tabs"), body = make("div", "s2s-panel");
-    side.classList.add("s2s-side");
-    tabs.setAttribute("role", "tablist");
-    tabs.setAttribute("aria-label", "Look closer");
-    body.setAttribute("role", "tabpanel");
-    made = panels.map((panel) => panel(host));
-    ui.tabs = made.map(({ title }, i) => {
-      const tab = button(title, () => openPanel(i), "s2s-tab");
-      tab.setAttribute("role", "tab");
-      tabs.append(tab);
-      return tab;
-    });
-    roving(tabs, () => ui.tabs);
-    ui.panel = body;
-    side.append(...(made.length > 1 ? [tabs] : [make("h3", "s2s-cap", made[0].title)]), body);
-    return side;
-  }
-  function openPanel(i) {
-    state.panel = i;
-    ui.tabs.forEach((tab, other) => {
-      tab.setAttribute("aria-selected", other === i);
-      tab.tabIndex = other === i ? 0 : -1;
-    });
-    ui.panel.setAttribute("aria-label", made[i].title);
-    if (ui.panel.firstChild !== made[i].node) ui.panel.replaceChildren(made[i].node);
-    made[i].refresh();
-  }
   async function chooseView(i) {
     const name = (data.offered ?? Object.keys(data.views))[i], asked = data;
     if (!data.views[name]) {
@@ -155,7 +128,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     colours,
     chooseStep(step) {
       state.step = step;
-      if (state.kind === "encoder") return openPanel(state.panel);
+      if (state.kind === "encoder") return side.refresh();
       const row = drawn.picture.rows.findIndex(({ pieces }) => pieces.includes(step));
       if (row >= 0) select(row, state.column, "row", { step });
     },
@@ -198,7 +171,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     drawMarks();
     drawPieces();
     drawReading();
-    if (follow && state.panel >= 0) made[state.panel].refresh();
+    if (follow) side.refresh();
   }
   // Which row and which column of the map a piece or word above it stands for, if any.
   function rowOf(side, i) {
@@ -266,7 +239,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     drawLegend();
     drawTable();
     ui.thumbs.mark(state);
-    if (state.panel >= 0) openPanel(state.panel);
+    side.refresh();
   }
   function drawSaid() {
     const about = state.view === "raw" ? data.kinds[state.kind].about : view().about;
@@ -345,44 +318,12 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     ui.lights.replaceChildren(...boxes, button("all", () => lightOnly(heads)), only);
   }
 
-  // --- what is read out
-  function who(r) {
-    const { text, pieces } = drawn.picture.rows[r];
-    if (state.kind === "encoder") return state.words ? `source word “${text}” (the mean of its pieces)` : `source piece ${r}, “${text}”,`;
-    if (lone()) return state.words ? `“${text}”, all its pieces together,` : `piece ${r}, “${text}”,`;
-    if (!state.words) return `step ${r}, which reads “${data.inputs[r]}” and predicts “${data.target[r]}”,`;
-    const verb = state.rows === "reads" ? "read" : "predict";
-    return pieces.length > 1 ? `the mean of steps ${pieces[0]} to ${pieces.at(-1)}, which ${verb} “${text}”,` : `step ${pieces[0]}, which ${verb}s “${text}”,`;
-  }
-  // The three largest of the row or column that was chosen.
-  function whole() {
-    const row = state.by === "row", { rows, columns, masked } = drawn.picture;
-    const others = row ? columns : rows, chosen = row ? rows[state.row] : columns[state.column];
-    const best = ({ weight }) => others.map(({ text }, i) => [text, ...(row ? [state.row, i] : [i, state.column])])
-      .filter(([, r, c]) => !masked(r, c)).map(([text, r, c]) => [text, weight(r, c)]).sort((a, b) => b[1] - a[1]);
-    const said = (picture, count) =>
-      best(picture).slice(0, count).map(([text, value]) => `“${text}” ${four(value)}`).join(", ");
-    const where = `the ${row ? "row" : "column"} of “${chosen.text}”`;
-    if (!lines()) return `Most in ${where}: ${said(drawn.picture, 3)}.`;
-    return `Most in ${where}: ${litHeads().map((head) => `head ${head} ${said(maps.picture({ ...state, head }), 1)}`).join("; ")}.`;
-  }
   function drawReading() {
-    const r = state.row, c = state.column, { columns, masked } = drawn.picture;
-    if (!state.touched) {
-      ui.read.textContent = "Point at a cell or a word, or focus the map and use the arrow keys.";
-    } else if (state.by !== "cell") {
-      ui.read.textContent = whole();
-    } else if (masked(r, c)) {
-      ui.read.textContent = `Masked: ${who(r)} cannot look at “${columns[c].text}”, which comes later.`;
-    } else if (lines()) {
-      const each = litHeads().map((head) => `head ${head} ${four(maps.picture({ ...state, head }).weight(r, c))}`);
-      ui.read.textContent = `${each.join(", ")}: ${who(r)} ${view().reading} “${columns[c].text}” (column ${c}).`;
-    } else {
-      ui.read.textContent = `${four(weight(r, c))}: ${who(r)} ${view().reading} “${columns[c].text}” (column ${c}).`;
-    }
+    const { row: r, column: c } = state, { picture } = drawn;
+    ui.read.textContent = readOut({ data, state, maps, picture, heads: lines() ? litHeads() : null });
     ui.tip.hidden = !state.touched || state.by !== "cell" || lines();
     if (ui.tip.hidden) return;
-    ui.tip.textContent = masked(r, c) ? "masked" : four(weight(r, c));
+    ui.tip.textContent = picture.masked(r, c) ? "masked" : four(weight(r, c));
     const { left, top, cell } = drawn.box, right = left + (c + 1) * cell + 6, width = ui.tip.offsetWidth;
     const x = right + width > ui.scroll.scrollLeft + ui.scroll.clientWidth ? left + c * cell - width - 6 : right;
     ui.tip.style.left = x + "px";
@@ -476,7 +417,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     if (!own()) state.kind = "cross";
     ui.source.replaceChildren();
     ui.target.replaceChildren();
-    made.forEach((panel) => panel.show());
+    side.reset();
     update();
   }
   let width = 0;

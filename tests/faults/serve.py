@@ -150,4 +150,11 @@ FAULTS = [
         "",
         tests="tests/serve/test_ctranslate2.py -k one_name",
     ),
+    Fault(
+        "serve: a checkpoint that is still being written is looked at",
+        "serve/history.py",
+        "(one / LAST_WRITTEN).is_file() and ",
+        "",
+        tests="tests/serve/test_history.py",
+    ),
 ]
