@@ -55,7 +55,10 @@ async function draw() {
   if (!root.querySelector(".s2s-main")) root.replaceChildren(make("p", "s2s-empty", "Looking …"));
   try {
     const data = await ask("maps");
-    if (drawn === asked) map.show(data);
+    if (drawn !== asked) return;
+    map.show(data);
+    const { kind, layer, head } = data.start;
+    if (asked.start) map.choose({ kind, layer, head });  // else what was chosen stays chosen
   } catch (error) {
     if (drawn !== asked) return;
     map.show(null);

@@ -112,11 +112,11 @@ def opened(browser, url):
 @pytest.fixture
 def look(opened):
     opened.set_viewport_size({"width": 1440, "height": 1200})
+    opened.get_by_role("combobox", name="View").select_option("raw")
     for group, name in [("Attention", "Cross-attention"), ("As", "map"), ("A row", "predicts"), ("By", "pieces"),
                         ("Colours", "0 to 1")]:
         radio = opened.get_by_role("group", name=group, exact=True).get_by_role("radio", name=name)
         radio.check()
-    opened.get_by_role("combobox", name="View").select_option("raw")
     opened.get_by_role("button", name="Cross-attention, layer 2, head 0").click()
     opened.get_by_label("Dim special pieces").uncheck()
     panel(opened, "Step")
@@ -193,13 +193,13 @@ def test_lines_have_a_colour_a_head_and_heads_can_be_put_out(look, trace):
     assert len(set(hues)) == 2
     canvas = look.locator(".s2s-scroll canvas")
     both = canvas.evaluate("canvas => canvas.toDataURL()")
-    look.get_by_label("head 1").uncheck()
+    look.locator(".s2s-light input").nth(1).uncheck()
     assert canvas.evaluate("canvas => canvas.toDataURL()") != both
     canvas.focus()
     for key in ["ArrowDown", "PageUp", "Home", "ArrowDown"]:
         look.keyboard.press(key)
     assert look.locator(".s2s-read").inner_text().startswith(f"head 0 {trace.cross['raw'][2, 0, 1, 0]:.4f}: step 1,")
-    look.get_by_role("button", name="all").click()
+    look.get_by_role("button", name="all", exact=True).click()
     assert canvas.evaluate("canvas => canvas.toDataURL()") != both, "now a word is chosen, and its lines stand out"
     assert look.locator(".s2s-read").inner_text().startswith(
         f"head 0 {trace.cross['raw'][2, 0, 1, 0]:.4f}, head 1 {trace.cross['raw'][2, 1, 1, 0]:.4f}:")
