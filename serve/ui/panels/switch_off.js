@@ -27,7 +27,7 @@ function switchOffPanel(host) {
         for (let head = 0; head < count; head++) {
           const one = button(String(head), () => toggle(one.dataset.of), "s2s-head");
           one.dataset.of = `${kind} ${layer} ${head}`;
-          one.setAttribute("aria-label", host.maps.nameOf({ view: "raw", kind, layer, head }));
+          one.setAttribute("aria-label", `Switch off ${host.maps.nameOf({ view: "raw", kind, layer, head })}`);
           one.tabIndex = heads.length ? -1 : 0;
           heads.push(one);
           grid.append(one);

@@ -30,7 +30,6 @@ from seq2see.serve.ui.components.explorer import explorer
 from seq2see.serve.ui.page import mount
 from seq2see.serve.ui.shown import Shown
 
-pytestmark = pytest.mark.browser
 TEXT = "The cat did not cross the street."
 ROLES = [{"role": "alignment", "score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1, "positional": 0.3, "rival": None}]
 
@@ -117,10 +116,14 @@ def look(opened):
                         ("Colours", "0 to 1")]:
         radio = opened.get_by_role("group", name=group, exact=True).get_by_role("radio", name=name)
         radio.check()
-    opened.get_by_role("button", name="Cross-attention, layer 2, head 0").click()
+    thumb(opened, "Cross-attention, layer 2, head 0").click()
     opened.get_by_label("Dim special pieces").uncheck()
     panel(opened, "Step")
     return opened
+
+
+def thumb(tab, name):
+    return tab.locator(".s2s-overview").get_by_role("button", name=name)
 
 
 def panel(tab, name):
@@ -148,17 +151,17 @@ def pixel(tab, canvas, x, y):
 
 def test_every_head_of_every_kind_has_a_thumbnail_of_its_own_map(look, trace):
     assert look.locator(".s2s-thumb").count() == 2 * sum(len(trace.maps(kind)) for kind in KINDS)
-    thumb = look.get_by_role("button", name="Encoder, layer 1, head 1").locator("canvas")
+    canvas = thumb(look, "Encoder, layer 1, head 1").locator("canvas")
     weights = trace.maps("encoder")[1, 1]
-    size = thumb.evaluate("canvas => [canvas.height, canvas.width]")
+    size = canvas.evaluate("canvas => [canvas.height, canvas.width]")
     assert size == list(weights.shape)
-    bright = np.array([[sum(pixel(look, thumb, c, r)[:3]) for c in range(4)] for r in range(4)])
+    bright = np.array([[sum(pixel(look, canvas, c, r)[:3]) for c in range(4)] for r in range(4)])
     order = np.argsort(weights[:4, :4], axis=None)
     assert (np.diff(bright.reshape(-1)[order]) <= 3).all(), "the larger the weight, the darker the pixel"
 
 
 def test_a_thumbnail_opens_its_map_and_the_number_is_the_traces(look, trace):
-    look.get_by_role("button", name="Decoder, layer 2, head 1").click()
+    thumb(look, "Decoder, layer 2, head 1").click()
     canvas = look.locator(".s2s-scroll canvas")
     canvas.focus()
     for key in ["ArrowDown", "PageUp", "Home", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]:
@@ -172,7 +175,7 @@ def test_a_thumbnail_opens_its_map_and_the_number_is_the_traces(look, trace):
 def test_a_measured_role_is_a_badge_and_no_other_head_has_one(look):
     badge = look.locator(".s2s-badge")
     assert badge.all_inner_texts() == ["alignment"]
-    look.get_by_role("button", name="Cross-attention, layer 1, head 1").click()
+    thumb(look, "Cross-attention, layer 1, head 1").click()
     assert "Role: alignment: 80% of its attention [70%, 90%]" in look.locator(".s2s-trust").inner_text()
 
 
@@ -260,7 +263,7 @@ def test_the_logit_lens_says_what_each_layer_would(look, translator, trace):
 
 def test_the_arithmetic_is_that_of_the_row(look, translator, trace):
     part = panel(look, "Arithmetic")
-    look.get_by_role("button", name="Encoder, layer 0, head 1").click()
+    thumb(look, "Encoder, layer 0, head 1").click()
     part.get_by_label("Row").fill("2")
     part.get_by_text("(row 2)").wait_for()
     settled(look)
@@ -271,7 +274,7 @@ def test_the_arithmetic_is_that_of_the_row(look, translator, trace):
     expected = np.stack([wanted.products, wanted.products * wanted.scale, wanted.weights], axis=1)
     np.testing.assert_allclose(columns, expected, atol=6e-5)
     assert f"has length {wanted.length:.4f}" in part.inner_text()
-    look.get_by_role("button", name="Decoder, layer 0, head 1").click()
+    thumb(look, "Decoder, layer 0, head 1").click()
     settled(look)
     part.get_by_text("Decoder, layer 0, head 1").wait_for()
     assert "− ∞" in part.locator("table").inner_text()
@@ -281,7 +284,7 @@ def test_a_head_switched_off_changes_what_is_written(look, translator, trace):
     part = panel(look, "Switch off")
     heads = [("cross", 2, 0), ("decoder", 1, 1)]
     for name in ("Cross-attention, layer 2, head 0", "Decoder, layer 1, head 1"):
-        part.get_by_role("button", name=name, exact=True).click()
+        part.get_by_role("button", name=f"Switch off {name}").click()
     settled(look)
     part.get_by_text("Without these 2 heads").first.wait_for()
     said = part.locator(".s2s-sideof").all_inner_texts()
@@ -352,7 +355,7 @@ def test_the_beam_tree_is_the_search(look, translator):
 
 def test_a_word_in_two_sentences_and_its_neighbours(look, translator):
     part = panel(look, "Words")
-    part.get_by_label("The word").fill("cat")
+    part.get_by_role("textbox", name="The word").fill("cat")
     lines = ["The cat was tired.", "The street is wide and the cat is big."]
     part.get_by_label("Sentences with it").fill("\n".join(lines))
     part.get_by_role("button", name="See the word").click()
@@ -368,7 +371,7 @@ def test_a_word_in_two_sentences_and_its_neighbours(look, translator):
     part.get_by_role("button", name="Nearest").click()
     settled(look)
     assert part.locator("ol li").first.inner_text().startswith(f"{label(near[0].text)} {near[0].value:.3f}")
-    part.get_by_label("The word").fill("dog")
+    part.get_by_role("textbox", name="The word").fill("dog")
     part.get_by_role("button", name="See the word").click()
     part.get_by_text("the word 'dog' is not in").wait_for()
 
@@ -391,8 +394,8 @@ def download(tab, name):
 
 
 def test_what_is_taken_away_holds_the_numbers(look, trace, tmp_path):
-    look.get_by_role("button", name="Cross-attention, layer 1, head 0").click()
-    look.get_by_role("button", name="Cross-attention, layer 1, head 0").blur()
+    thumb(look, "Cross-attention, layer 1, head 0").click()
+    thumb(look, "Cross-attention, layer 1, head 0").blur()
     look.mouse.move(1, 1)
     csv = download(look, "CSV")
     assert csv.suggested_filename == "cross-attention-layer-1-head-0.csv"
