@@ -78,6 +78,7 @@ def view_data(
         "terms": TERMS,
         "source_text": trace.source_text,
         "target_text": trace.target_text,
+        "ends": [piece.end for piece in trace.target],
         "unseen": [word.text for word in unseen or ()],
         "unseen_pieces": [
             any(word.start <= piece.start < word.end for word in unseen or ()) and not piece.special

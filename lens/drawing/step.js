@@ -41,8 +41,8 @@ function stepPanel(host) {
   }
 
   function drawSaid() {
-    const { target, inputs, given, probabilities } = data(), step = host.state.step;
-    const before = target.slice(given, step).join("").replaceAll("▁", " ").replaceAll("·", "").trim();
+    const { target, inputs, given, probabilities, target_text, ends } = data(), step = host.state.step;
+    const letters = Array.from(target_text), before = letters.slice(0, Math.max(0, ...ends.slice(0, step))).join("");
     said.textContent = `Step ${step} read “${inputs[step]}”${before ? `, after “${before}” was written,` : ""} and `
       + (step < given ? `was given “${target[step]}”.` : `predicted “${target[step]}”, probability ${four(probabilities[step])}.`)
       + seen(step);

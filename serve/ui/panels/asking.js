@@ -46,7 +46,7 @@ function marked(stretches) {
 
 // A vector as a strip of colours, its numbers in the title; `full` is what the strongest colour stands for.
 function strip(numbers, full, host, name) {
-  const canvas = make("canvas", "s2s-strip"), width = numbers.length, cell = Math.max(2, Math.min(6, Math.floor(150 / width)));
+  const canvas = make("canvas", "s2s-strip"), width = numbers.length, cell = Math.max(1, Math.min(6, Math.floor(80 / width)));
   Object.assign(canvas, { width, height: 1 });
   Object.assign(canvas.style, { width: `${width * cell}px`, height: "12px" });
   const context = canvas.getContext("2d"), image = context.createImageData(width, 1), table = pixelTable(host.theme);

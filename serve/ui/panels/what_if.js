@@ -38,7 +38,7 @@ function whatIfPanel(host) {
     const parts = found.parts > 1 ? `; the first of ${found.parts} parts` : "";
     const before = side("As it is", found.before, `log-probability ${found.log_prob.toFixed(3)}`);
     const after = side("And then", found.after, `log-probability ${found.new_log_prob.toFixed(3)}${parts}`);
-    if (way === "source") [before, after].forEach((one, i) => one.prepend(marked(found.sources[i])));
+    if (way === "source") [before, after].forEach((one, i) => one.firstChild.after(marked(found.sources[i])));
     before.append(smallMap(host, host.data));
     after.append(smallMap(host, found.data));
     result.replaceChildren(before, after);

@@ -228,7 +228,9 @@ def test_a_view_is_worked_out_when_it_is_asked_for(look, translator, result):
 def test_the_step_follows_a_row_and_a_temperature_reshapes_it_at_once(look, trace):
     step = panel(look, "Step")
     look.locator(".s2s-texts section:nth-child(2) .s2s-piece").nth(3).click()
-    assert step.locator("p").first.inner_text().startswith("Step 3 read “")
+    before = trace.target_text[: trace.target[2].end]
+    said = step.locator("p").first.inner_text()
+    assert said.startswith("Step 3 read “") and f"after “{before}” was written" in said
     items = step.locator(".s2s-next li")
     shown = [float(one.get_attribute("title").split(": ")[-1].split(",")[0]) for one in items.all()][:20]
     np.testing.assert_allclose(shown, [math.exp(one.log_prob) for one in trace.top[3]], atol=6e-5)
