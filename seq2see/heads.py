@@ -94,7 +94,9 @@ def heads(args: argparse.Namespace) -> None:
     out = Path(args.json) if args.json else None
     if out is not None and not out.resolve().parent.is_dir():
         raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
-    report = {"weights": fingerprint(Path(args.run)), **measure_heads(translator, limit=args.sentences)}
+    report = measure_heads(translator, limit=args.sentences)
+    if translator.folder is not None:
+        report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights alone
     _say("")
     print_report(args.run, report)
     if out is not None:
