@@ -209,7 +209,9 @@ def build_parser() -> Parser:
         "the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
     add_model(heads)
-    heads.add_argument("--json", metavar="FILE", help="write all figures to this file; to RUN/heads.json: badges on the page")
+    heads.add_argument(
+        "--json", metavar="FILE", help="write all figures to this file; RUN/heads.json makes badges on the page"
+    )
     heads.add_argument(
         "--sentences", type=whole_number(50), metavar="N", help="at most N to choose on and N to report on (all)"
     )

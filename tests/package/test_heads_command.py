@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, cli, gold
+from seq2see.lens.head_roles import read_roles
+from seq2see.serve.checkpoint import fingerprint
 from seq2see.tokenizer import train_tokenizer
 from seq2see.tokenizer.words import split_words
 from seq2see.training.storybook import Storybook, generate
@@ -106,6 +108,9 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
         assert [one["draws"] for one in report[part]["controls"]] == [200] * 3
     assert ("No set of at most 1 heads is needed" in printed.out) == (not report["needed"]["holds"])
     assert printed.err == f"wrote {out}\n"
+    held = {tuple(row["head"]): len(row["roles"]) for row in report["heads"] if row["roles"]}
+    badges = read_roles(out, weights=fingerprint(run))
+    assert {tuple(head): len(roles) for head, roles in badges.items()} == held
 
 
 def test_what_cannot_be_measured_is_refused_in_one_line(
