@@ -20,7 +20,7 @@ SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
 LONGEST = 24  # letters of a label
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
-# The ramps of attention_map.js: lightness alone tells the values apart.  Below 0 another hue.
+# The ramps of drawing/colour.js: lightness alone tells the values apart.  Below 0 another hue.
 BLUES = ["#fafbfd", "#cddff3", "#8bb9e2", "#4889cb", "#1c579e", "#082854"]
 OCHRES = ["#fafbfd", "#f6dcc4", "#e7ab7a", "#cf7a35"]
 STYLE = {
