@@ -102,7 +102,7 @@ def opened(browser, url):
     tab.on("request", lambda one: one.url.startswith((url[: -len(PAGE)], "data:", "blob:")) or wrong.append(one.url))
     tab.on("pageerror", lambda error: wrong.append(str(error)))
     tab.goto(url)
-    tab.locator(".s2s-scroll canvas").wait_for()
+    tab.locator(".s2s-scroll canvas").wait_for(timeout=120_000)
     yield tab
     assert not wrong
     context.close()
@@ -479,7 +479,7 @@ def call(url, name, value):
     ("maps", {"part": -1}, "part"),
     ("maps", {"view": "../etc"}, "view"),
     ("maps", {"more": 1}, "more"),
-    ("maps", None, "shown"),
+    ("maps", None, "object"),
     ("layers", {"part": 1.5}, "part"),
     ("arithmetic", {"kind": "cross", "layer": 10**9, "head": 0, "row": 0}, "there is no cross layer"),
     ("arithmetic", {"kind": "cross", "layer": 0, "head": 0, "row": 999}, "there is no row 999"),
