@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedConfig, Pr
 from transformers.utils import logging
 
 from seq2see.errors import UserError
+from seq2see.manifest import check_manifest
 
 from .configuration_seq2see import LIMITS
 
@@ -73,6 +74,7 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
             safetensors weights; tensors missing, left over, of the wrong shape or not finite.
     """
     folder = resolve_folder(name, trust_remote_code=trust_remote_code)
+    check_manifest(folder)
     config = _load_config(folder, trust_remote_code=trust_remote_code)
     _check_weight_files(folder)
     try:

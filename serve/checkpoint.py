@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.manifest import check_manifest
 from seq2see.serve.plan import Limits
 
 
@@ -63,6 +64,7 @@ def read_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Che
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
     if not (folder / "config.json").is_file():
         raise UserError(f"{folder} has no config.json: it is empty, half written, or not a checkpoint")
+    check_manifest(folder)
     return Checkpoint(
         name=str(name),
         folder=folder,

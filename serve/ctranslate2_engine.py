@@ -9,6 +9,7 @@ from pathlib import Path
 import ctranslate2
 
 from seq2see.errors import UserError
+from seq2see.manifest import check_manifest
 from seq2see.serve.engine import Found
 from seq2see.serve.plan import Plan
 
@@ -35,6 +36,7 @@ class CTranslate2Engine:
         self.tokens = tokens
         self.ids = {token: id for id, token in enumerate(tokens)}
         self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
+        check_manifest(folder)
         try:
             self.translator = ctranslate2.Translator(
                 str(folder), device="cpu", compute_type=precision, inter_threads=threads, intra_threads=1

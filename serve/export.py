@@ -19,11 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 from seq2see.serve.shortlist import spaceless, write_vocabulary_map
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 QUANTIZATIONS = ("float32", "int8")
-NO_PART = ("metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json")  # of a model
+NO_PART = (  # of a model
+    "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "manifest.json",
+)  # fmt: skip
 FORMAT = "2"  # of what lies in the folder; counted up when it changes
 
 
@@ -110,6 +113,7 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
             converter.convert(str(scratch / "model"), vmap=str(vmap) if listed else None, quantization=quantization)
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
             raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
+        write_manifest(scratch / "model")
         try:
             (scratch / "model").rename(folder)
         except OSError:

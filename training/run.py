@@ -24,6 +24,7 @@ from huggingface_hub.errors import StrictDataclassError
 from transformers import GenerationConfig, PreTrainedModel, TrainerState
 
 from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.layout import tag_slots
@@ -275,6 +276,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         if config.evaluation.shortlist:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
             write_shortlist(folder, pairs, size=config.evaluation.shortlist)
+        write_manifest(folder)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {

@@ -1,0 +1,74 @@
+"""A manifest names what is not as it was saved.
+
+pytest tests/package/test_manifest.py
+"""
+
+import json
+
+import pytest
+
+from seq2see.errors import UserError
+from seq2see.manifest import _sum_of, check_manifest, write_manifest
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("config.json", "model.safetensors", "code.py", "README.md", "trust.json"):
+        (tmp_path / name).write_bytes(name.encode())
+    (tmp_path / "below").mkdir()
+    write_manifest(tmp_path)
+    return tmp_path
+
+
+def test_it_covers_what_is_loaded_and_no_notes(folder):
+    assert list(json.loads((folder / "manifest.json").read_text())["sha256"]) == [
+        "code.py", "config.json", "model.safetensors"
+    ]  # fmt: skip
+
+
+def test_what_may_change(folder):
+    check_manifest(folder)
+    (folder / "README.md").write_text("a better card")
+    (folder / "trust.json").write_text("measured anew")
+    (folder / "added.json").write_text("later")
+    (folder / "code.py").unlink()
+    check_manifest(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "code.py"])
+def test_any_flip_or_cut_is_refused_by_name(folder, name):
+    whole = (folder / name).read_bytes()
+    for at in range(len(whole)):
+        flipped = whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :]
+        for damaged in (flipped, whole[:at]):
+            (folder / name).write_bytes(damaged)
+            with pytest.raises(UserError, match=f"{name} is damaged"):
+                check_manifest(folder)
+    (folder / name).write_bytes(whole)
+    check_manifest(folder)
+
+
+def test_any_flip_or_cut_of_the_manifest_itself_is_refused(folder):
+    path = folder / "manifest.json"
+    whole = path.read_bytes()
+    for bit in range(8 * len(whole)):
+        at = bit // 8
+        flipped = whole[:at] + bytes([whole[at] ^ 1 << bit % 8]) + whole[at + 1 :]
+        for damaged in (flipped, whole[:at]):
+            path.write_bytes(damaged)
+            with pytest.raises(UserError):
+                check_manifest(folder)
+
+
+def test_a_file_that_is_missing_is_refused(folder):
+    (folder / "config.json").unlink()
+    with pytest.raises(UserError, match=r"config\.json is missing"):
+        check_manifest(folder)
+
+
+@pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "below/config.json", ".", ".."])
+def test_it_looks_nowhere_else(folder, name):
+    sums = {name: "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps({"sha256": sums, "of_these_sums": _sum_of(sums)}))
+    with pytest.raises(UserError, match="manifest.json is damaged|is missing"):
+        check_manifest(folder)
