@@ -19,6 +19,7 @@ LIMITS = {
     "decoder_ffn_dim": 65_536,
     "max_position_embeddings": 65_536,
 }
+TABLE = 2**24  # numbers in the sinusoid table: 64 MiB
 # What the feed-forward layer may use: the activations that CTranslate2 can run too.
 ACTIVATIONS = ("relu", "gelu", "gelu_new", "silu")
 
@@ -86,6 +87,8 @@ class Seq2SeeConfig(PreTrainedConfig):
             value = getattr(self, name)
             if not 1 <= value <= largest:
                 raise ValueError(f"{name}: expected 1 to {largest}, got {value}")
+        if self.max_position_embeddings * self.d_model > TABLE:
+            raise ValueError(f"max_position_embeddings times d_model: expected at most {TABLE:,}")
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             value = getattr(self, name)
             if not 0 <= value < 1:

@@ -3,35 +3,27 @@
 `from_pretrained` is lenient: a tensor that is missing from a checkpoint is silently replaced by random numbers, and a
 config may ask for any amount of memory.  `load_checkpoint` takes the same folders and refuses what cannot be right, in
 one line that names the file and the tensor.  It serves any transformers encoder-decoder, not Seq2See alone.
+
+Files are vetted before transformers opens any (`seq2see/vetting.py`); then the model that the config describes is laid
+out without memory, and held against the tensors that are there; then it is loaded, and made to predict something.
 """
 
-import json
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, StrictDataclassError
-from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedConfig, PreTrainedModel
+from transformers.initialization import no_init_weights
 from transformers.utils import logging
 
 from seq2see.errors import UserError
-from seq2see.manifest import check_manifest
+from seq2see.vetting import read_header, vet, weight_files
 
-from .configuration_seq2see import LIMITS
-
-# The same bounds under the names that T5 gives its sizes.
-_ALL_LIMITS = LIMITS | {
-    "num_layers": 256,
-    "num_decoder_layers": 256,
-    "num_heads": 256,
-    "d_kv": 8_192,
-    "d_ff": 65_536,
-    "decoder_vocab_size": 2**20,
-}
 # What a checkpoint needs: text and tensors, nothing that runs when it is opened.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 
@@ -70,15 +62,15 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
         trust_remote_code: run the model code that the folder ships.  Never read from a file.
 
     Raises:
-        UserError: no such folder; no or broken config.json; a size out of bounds; not an encoder-decoder; no
-            safetensors weights; tensors missing, left over, of the wrong shape or not finite.
+        UserError: no such folder; a file that is damaged, out of bounds, or not what it should be; not an
+            encoder-decoder; tensors missing, left over, of the wrong shape or type, or not finite.
     """
     folder = resolve_folder(name, trust_remote_code=trust_remote_code)
-    check_manifest(folder)
+    vet(folder)
     config = _load_config(folder, trust_remote_code=trust_remote_code)
-    _check_weight_files(folder)
     try:
         with _transformers_quiet():
+            _compare_sizes(folder, config, trust_remote_code=trust_remote_code)
             model, report = AutoModelForSeq2SeqLM.from_pretrained(
                 folder,
                 config=config,
@@ -90,17 +82,53 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
                 output_loading_info=True,
                 trust_remote_code=trust_remote_code,
             )
-    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # whatever a damaged or foreign folder makes transformers raise
         raise UserError(
-            f"the weights in {folder} cannot be read, perhaps half written: {_first_line(error)}"
+            f"the model in {folder} cannot be loaded, perhaps half written: {_first_line(error)}"
         ) from error
     _refuse(folder, "tensors are missing", report["missing_keys"])
-    _refuse(folder, "tensors have the wrong shape", (_describe_mismatch(entry) for entry in report["mismatched_keys"]))
+    _refuse(folder, "tensors have the wrong shape", (_describe_mismatch(*entry) for entry in report["mismatched_keys"]))
     _refuse(folder, "tensors do not belong to this model", report["unexpected_keys"])
     _refuse(
         folder, "tensors hold NaN or infinity", (k for k, t in model.state_dict().items() if not t.isfinite().all())
     )
-    return model.eval()
+    model.eval()
+    _predict_something(folder, model)
+    return model
+
+
+def _compare_sizes(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> None:
+    """Refuse a config of other sizes than the weights have, before memory is taken for it."""
+    stored = {name: shape for path in weight_files(folder) for name, shape in read_header(path).items()}
+    with torch.device("meta"), no_init_weights():
+        described = AutoModelForSeq2SeqLM.from_config(
+            config, attn_implementation="sdpa", trust_remote_code=trust_remote_code
+        )
+    wanted = {name: list(weight.shape) for name, weight in described.named_parameters()}
+    wrong = (name for name, shape in wanted.items() if stored.get(name, shape) != shape)
+    _refuse(folder, "tensors have the wrong shape", (_describe_mismatch(n, stored[n], wanted[n]) for n in wrong))
+    for what, asked, found, room in (
+        ("tensors", len(wanted), len(stored), 100),
+        ("numbers", described.num_parameters(), sum(map(math.prod, stored.values())), 2**20),
+    ):
+        # What is shared is stored once and described up to four times: the embedding of source, target and output.
+        if asked > 4 * found + room:
+            path = folder / "config.json"
+            raise UserError(f"{path} describes a model of {asked:,} {what}; the weights have {found:,}")
+
+
+def _predict_something(folder: Path, model: PreTrainedModel) -> None:
+    """The self-test: one step of a text of one piece has finite logits."""
+    start = torch.tensor([[model.generation_config.decoder_start_token_id or 0]])
+    try:
+        with torch.no_grad():
+            logits = model(input_ids=torch.zeros_like(start), decoder_input_ids=start).logits
+    except Exception as error:  # a config can be at odds with itself in ways that only show here
+        raise UserError(f"the model in {folder} does not work: {_first_line(error)}") from error
+    if not logits.isfinite().all():
+        raise UserError(f"the model in {folder} predicts no numbers: its weights are damaged")
 
 
 @contextmanager
@@ -119,45 +147,15 @@ def _transformers_quiet() -> Iterator[None]:
 
 def _load_config(folder: Path, *, trust_remote_code: bool) -> PreTrainedConfig:
     path = folder / "config.json"
-    if not path.is_file():
-        raise UserError(f"{folder} has no config.json: it is empty, half written, or not a checkpoint")
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise UserError(f"{path} is not valid JSON: {_first_line(error)}") from error
-    if not isinstance(raw, dict) or "model_type" not in raw:
-        raise UserError(f"{path} has no model_type: it is not the config of a transformers model")
-    for key, largest in _ALL_LIMITS.items():
-        value = raw.get(key)
-        if value is not None and not (type(value) is int and 1 <= value <= largest):
-            raise UserError(f"{path}: {key}: expected a whole number from 1 to {largest}, got {value!r}")
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)
-    except (StrictDataclassError, ValueError, TypeError, OSError) as error:
+    except Exception as error:  # each kind of model checks its config in its own way
         raise UserError(f"{path}: {_first_line(error, last=isinstance(error, StrictDataclassError))}") from error
     if not config.is_encoder_decoder:
         raise UserError(
             f"{path}: {config.model_type} is not an encoder-decoder; expected one, such as Seq2See, Marian, BART or T5"
         )
     return config
-
-
-def _check_weight_files(folder: Path) -> None:
-    """The safetensors files that the folder names exist, inside it."""
-    index = folder / "model.safetensors.index.json"
-    if not index.is_file():
-        if not (folder / "model.safetensors").is_file():
-            raise UserError(
-                f"{folder} has no model.safetensors: it is half written, or saved in a format that is not loaded here"
-            )
-        return
-    try:
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    except (ValueError, KeyError, AttributeError, OSError) as error:
-        raise UserError(f"{index} is not a valid index of weights: {_first_line(error)}") from error
-    for file in sorted(names):
-        if Path(file).name != file or not (folder / file).is_file():
-            raise UserError(f"{index} names {file}, which is not a file of {folder}")
 
 
 def _refuse(folder: Path, what: str, tensors: Iterable[str]) -> None:
@@ -169,8 +167,7 @@ def _refuse(folder: Path, what: str, tensors: Iterable[str]) -> None:
         )
 
 
-def _describe_mismatch(entry: tuple) -> str:
-    name, found, expected = entry
+def _describe_mismatch(name: str, found: Sequence[int], expected: Sequence[int]) -> str:
     return f"{name} (expected {list(expected)}, got {list(found)})"
 
 

@@ -1,5 +1,8 @@
 """The one kind of error that is the user's to mend."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class UserError(ValueError):
     """A wrong key, file, language, checkpoint or text.
@@ -11,3 +14,20 @@ class UserError(ValueError):
     def __init__(self, message: str, *, exit_code: int = 1):
         super().__init__(" ".join(message.split()))
         self.exit_code = exit_code
+
+
+@contextmanager
+def told_in_one_line(what: str) -> Iterator[None]:
+    """Whatever a library raises inside, about data that it was given, as a UserError that begins with `what`.
+
+    A panic of a library in Rust, as `tokenizers` is, is told too, though it is no Exception.
+    """
+    try:
+        yield
+    except UserError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(f"{what}: {reason[:300]}") from error

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.manifest import check_manifest
 from seq2see.serve.plan import Limits
+from seq2see.vetting import read_json, vet
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,7 @@ def read_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Che
         from seq2see.modeling.loading import resolve_folder
 
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
-    if not (folder / "config.json").is_file():
-        raise UserError(f"{folder} has no config.json: it is empty, half written, or not a checkpoint")
-    check_manifest(folder)
+    vet(folder)
     return Checkpoint(
         name=str(name),
         folder=folder,
@@ -76,22 +73,13 @@ def read_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Che
 
 
 def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise UserError(f"{path} is not valid JSON: {str(error).splitlines()[0]}") from error
-    if not isinstance(found, dict):
-        raise UserError(f"{path} holds a {type(found).__name__}, expected an object")
-    return found
+    return read_json(path) if path.is_file() else {}
 
 
 def _read_seen_words(path: Path) -> dict[str, frozenset[str]] | None:
     if not path.is_file():
         return None
     try:
-        lists = json.loads(path.read_text(encoding="utf-8"))
-        return {language: frozenset(words) for language, words in lists.items()}
-    except (ValueError, AttributeError, TypeError) as error:
+        return {language: frozenset(words) for language, words in read_json(path).items()}
+    except TypeError as error:
         raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from seq2see.errors import UserError
+from seq2see.errors import UserError, told_in_one_line
 from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
 from seq2see.tokenizer.words import refuse_surrogates
 
@@ -42,10 +42,8 @@ class PieceCodec:
     def __init__(self, folder: Path):
         from tokenizers import Tokenizer
 
-        try:
+        with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # whatever the library finds wrong with it, it raises a bare Exception
-            raise UserError(f"the tokenizer in {folder} cannot be read: {str(error).splitlines()[0]}") from error
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -89,12 +87,14 @@ class TokenizerCodec:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         from seq2see.lens.forcing import encode_source
 
-        return [encode_source(self.tokenizer, text) for text in texts]
+        with told_in_one_line("the tokenizer cannot read this text"):
+            return [encode_source(self.tokenizer, text) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
         from seq2see.lens.forcing import encode_target
 
-        ids = encode_target(self.tokenizer, text, language=language, first=None)
+        with told_in_one_line("the tokenizer cannot read this text"):
+            ids = encode_target(self.tokenizer, text, language=language, first=None)
         ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
         return ids[1:] if self.tags else ids
 

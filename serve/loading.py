@@ -4,10 +4,10 @@ from threading import Lock
 
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.errors import UserError
+from seq2see.errors import UserError, told_in_one_line
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.serve.checkpoint import Checkpoint
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 
 LOADING = Lock()  # transformers creates models by switches of the whole process: one at a time
 
@@ -17,14 +17,13 @@ def load(checkpoint: Checkpoint, *, trust_remote_code: bool) -> tuple[PreTrained
     folder = checkpoint.folder
     with LOADING:
         model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
-    try:
+    with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
         if checkpoint.model_type == "seq2see":
-            tokenizer: PreTrainedTokenizerBase = Seq2SeeTokenizer.from_pretrained(folder)
+            tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder)
         else:
-            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
-    except Exception as error:  # whatever a damaged tokenizer.json makes transformers raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(f"the tokenizer in {folder} cannot be read: {reason}") from error
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder, trust_remote_code=trust_remote_code, local_files_only=True
+            )
     check_sizes(model, tokenizer, name=checkpoint.name)
     return model, tokenizer
 

@@ -27,6 +27,13 @@ from seq2see.serve.plan import Plan
 
 # B rows, V vocabulary
 
+# What is taken from a checkpoint's generation_config.json besides what plans say.  Other settings would load code from
+# the Hub (group beams, contrastive search), write to disk, or stop by the clock.
+KEPT = (
+    "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
+    "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "early_stopping", "renormalize_logits",
+    "encoder_no_repeat_ngram_size", "encoder_repetition_penalty",
+)  # fmt: skip
 BATCH_TOKENS = 4096  # source pieces in one batch, padding and beams counted
 BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step, for the scores
 
@@ -93,7 +100,8 @@ class TorchEngine:
         return (tuple(found[i : i + count]) for i in range(0, len(found), count))
 
     def _settings(self, plan: Plan) -> GenerationConfig:
-        settings = GenerationConfig.from_dict(self.model.generation_config.to_dict())
+        said = self.model.generation_config.to_dict()
+        settings = GenerationConfig.from_dict({name: said[name] for name in KEPT if said.get(name) is not None})
         settings.update(
             num_beams=plan.num_beams,
             num_return_sequences=1 if plan.num_beams == 1 else plan.alternatives,

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, TokenizersBackend
 
-from seq2see.errors import UserError
+from seq2see.errors import UserError, told_in_one_line
 from seq2see.modeling import Seq2SeeConfig
 from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tag_slots, tagged_languages
 from seq2see.tokenizer.words import Piece, piece_spans, refuse_surrogates
@@ -133,6 +133,13 @@ class Seq2SeeTokenizer(TokenizersBackend):
         config_file.write_text(text, encoding="utf-8")
         self._switch_to_input_mode()
         return super()._save_pretrained(save_directory, file_names, *args, **kwargs)
+
+
+def load_tokenizer(folder: Path) -> Seq2SeeTokenizer:
+    """The tokenizer of a checkpoint's folder; UserError where it cannot be read."""
+    with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
+        tokenizer: Seq2SeeTokenizer = Seq2SeeTokenizer.from_pretrained(folder, local_files_only=True)
+    return tokenizer
 
 
 AutoTokenizer.register(Seq2SeeConfig, tokenizer_class=Seq2SeeTokenizer)

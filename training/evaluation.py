@@ -13,7 +13,7 @@ from typing import Any
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
@@ -33,7 +33,7 @@ def evaluate(args: argparse.Namespace) -> int:
 
     folder = resolve_folder(args.run)
     model = load_checkpoint(folder)
-    tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
+    tokenizer = load_tokenizer(folder)
     data, seed = data_of(folder, model, args)
     for target in data.targets:
         tokenizer.tag_id(target)

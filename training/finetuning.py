@@ -19,7 +19,7 @@ from seq2see.modeling import Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.pairs import Corpus, Texts, load_corpus
@@ -34,7 +34,7 @@ def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, Pre
     if not isinstance(model, Seq2SeeForConditionalGeneration):
         raise UserError(f"model.init_from={folder} is a {model.config.model_type} model; give a Seq2See model's folder")
     model = with_dropout(model, config.model.dropout)
-    tokenizer = Seq2SeeTokenizer.from_pretrained(folder)
+    tokenizer = load_tokenizer(folder)
     languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
     if languages != tokenizer.languages:
         texts = [*Texts(corpus.train), *old_texts(folder, tokenizer)]
@@ -58,7 +58,7 @@ def with_dropout(model: PreTrainedModel, p: float) -> PreTrainedModel:
 
 def has_new_languages(config: RunConfig, tokenizer: Seq2SeeTokenizer) -> bool:
     """Whether this fine-tuning, whose tokenizer that is, has brought a new vocabulary."""
-    old = Seq2SeeTokenizer.from_pretrained(resolve_folder(str(config.model.init_from)))
+    old = load_tokenizer(resolve_folder(str(config.model.init_from)))
     return old.languages != tokenizer.languages
 
 

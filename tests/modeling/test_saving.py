@@ -5,6 +5,7 @@ pytest tests/modeling/test_saving.py
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -129,9 +130,17 @@ NAME = "model.decoder.layers.1.fc1.weight"
             "d_model 16 is not a multiple of encoder_attention_heads 3",
         ),
         (lambda f: _edit_config(f, dropout="much"), "'dropout'"),
+        (lambda f: _edit_config(f, dtype="exec"), "config.json"),
+        (lambda f: _edit_config(f, d_model=8_192, vocab_size=2**20), "wrong shape: model.decoder.layer_norm.bias"),
+        (lambda f: _edit_config(f, vocab_size=2**20), "wrong shape: model.shared.weight (expected [1048576, 16], got"),
+        (lambda f: _edit_config(f, encoder_ffn_dim=65_536), "wrong shape: model.encoder.layers.0.fc1.bias"),
+        (lambda f: _edit_config(f, encoder_layers=256), "config.json describes a model of 4,"),
+        (lambda f: _edit_config(f, model_type="t5", d_ff=65_536), "config.json describes a model of 25,"),
+        (lambda f: _edit_weights(f, lambda w: w.update({NAME: w[NAME].long()})), f"tensor {NAME} is of type I64"),
+        (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(3e38)), "predicts no numbers"),
         (
             lambda f: (f / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../x.safetensors"}}'),
-            "names ../x.safetensors, which is not a file of",
+            "names '../x.safetensors', which is not a file of",
         ),
     ],
 )
@@ -143,6 +152,63 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(saved, tmp_path, damage, me
         load_checkpoint(folder)
     assert message in str(raised.value)
     assert "\n" not in str(raised.value) and str(folder) in str(raised.value)
+
+
+class Evil:
+    """Whoever unpickles it makes a file."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+def test_nothing_is_unpickled(saved, tmp_path):
+    folder, sentinel = tmp_path / "evil", tmp_path / "sentinel"
+    shutil.copytree(saved, folder)
+    for name in ("pytorch_model.bin", "model.pt", "optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin"):
+        (folder / name).write_bytes(pickle.dumps(Evil(sentinel)))
+    load_checkpoint(folder)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="has no model.safetensors"):
+        load_checkpoint(folder)
+    assert not sentinel.exists()
+
+
+ASKED = """
+import sys
+from seq2see import Translator, load_checkpoint
+from seq2see.errors import UserError
+for load in (load_checkpoint, lambda folder: Translator.from_pretrained(folder, engine="torch").model):
+    try:
+        load(sys.argv[1])
+    except UserError as error:
+        print("refused:", error)
+"""
+
+
+def test_code_of_a_folder_is_neither_run_nor_asked_about(saved, tmp_path):
+    """Neither the model's configuration nor the tokenizer's may ask for it; whoever says yes is not heard."""
+    folder, sentinel = tmp_path / "evil", tmp_path / "sentinel"
+    shutil.copytree(saved, folder)
+    (folder / "evil.py").write_text(f"import os; os.mkdir({str(sentinel)!r})")
+    auto_map = {"AutoConfig": "evil.C", "AutoModelForSeq2SeqLM": "evil.M", "AutoTokenizer": ["evil.T", None]}
+    _edit_config(folder, model_type="evil", auto_map=auto_map, trust_remote_code=True)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "T", "auto_map": auto_map}))
+    run = subprocess.run(
+        [sys.executable, "-c", ASKED, folder], input="y\ny\ny\ny\n", capture_output=True, text=True, cwd=tmp_path,
+        env=os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules"), "HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert run.returncode == 0 and run.stdout.count("refused:") == 2 and "[y/N]" not in run.stdout + run.stderr
+    assert not sentinel.exists()
+
+
+def test_the_attention_is_not_chosen_by_a_file(saved, tmp_path):
+    shutil.copytree(saved, tmp_path / "evil")
+    evil = {"attn_implementation": "evil/kernel", "_attn_implementation": "evil/kernel"}
+    _edit_config(tmp_path / "evil", **evil, _attn_implementation_internal="evil/kernel")
+    assert load_checkpoint(tmp_path / "evil").config._attn_implementation == "sdpa"
 
 
 @pytest.mark.parametrize("name", ["nowhere", "runs/typo", "README.md"])

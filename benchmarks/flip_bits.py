@@ -1,0 +1,180 @@
+"""Damage a checkpoint in thousands of ways, and see that each is refused in one line or does no harm.
+
+    python benchmarks/flip_bits.py                        # 2,000 flips and 500 truncations of a tiny model, each way
+    python benchmarks/flip_bits.py --run runs/storybook   # of a trained one (a copy of it)
+    python benchmarks/flip_bits.py --quick
+
+One bit of one file is flipped, or one file is cut, at a place drawn by a fixed seed; then the folder is opened as
+`Translator` does it, by torch or with its export by CTranslate2, and translates a sentence.  With the manifest every
+damage to a file that it names must be refused, by that file's name.  Without it, as other people's folders are, the
+folder is refused by one line or translates.  A worker that is killed, hangs for a minute or raises anything else is a
+fault.  The last line on stdout is one JSON object.
+"""
+
+import argparse
+import collections
+import json
+import math
+import multiprocessing
+import platform
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TEXT = "The cat did not cross the street because it was too tired."
+PATIENCE = 60  # seconds for one attempt
+FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "seen_words.json",
+         "model.safetensors", "manifest.json")  # fmt: skip
+
+
+def damages(folder: Path, *, flips: int, cuts: int, seed: int) -> list[tuple[str, str, int]]:
+    """(file, "flip" or "cut", place): every file as often as every other, a third of the places in its first kilobyte,
+    where headers are."""
+    dice = random.Random(seed)
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    names = [name for name in names if Path(name).name in FILES or "ctranslate2" in name]
+    made = []
+    for number in range(flips + cuts):
+        name = names[number % len(names)]
+        size = (folder / name).stat().st_size
+        at = dice.randrange(min(size, 1024) if dice.random() < 1 / 3 else size)
+        made.append((name, "flip", 8 * at + dice.randrange(8)) if number < flips else (name, "cut", at))
+    return made
+
+
+def spoil(path: Path, how: str, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    if how == "flip":
+        data[place // 8] ^= 1 << place % 8
+    else:
+        del data[place:]
+    path.write_bytes(data)
+
+
+def attempt(folder: Path, engine: str) -> str:
+    """What opening a folder and translating with it comes to: a line that begins with ok, refused or FAULT."""
+    from seq2see import Translator
+    from seq2see.errors import UserError
+
+    try:
+        translator = Translator.from_pretrained(folder, engine=engine, threads=1)
+        result = translator(TEXT, num_beams=1, max_new_tokens=8)
+    except UserError as error:
+        line = str(error)
+        return f"refused {line}" if "\n" not in line and len(line) < 1_000 else f"FAULT a long message: {line[:200]}"
+    except BaseException as error:
+        return f"FAULT {type(error).__name__}: {str(error)[:200]}"
+    score = result.hypotheses[0].score if result.hypotheses else 0.0
+    return "ok" if math.isfinite(score) else "FAULT the score is not a number"
+
+
+def work(pipe, engine: str) -> None:
+    """A worker: folders come in, what became of them goes out."""
+    sys.stderr = open("/dev/null", "w")  # noqa: SIM115  (panics print)
+    while (folder := pipe.recv()) is not None:
+        pipe.send(attempt(folder, engine))
+
+
+class Worker:
+    """A process that may die: then another one goes on."""
+
+    def __init__(self, engine: str):
+        self.engine = engine
+        self.start()
+
+    def start(self) -> None:
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("fork").Process(target=work, args=(theirs, self.engine), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def try_folder(self, folder: Path) -> str:
+        self.pipe.send(folder)
+        try:
+            if self.pipe.poll(PATIENCE):
+                return str(self.pipe.recv())
+            said = f"FAULT nothing for {PATIENCE} s"
+        except (EOFError, OSError):
+            self.process.join()
+            said = f"FAULT the process died ({self.process.exitcode})"
+        self.process.kill()
+        self.process.join()
+        self.start()
+        return said
+
+
+def run(whole: Path, *, engine: str, manifest: bool, flips: int, cuts: int, seed: int) -> dict[str, int]:
+    """Damage copies of a folder one by one; what became of them, counted, faults by their text."""
+    counts: collections.Counter[str] = collections.Counter()
+    worker = Worker(engine)
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "copy"
+        shutil.copytree(whole, copy)
+        if not manifest:
+            for path in list(copy.rglob("manifest.json")):
+                path.unlink()
+        for name, how, place in damages(copy, flips=flips, cuts=cuts, seed=seed):
+            path = copy / name
+            before = path.read_bytes()
+            spoil(path, how, place)
+            said = worker.try_folder(copy)
+            path.write_bytes(before)
+            if manifest and (said == "ok" or Path(name).name not in said):
+                said = f"FAULT not refused by name: {said}"
+            counts[said.partition(" ")[0]] += 1
+            if said.startswith("FAULT"):
+                print(f"{engine}, {how} of {name} at {place}: {said}", flush=True)
+    worker.process.kill()
+    return dict(counts)
+
+
+def tiny_run(folder: Path) -> Path:
+    """A tiny random model as a finished run has it, with its manifest."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+    import tiny
+
+    from seq2see.manifest import write_manifest
+
+    tiny.save(folder, *tiny.make("seq2see"))
+    (folder / "seen_words.json").write_text(json.dumps({"en": ["the", "cat"]}), encoding="utf-8")
+    write_manifest(folder)
+    return folder
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", help="a run's folder (a tiny random model)")
+    parser.add_argument("--flips", type=int, default=2_000)
+    parser.add_argument("--cuts", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="40 flips and 20 cuts")
+    args = parser.parse_args()
+    flips, cuts = (40, 20) if args.quick else (args.flips, args.cuts)
+    rows = []
+    with tempfile.TemporaryDirectory() as scratch:
+        whole = Path(scratch) / "run"
+        if args.run:
+            shutil.copytree(args.run, whole, ignore=shutil.ignore_patterns("checkpoint-*", "ctranslate2-*"))
+        else:
+            tiny_run(whole)
+        from seq2see.manifest import write_manifest
+        from seq2see.serve.export import exported
+
+        write_manifest(whole)
+        exported(whole, quantization="int8")
+        for engine in ("torch", "ctranslate2"):
+            for manifest in (True, False):
+                start = time.perf_counter()
+                counts = run(whole, engine=engine, manifest=manifest, flips=flips, cuts=cuts, seed=args.seed)
+                row = {"name": f"{engine}, {'with' if manifest else 'without'} manifest", **counts}
+                rows.append(row | {"faults": counts.get("FAULT", 0), "seconds": round(time.perf_counter() - start, 1)})
+                print(rows[-1], flush=True)
+    print(json.dumps({"benchmark": "flip_bits", "machine": {"python": platform.python_version()}, "rows": rows}))
+    sys.exit(any(row["faults"] for row in rows))
+
+
+if __name__ == "__main__":
+    main()

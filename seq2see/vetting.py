@@ -1,0 +1,275 @@
+"""What a checkpoint's folder must be before any library opens it: `vet`.
+
+A folder from a stranger is data.  Its files say how much memory a library takes, which files it opens and which
+patterns it runs, so all that is read here first, in bounds, and refused by file and field.  Needs no library: it takes
+milliseconds, and no torch.  What only the loaded model shows (missing or misfitting tensors, NaN) is `loading.py`'s.
+
+What is in the folder is never code to run: only safetensors are weights, nothing is unpickled, no other folder is read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+from seq2see.manifest import check_manifest
+
+MEGABYTE = 2**20
+JSON_BYTES = 64 * MEGABYTE  # the largest vocabularies of published models take half of that
+HEADER_BYTES = 16 * MEGABYTE  # of a safetensors file: some hundred thousand tensors
+TABLE = 2**24  # numbers in a table of positions that is computed, not stored: positions times width
+SLOW_TABLE = 2**22  # the same, of models whose table transformers fills number by number
+FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # the types that weights are stored in, and their bytes
+READ = {".json", ".safetensors", ".spm", ".model", ".txt", ".jinja", ".py"}  # files that libraries read
+
+# The largest value of each size in config.json, far above any use and far below what exhausts a machine: those of
+# `Seq2SeeConfig`, then the same under T5's names and others.
+SIZES = {
+    "vocab_size": 2**20,
+    "d_model": 8_192,
+    "encoder_layers": 256,
+    "decoder_layers": 256,
+    "encoder_attention_heads": 256,
+    "decoder_attention_heads": 256,
+    "encoder_ffn_dim": 65_536,
+    "decoder_ffn_dim": 65_536,
+    "max_position_embeddings": 65_536,
+    "num_layers": 256,
+    "num_decoder_layers": 256,
+    "num_hidden_layers": 256,
+    "num_heads": 256,
+    "num_attention_heads": 256,
+    "d_kv": 8_192,
+    "d_ff": 65_536,
+    "hidden_size": 8_192,
+    "intermediate_size": 65_536,
+    "decoder_vocab_size": 2**20,
+}
+MOST_OF_ANYTHING = 1_024  # `num_...`, `..._layers`, `..._heads` that are not named above
+# What config.json must not say: which other file or library the weights come from.
+FORBIDDEN = {
+    "quantization_config": "weights are loaded as they are, in float32",
+    "transformers_weights": "weights are in model.safetensors",
+}
+# The numbers of generation_config.json: whole or not, least, greatest.
+NUMBERS: dict[str, tuple[bool, float, float]] = {
+    "num_beams": (True, 1, 64),
+    "num_return_sequences": (True, 1, 64),
+    "max_length": (True, 1, 2**20),
+    "max_new_tokens": (True, 1, 2**20),
+    "min_length": (True, 0, 2**20),
+    "source_sentences": (True, 1, 2**16),
+    "source_pieces": (True, 1, 2**20),
+    "no_repeat_ngram_size": (True, 0, 100),
+    "length_penalty": (False, -10, 10),
+    "repetition_penalty": (False, 0.1, 10),
+}
+IDS = (
+    "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id",
+    "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens", "bad_words_ids",
+)  # fmt: skip
+
+
+def vet(folder: Path) -> None:
+    """Nothing where the folder may be opened; UserError, naming file and field, where it must not.
+
+    A folder that has passed and has not changed since passes at once.
+    """
+    _vet(folder, _state(folder))
+
+
+def _state(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    found = [(path.name, path.lstat()) for path in folder.iterdir()]
+    return tuple(sorted((name, s.st_size, s.st_mtime_ns, s.st_ino) for name, s in found))
+
+
+@lru_cache(maxsize=64)
+def _vet(folder: Path, state: object) -> None:
+    from seq2see.vetting_tokenizer import vet_tokenizer
+
+    check_files(folder)
+    check_manifest(folder)
+    config = check_config(folder)
+    pieces = config.get("vocab_size")
+    check_generation(folder, pieces=pieces if isinstance(pieces, int) else None)
+    check_weights(folder, config)
+    vet_tokenizer(folder, pieces=pieces if isinstance(pieces, int) else None)
+
+
+def check_files(folder: Path) -> None:
+    """Only ordinary files, in this folder or in the Hub's cache that it is a part of."""
+    homes = [folder.resolve()]
+    if homes[0].parent.name == "snapshots":  # of huggingface_hub: links to ../../blobs
+        homes.append(homes[0].parent.parent / "blobs")
+    for path in folder.iterdir():
+        if path.suffix not in READ and not (path.is_symlink() and path.is_dir()):
+            continue
+        if path.is_symlink() and not any(path.resolve().is_relative_to(home) for home in homes):
+            raise UserError(f"{path} is a link out of its folder, which is not followed: put the file itself there")
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UserError(f"{path} is no ordinary file")
+    if (folder / "adapter_config.json").exists():
+        raise UserError(f"{folder} has an adapter_config.json: an adapter's model lies elsewhere; merge the two")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds, in bounds; UserError for anything else."""
+    try:
+        if path.stat().st_size > JSON_BYTES:
+            raise UserError(f"{path} has {path.stat().st_size:,} bytes; expected at most {JSON_BYTES:,}")
+        found = json.loads(path.read_text("utf-8"))
+    except RecursionError as error:
+        raise UserError(f"{path} is not valid JSON: it is nested too deeply") from error
+    except (ValueError, OSError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{path} is not valid JSON: {str(error).partition(chr(10))[0][:200]}") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{path} holds a {type(found).__name__}, expected an object")
+    return found
+
+
+def check_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    if not path.is_file():
+        raise UserError(f"{folder} has no config.json: it is empty, half written, or not a checkpoint")
+    config = read_json(path)
+    if not isinstance(config.get("model_type"), str):
+        raise UserError(f"{path} has no model_type: it is not the config of a transformers model")
+    for key, why in FORBIDDEN.items():
+        if config.get(key) is not None:
+            raise UserError(f"{path}: {key} is not allowed: {why}")
+    for key, value in _numbers(config):
+        largest = SIZES.get(key)
+        if largest is not None:
+            if type(value) is not int or not 1 <= value <= largest:
+                raise UserError(f"{path}: {key}: expected a whole number from 1 to {largest}, got {_short(value)}")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            counts = re.search(r"^num_|_layers$|_heads$|_experts$", key)
+            low, high = (0, MOST_OF_ANYTHING) if counts else (-(2**31), 2**31)
+            if not low <= value <= high:
+                raise UserError(f"{path}: {key}: expected a number from {low} to {high}, got {_short(value)}")
+    pairs = config.get("language_pairs") or []
+    if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
+        raise UserError(f'{path}: language_pairs: expected pairs of codes such as ["en", "fr"], got {_short(pairs)}')
+    vocab_size = config.get("vocab_size")
+    _check_ids(path, config, pieces=vocab_size)
+    return config
+
+
+def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value of a config that is no section, with its key; what stands in a list has the list's."""
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _numbers(one, name)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _numbers(one, f"{key}[]")
+    elif value is not None:
+        yield key, value
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(code, str) for code in pair)
+
+
+def _short(value: Any) -> str:
+    text = "a huge number" if isinstance(value, int) and value.bit_length() > 200 else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def check_generation(folder: Path, *, pieces: int | None) -> None:
+    path = folder / "generation_config.json"
+    if not path.exists():
+        return
+    settings = read_json(path)
+    for key, (whole, low, high) in NUMBERS.items():
+        value = settings.get(key)
+        if value is None:
+            continue
+        fits = type(value) is int or (not whole and type(value) is float and math.isfinite(value))
+        if not (fits and low <= value <= high):
+            kind = "a whole number" if whole else "a number"
+            raise UserError(f"{path}: {key}: expected {kind} from {low} to {high}, got {_short(value)}")
+    if settings.get("early_stopping") not in (None, True, False, "never"):
+        raise UserError(f"{path}: early_stopping: expected true, false or never")
+    _check_ids(path, settings, pieces=pieces)
+
+
+def _check_ids(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
+    """Ids of special tokens lie in the vocabulary."""
+    most = pieces if type(pieces) is int else SIZES["vocab_size"]
+    for key in IDS:
+        for _, value in _numbers(settings.get(key)):
+            if type(value) is not int or not 0 <= value < most:
+                raise UserError(f"{path}: {key}: expected ids from 0 to {most - 1}, got {_short(value)}")
+
+
+def check_weights(folder: Path, config: Mapping[str, Any]) -> None:
+    """Weights are in safetensors files of this folder, and a computed table of positions has a bounded size."""
+    shapes: dict[str, list[int]] = {}
+    for path in weight_files(folder):
+        shapes |= read_header(path)
+    positions, width = config.get("max_position_embeddings"), config.get("d_model")
+    if isinstance(positions, int) and isinstance(width, int):
+        stored = any(len(shape) == 2 and shape[0] >= positions and shape[1] == width and "position" in name
+                     for name, shape in shapes.items())  # fmt: skip
+        most = TABLE if config["model_type"] == "seq2see" else SLOW_TABLE
+        if positions * width > most and not stored:
+            path = folder / "config.json"
+            raise UserError(f"{path}: max_position_embeddings {positions} times d_model {width} is more than {most:,}")
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a folder, which the index names where there is one."""
+    index, whole = folder / "model.safetensors.index.json", folder / "model.safetensors"
+    if not index.is_file():
+        if not whole.is_file():
+            raise UserError(
+                f"{folder} has no model.safetensors: it is half written, or saved in a format that is not loaded here"
+            )
+        return [whole]
+    names = read_json(index).get("weight_map")
+    if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
+        raise UserError(f"{index} is not a valid index of weights: expected a weight_map of tensors and their files")
+    files = sorted(set(names.values()))
+    for file in files:
+        if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
+            raise UserError(f"{index} names {file!r}, which is not a file of {folder} with weights")
+    return [folder / file for file in files]
+
+
+def read_header(path: Path) -> dict[str, list[int]]:
+    """The shape of every tensor in a safetensors file; UserError where a tensor is not where, or what, it should be."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > min(size - 8, HEADER_BYTES):
+                raise ValueError(f"its header would have {length:,} bytes")
+            header = json.loads(file.read(length))
+        shapes = {}
+        for name, tensor in header.items():
+            if name == "__metadata__":
+                continue
+            kind, shape, (start, end) = tensor["dtype"], tensor["shape"], tensor["data_offsets"]
+            if kind not in FLOATS:
+                raise UserError(f"{path}: tensor {name} is of type {kind}; expected one of {', '.join(FLOATS)}")
+            if not all(type(side) is int and side >= 0 for side in shape):
+                raise ValueError(f"tensor {name} has the shape {_short(shape)}")
+            if not 0 <= start <= end <= size - 8 - length or end - start != math.prod(shape) * FLOATS[kind]:
+                raise ValueError(f"tensor {name} is not in it")
+            shapes[name] = shape
+    except UserError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
+        raise UserError(f"{path} cannot be read, perhaps half written: {str(error)[:200]}") from error
+    return shapes
+
+

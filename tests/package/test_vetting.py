@@ -1,0 +1,352 @@
+"""A folder made to hurt is refused in one line, by file and field, before any library opens it.
+
+pytest tests/package/test_vetting.py
+"""
+
+import copy
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+import tiny
+
+from seq2see.errors import UserError
+from seq2see.manifest import write_manifest
+from seq2see.modeling import configuration_seq2see
+from seq2see.tokenizer import subwords
+from seq2see.vetting import SIZES, TABLE, vet
+from seq2see.vetting_tokenizer import OUR_PATTERN
+
+HUGE = 10**9
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return tiny.save(tmp_path_factory.mktemp("whole"), *tiny.make("seq2see"))
+
+
+@pytest.fixture(scope="module")
+def marian(tmp_path_factory):
+    return tiny.save(tmp_path_factory.mktemp("marian"), *tiny.make("marian"))
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    """A copy to be spoilt: its files are links to the whole one's until they are written anew."""
+    return copied(whole, tmp_path / "copy")
+
+
+def copied(whole, folder):
+    folder.mkdir()
+    for path in whole.iterdir():
+        (folder / path.name).hardlink_to(path)
+    return folder
+
+
+def edit(path, **values):
+    changed = {**json.loads(path.read_text()), **values} if path.exists() else values
+    path.unlink(missing_ok=True)
+    path.write_text(json.dumps(changed))
+
+
+def refused(folder):
+    with pytest.raises(UserError) as raised:
+        vet(folder)
+    line = str(raised.value)
+    assert str(folder) in line and "\n" not in line and len(line) < 500
+    return line
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_what_is_saved_passes(kind, tmp_path):
+    vet(tiny.save(tmp_path, *tiny.make(kind)))
+
+
+def test_it_needs_no_library(whole):
+    code = "import sys, pathlib, seq2see.vetting as v; v.vet(pathlib.Path(sys.argv[1])); print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code, whole], capture_output=True, text=True, check=True).stdout
+    assert {"torch", "transformers", "tokenizers", "safetensors", "numpy"}.isdisjoint(found.split())
+
+
+def test_its_limits_are_those_of_the_model():
+    limits = configuration_seq2see.LIMITS
+    assert {key: SIZES[key] for key in limits} == limits and configuration_seq2see.TABLE == TABLE
+
+
+def test_our_own_expression_is_known():
+    assert hashlib.sha256(subwords._CUTS.encode()).hexdigest() == OUR_PATTERN
+
+
+def test_a_change_is_vetted_anew(folder):
+    vet(folder)
+    edit(folder / "config.json", d_model=HUGE)
+    assert "d_model" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        *(({name: HUGE}, name) for name in SIZES),
+        ({"encoder_layers": -3}, "encoder_layers"),
+        ({"d_model": "16"}, "d_model"),
+        ({"d_model": 16.0}, "d_model"),
+        ({"d_model": True}, "d_model"),
+        ({"vocab_size": float("nan")}, "vocab_size"),
+        ({"num_labels": HUGE}, "num_labels"),
+        ({"num_experts": 10**5}, "num_experts"),
+        ({"dropout": 1e30}, "dropout"),
+        ({"encoder": {"num_hidden_layers": 20_000}}, "num_hidden_layers"),
+        ({"windows": [16, HUGE * HUGE]}, "windows"),
+        ({"max_position_embeddings": 65_536, "d_model": 8_192}, "max_position_embeddings"),
+        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config"),
+        ({"transformers_weights": "adapter_model.bin"}, "transformers_weights"),
+        ({"language_pairs": ["en", "fr"]}, "language_pairs"),
+        ({"language_pairs": {"en": "fr"}}, "language_pairs"),
+        ({"language_pairs": [["en", 5]]}, "language_pairs"),
+        ({"eos_token_id": 10**6}, "eos_token_id"),
+        ({"pad_token_id": -1}, "pad_token_id"),
+        ({"decoder_start_token_id": "1"}, "decoder_start_token_id"),
+        ({"model_type": ["seq2see"]}, "model_type"),
+    ],
+)
+def test_a_config_out_of_bounds(folder, values, field):
+    edit(folder / "config.json", **values)
+    line = refused(folder)
+    assert "config.json" in line and field in line
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"num_beams": 5_000}, "num_beams"),
+        ({"num_beams": "4"}, "num_beams"),
+        ({"max_length": HUGE}, "max_length"),
+        ({"max_length": 0}, "max_length"),
+        ({"length_penalty": float("nan")}, "length_penalty"),
+        ({"length_penalty": "1"}, "length_penalty"),
+        ({"repetition_penalty": 0}, "repetition_penalty"),
+        ({"no_repeat_ngram_size": True}, "no_repeat_ngram_size"),
+        ({"source_sentences": -1}, "source_sentences"),
+        ({"source_pieces": "27"}, "source_pieces"),
+        ({"early_stopping": "always"}, "early_stopping"),
+        ({"forced_bos_token_id": 10**6}, "forced_bos_token_id"),
+        ({"eos_token_id": [2, 10**6]}, "eos_token_id"),
+        ({"bad_words_ids": [[2, -7]]}, "bad_words_ids"),
+    ],
+)
+def test_a_generation_config_out_of_bounds(folder, values, field):
+    edit(folder / "generation_config.json", **values)
+    line = refused(folder)
+    assert "generation_config.json" in line and field in line
+
+
+@pytest.mark.parametrize("name", ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize(
+    "content", [b"", b"[1]", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"a": ' * 100_000, b'{"a": 1' + b"0" * 5_000 + b"}"]
+)
+def test_what_is_no_json_object(folder, name, content):
+    (folder / name).unlink()
+    (folder / name).write_bytes(content)
+    assert name in refused(folder)
+
+
+def test_a_file_too_large_is_not_read(folder):
+    (folder / "tokenizer.json").unlink()
+    with (folder / "tokenizer.json").open("wb") as file:
+        file.truncate(2**30)
+    assert "tokenizer.json has 1,073,741,824 bytes" in refused(folder)
+
+
+# Other files than those of the folder
+
+
+FILES = ["../other/model.safetensors", "/etc/passwd", "a/model.safetensors", "nowhere.safetensors", 5, "model.bin"]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_an_index_that_leads_elsewhere(folder, file):
+    (folder / "model.bin").write_bytes(pickle.dumps("x"))
+    edit(folder / "model.safetensors.index.json", weight_map={"lm_head.weight": file})
+    assert "model.safetensors.index.json" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_link_out_of_the_folder(folder, whole, name):
+    (folder / name).unlink()
+    (folder / name).symlink_to(whole / name)
+    assert f"{name} is a link out of its folder" in refused(folder)
+
+
+def test_a_link_within_the_folder_is_followed(folder):
+    (folder / "model.safetensors").rename(folder / "weights")
+    (folder / "model.safetensors").symlink_to("weights")
+    vet(folder)
+
+
+def test_the_hubs_cache_is_made_of_links(folder, tmp_path):
+    snapshot, blobs = tmp_path / "models--a--b" / "snapshots" / "123", tmp_path / "models--a--b" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for path in folder.iterdir():
+        path.rename(blobs / path.name)
+        (snapshot / path.name).symlink_to(f"../../blobs/{path.name}")
+    vet(snapshot)
+
+
+def test_a_pipe_is_not_waited_for(folder):
+    (folder / "tokenizer.json").unlink()
+    os.mkfifo(folder / "tokenizer.json")
+    assert "tokenizer.json is no ordinary file" in refused(folder)
+
+
+def test_an_adapter_is_refused(folder):
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "/elsewhere"}')
+    assert "adapter_config.json" in refused(folder)
+
+
+def test_a_manifest_is_held_to(folder):
+    write_manifest(folder)
+    vet(folder)
+    edit(folder / "tokenizer_config.json", model_max_length=5)
+    assert "tokenizer_config.json is damaged" in refused(folder)
+
+
+# Weights
+
+
+def spoil_header(folder, change):
+    path = folder / "model.safetensors"
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    change(header)
+    text = json.dumps(header).encode()
+    path.unlink()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
+
+
+NAME = "model.shared.weight"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda header: header[NAME].update(dtype="I64"), f"{NAME} is of type I64"),
+        (lambda header: header[NAME].update(dtype="F8_E4M3"), f"{NAME} is of type F8_E4M3"),
+        (lambda header: header[NAME].update(dtype=[]), "cannot be read"),
+        (lambda header: header[NAME].update(shape=[HUGE, HUGE]), NAME),
+        (lambda header: header[NAME].update(shape=[-1, -1]), NAME),
+        (lambda header: header[NAME].update(shape=["a"]), NAME),
+        (lambda header: header[NAME].update(data_offsets=[0, HUGE]), NAME),
+        (lambda header: header[NAME].update(data_offsets=[-4, 0]), NAME),
+        (lambda header: header.update({NAME: 5}), "cannot be read"),
+    ],
+)
+def test_weights_that_are_not_what_they_say(folder, change, said):
+    spoil_header(folder, change)
+    assert said in refused(folder)
+
+
+@pytest.mark.parametrize("length", [2**63, 2**40, 2**24 + 1])
+def test_a_header_without_end(folder, length):
+    path = folder / "model.safetensors"
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(length.to_bytes(8, "little") + data[8:])
+    assert "model.safetensors cannot be read" in refused(folder)
+
+
+# Tokenizers
+
+
+def split_by(pattern):
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def replacing(text, by):
+    return {"type": "Replace", "pattern": {"String": text}, "content": by}
+
+
+def in_sequence(*steps):
+    return {"type": "Sequence", "normalizers": list(steps)}
+
+
+BOMBS = {
+    "nested repetition": lambda t: t.update(pre_tokenizer=split_by("(a+)+$")),
+    "nested by another": lambda t: t.update(pre_tokenizer=split_by("(?:a{2,}b?)*$")),
+    "overlapping": lambda t: t.update(pre_tokenizer=split_by("(a|a)*$")),
+    "a word and a half": lambda t: t.update(pre_tokenizer=split_by(r"(\w|\w\w)*!!$")),
+    "many in a row": lambda t: t.update(pre_tokenizer=split_by("a*a*a*a*a*a*a*b")),
+    "back reference": lambda t: t.update(pre_tokenizer=split_by(r"(a*)\1b")),
+    "recursion": lambda t: t.update(pre_tokenizer=split_by(r"\((?:[^()]|(?R))*\)")),
+    "no expression": lambda t: t.update(pre_tokenizer=split_by("(((a*)(b|")),
+    "long expression": lambda t: t.update(pre_tokenizer=split_by("a|" * 5_000)),
+    "in a decoder": lambda t: t.update(decoder={"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""}),
+    "growth": lambda t: t.update(normalizer=replacing("a", "a" * 100_000)),
+    "growth by steps": lambda t: t.update(normalizer=in_sequence(*[replacing("a", "aa")] * 30)),
+    "growth in front": lambda t: t.update(normalizer={"type": "Prepend", "prepend": "a" * 100_000}),
+    "many steps": lambda t: t.update(normalizer=in_sequence(*[{"type": "NFC"}] * 5_000)),
+    "broken map": lambda t: t.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
+    "id beyond": lambda t: t["model"]["vocab"].update(zzz=HUGE),
+    "id below": lambda t: t["model"]["vocab"].update(zzz=-1),
+    "id of text": lambda t: t["model"]["vocab"].update(zzz="5"),
+    "added beyond": lambda t: t["added_tokens"].append({**t["added_tokens"][0], "id": HUGE, "content": "zzz"}),
+    "added nothing": lambda t: t["added_tokens"].append({**t["added_tokens"][0], "content": ""}),
+    "added text": lambda t: t.update(added_tokens="abc"),
+    "dropout": lambda t: t["model"].update(dropout=0.5),
+    "no model": lambda t: t.pop("model"),
+    "other model": lambda t: t["model"].update(type="Exec"),
+    "long words": lambda t: t.update(model={"type": "WordPiece", "unk_token": "<unk>", "vocab": {"a": 0},
+                                            "continuing_subword_prefix": "##", "max_input_chars_per_word": HUGE}),
+    "padding": lambda t: t.update(padding={"strategy": {"Fixed": HUGE}, "pad_to_multiple_of": None}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_tokenizer_made_to_hurt(folder, name):
+    path = folder / "tokenizer.json"
+    program = copy.deepcopy(json.loads(path.read_text()))
+    BOMBS[name](program)
+    path.unlink()
+    path.write_text(json.dumps(program))
+    assert "tokenizer.json" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        r"(?i:'s|'t|'re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        " {2,}",
+    ],
+)
+def test_the_expressions_of_published_tokenizers_pass(folder, pattern):
+    edit(folder / "tokenizer.json", pre_tokenizer=split_by(pattern))
+    vet(folder)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"vocab_file": "/etc/passwd"},
+        {"fast_tokenizer_files": ["tokenizer.json", "../tokenizer.4.0.json"]},
+        {"source_spm": "../other.spm"},
+        {"tokenizer_class": 5},
+        {"source_lang": ["en"]},
+        {"added_tokens_decoder": {"1000000": {"content": "x"}}},
+        {"added_tokens_decoder": {"x": {}}},
+    ],
+)
+def test_settings_of_a_tokenizer(folder, values):
+    edit(folder / "tokenizer_config.json", **values)
+    assert "tokenizer_config.json" in refused(folder)
+
+
+def test_the_vocabulary_in_a_file_of_its_own(marian, tmp_path):
+    folder = copied(marian, tmp_path / "copy")
+    edit(folder / "vocab.json", a=0, b=HUGE)
+    assert "vocab.json" in refused(folder)
