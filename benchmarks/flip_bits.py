@@ -30,12 +30,12 @@ FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_c
          "model.safetensors", "manifest.json")  # fmt: skip
 
 
-def damages(folder: Path, *, flips: int, cuts: int, seed: int) -> list[tuple[str, str, int]]:
+def damages(folder: Path, *, export: bool, flips: int, cuts: int, seed: int) -> list[tuple[str, str, int]]:
     """(file, "flip" or "cut", place): every file as often as every other, a third of the places in its first kilobyte,
-    where headers are."""
+    where headers are.  Files of the export are among them where it is used."""
     dice = random.Random(seed)
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    names = [name for name in names if Path(name).name in FILES or "ctranslate2" in name]
+    names = [name for name in names if name in FILES or (export and "ctranslate2" in name)]
     made = []
     for number in range(flips + cuts):
         name = names[number % len(names)]
@@ -116,7 +116,7 @@ def run(whole: Path, *, engine: str, manifest: bool, flips: int, cuts: int, seed
         if not manifest:
             for path in list(copy.rglob("manifest.json")):
                 path.unlink()
-        for name, how, place in damages(copy, flips=flips, cuts=cuts, seed=seed):
+        for name, how, place in damages(copy, export=engine == "ctranslate2", flips=flips, cuts=cuts, seed=seed):
             path = copy / name
             before = path.read_bytes()
             spoil(path, how, place)

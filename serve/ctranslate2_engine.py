@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ctranslate2
 
-from seq2see.errors import UserError
+from seq2see.errors import told_in_one_line
 from seq2see.manifest import check_manifest
 from seq2see.serve.engine import Found
 from seq2see.serve.plan import Plan
@@ -36,14 +36,11 @@ class CTranslate2Engine:
         self.tokens = tokens
         self.ids = {token: id for id, token in enumerate(tokens)}
         self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
-        check_manifest(folder)
-        try:
+        with told_in_one_line(f"CTranslate2 cannot load {folder}; remove that folder"):
+            check_manifest(folder)
             self.translator = ctranslate2.Translator(
                 str(folder), device="cpu", compute_type=precision, inter_threads=threads, intra_threads=1
             )
-        except RuntimeError as error:
-            reason = str(error).splitlines()[0]
-            raise UserError(f"CTranslate2 cannot load {folder} ({reason}): remove that folder") from error
 
     def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
         """As `Engine` says; ValueError for a plan that draws."""

@@ -27,7 +27,7 @@ QUANTIZATIONS = ("float32", "int8")
 NO_PART = (  # of a model
     "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "manifest.json",
 )  # fmt: skip
-FORMAT = "2"  # of what lies in the folder; counted up when it changes
+FORMAT = "3"  # of what lies in the folder; counted up when it changes
 
 
 class NotForCTranslate2(UserError):
