@@ -9,7 +9,7 @@ import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from seq2see.tokenizer.words import Piece
 
 FORMAT = {"format": "seq2see-trace", "version": 2}
 ARRAYS = ("log_probs", "entropies", "log_normalisers", "logits", "left_out")
+MOST_BYTES = 2**30  # of an unpacked file
 # What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
           RuntimeError, zlib.error)
@@ -95,6 +96,10 @@ def _read_json(data: bytes) -> dict[str, Any]:
 
 
 def _read_npz(file: Any) -> dict[str, Any]:
+    with ZipFile(file) as packed:
+        if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
+            raise ValueError(f"unpacked it would have more than {MOST_BYTES:,} bytes")
+    file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         record: dict[str, Any] = json.loads(arrays["record"].tobytes().decode("utf-8"))
         for name in set(arrays) - {"record"}:

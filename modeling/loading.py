@@ -24,6 +24,7 @@ from transformers.utils import logging
 from seq2see.errors import UserError
 from seq2see.vetting import read_header, vet, weight_files
 
+LARGEST = 1e12  # more is what a flipped bit makes of a weight, and no training does: its square overflows
 # What a checkpoint needs: text and tensors, nothing that runs when it is opened.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 
@@ -91,9 +92,8 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     _refuse(folder, "tensors are missing", report["missing_keys"])
     _refuse(folder, "tensors have the wrong shape", (_describe_mismatch(*entry) for entry in report["mismatched_keys"]))
     _refuse(folder, "tensors do not belong to this model", report["unexpected_keys"])
-    _refuse(
-        folder, "tensors hold NaN or infinity", (k for k, t in model.state_dict().items() if not t.isfinite().all())
-    )
+    wild = (name for name, tensor in model.state_dict().items() if not (tensor.abs() < LARGEST).all())
+    _refuse(folder, f"tensors hold NaN, infinity or numbers beyond {LARGEST:g}", wild)
     model.eval()
     _predict_something(folder, model)
     return model

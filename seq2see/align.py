@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import yaml
 from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
@@ -24,6 +23,7 @@ from seq2see.serve.translator import Translator
 from seq2see.tokenizer.links import Links, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import piece_spans
 from seq2see.training.checkpoints import find_record
+from seq2see.training.config import parse_yaml
 from seq2see.training.storybook import Storybook, StoryPair, generate
 
 AT_ONCE = 64  # sentence pairs whose traces are in memory together
@@ -93,7 +93,8 @@ def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
 def settings_of(folder: Path) -> dict:
     """What a run was trained with; empty where it does not say."""
     record = find_record(folder, "run.yaml")
-    return yaml.safe_load(record.read_text("utf-8")) if record else {}
+    settings = parse_yaml(record.read_text("utf-8"), str(record)) if record else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def storybook(settings: dict) -> Storybook:

@@ -294,6 +294,9 @@ def prepare_process() -> None:
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     if not sys.warnoptions and not debugging():
         warnings.simplefilter("ignore")
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed by whoever started us: the next file would get its number
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # not so under pytest and in notebooks
             stream.reconfigure(encoding="utf-8", errors=errors)
@@ -337,6 +340,17 @@ def complain(message: str) -> None:
     print(f"seq2see: {' '.join(message.split())}", file=sys.stderr, flush=True)
 
 
+def drop_output(*, unless_it_can_be_written: bool = False) -> None:
+    """Where output has nowhere to go, let what Python flushes at exit go nowhere: it would complain of it once more."""
+    if unless_it_can_be_written:
+        try:
+            sys.stdout.flush()
+            return
+        except OSError:
+            pass
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own) and return the exit code."""
     prepare_process()
@@ -355,12 +369,13 @@ def main(argv: list[str] | None = None) -> int:
         complain("interrupted")
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what Python flushes at exit has nowhere to go
+        drop_output()
         return 141
     except Exception as error:
         if debugging():
             traceback.print_exception(error)
         complain(describe(error))
+        drop_output(unless_it_can_be_written=True)
         return error.exit_code if isinstance(error, UserError) else 1
     finally:
         if in_main_thread:

@@ -20,6 +20,7 @@ from seq2see.serve.translator import Translator
 if TYPE_CHECKING:
     from seq2see.serve.scoring import Score
 
+LONGEST_LINE = 2**20  # bytes: no memory is asked for what nobody would wait for
 LINES_AT_ONCE = 256  # lines that are sorted by length together
 LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read before they are needed
 
@@ -103,7 +104,9 @@ def _windows(stream: BinaryIO) -> Iterator[list[Line]]:
 
 def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None:
     try:
-        for number, raw in enumerate(stream, start=1):
+        for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
+            if len(raw) > LONGEST_LINE:
+                raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; break it into lines")
             try:
                 text = raw.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:

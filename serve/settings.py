@@ -94,7 +94,7 @@ def _tree(path: str) -> dict[str, Any]:
 def _yaml(text: str, where: str) -> Any:
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise _wrong(f"{where} is not YAML") from None
 
 

@@ -1,4 +1,7 @@
-"""What every test runs under: one thread, no network, no telemetry; and the browser that some tests drive."""
+"""What every test runs under: one thread, no network, no telemetry; and the browser that some tests drive.
+
+Property tests draw a few examples each time; `tests/long_properties.py` runs them for as long as it is told.
+"""
 
 import os
 import signal
@@ -13,6 +16,7 @@ os.environ.update(
     GRADIO_ANALYTICS_ENABLED="False",
     TOKENIZERS_PARALLELISM="false",
     HF_DATASETS_CACHE=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}",
+    HYPOTHESIS_STORAGE_DIRECTORY=f"{tempfile.gettempdir()}/seq2see-tests-{os.getpid()}/hypothesis",
 )
 
 # A shell that runs the suite in the background has it ignore Ctrl-C, and what it starts with it; some tests press it.
@@ -27,6 +31,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine breaks no law
+settings.register_profile("brief", max_examples=25, database=None, **BUSY)
+settings.register_profile("long", max_examples=int(os.environ.get("EXAMPLES", "1000")), database=None, **BUSY)
+settings.load_profile("long" if "EXAMPLES" in os.environ else "brief")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -17,7 +17,7 @@ from transformers import AutoTokenizer, TokenizersBackend
 
 from seq2see.errors import UserError, told_in_one_line
 from seq2see.modeling import Seq2SeeConfig
-from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tag_slots, tagged_languages
+from seq2see.tokenizer.layout import END, FIRST_TAG, SPECIAL_TOKENS, TAG_SLOTS, tag_slots, tagged_languages
 from seq2see.tokenizer.words import Piece, piece_spans, refuse_surrogates
 
 
@@ -139,6 +139,9 @@ def load_tokenizer(folder: Path) -> Seq2SeeTokenizer:
     """The tokenizer of a checkpoint's folder; UserError where it cannot be read."""
     with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
         tokenizer: Seq2SeeTokenizer = Seq2SeeTokenizer.from_pretrained(folder, local_files_only=True)
+        special = (tokenizer.pad_token, tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token)
+    if special != SPECIAL_TOKENS or tokenizer.convert_tokens_to_ids(list(special)) != list(range(FIRST_TAG)):
+        raise UserError(f"the tokenizer in {folder} has other special tokens than {', '.join(SPECIAL_TOKENS)}")
     return tokenizer
 
 

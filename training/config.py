@@ -22,7 +22,15 @@ from seq2see.errors import UserError
 
 
 class Loader(yaml.SafeLoader):
-    """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number."""
+    """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number.
+
+    Without aliases: a page of them stands for more than any memory holds.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not read here")
+        return super().compose_node(parent, index)
 
 
 Loader.yaml_implicit_resolvers = {
@@ -99,16 +107,23 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     Raises UserError (exit code 2) for an unknown file, key or type.
     """
     text, name, where = _read(name_or_path)
-    try:
-        tree = yaml.load(text, Loader) or {}
-    except yaml.YAMLError as error:
-        raise _wrong(f"{where} is not YAML: {error}") from None
+    tree = parse_yaml(text, where) or {}
     if not isinstance(tree, dict):
         raise _wrong(f"{where} holds {type(tree).__name__}, expected sections such as data: and training:")
     for override in overrides:
         _apply(override, tree)
     tree.setdefault("name", name)
     return _build_run(tree, where)
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """What YAML says, as Python has it; UserError where it is none."""
+    try:
+        return yaml.load(text, Loader)
+    except RecursionError:
+        raise _wrong(f"{where} is not YAML: it is nested too deeply") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
+        raise _wrong(f"{where} is not YAML: {str(error)[:300]}") from None
 
 
 def packaged_names() -> list[str]:
@@ -137,10 +152,7 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
     key, equals, text = override.partition("=")
     if not equals or not key:
         raise _wrong(f"{override!r} is not key=value; write for instance data.path=mine.tsv")
-    try:
-        value = yaml.load(text, Loader)
-    except yaml.YAMLError:
-        raise _wrong(f"the value of {override!r} is not YAML") from None
+    value = parse_yaml(text, f"the value of {override!r}")
     *sections, last = key.split(".")
     for section in sections:
         tree = tree.setdefault(section, {})

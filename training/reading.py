@@ -211,11 +211,19 @@ def _table_rows(path: Path, languages: Sequence[str]) -> Iterator[Row]:
     if suffix in (".jsonl", ".json"):
         return _records(_json_lines(path), languages, str(path))
     if suffix == ".csv":
-        reader = csv.reader(line + "\n" for line in read_lines(path))
-        rows = ((reader.line_num, cells) for cells in reader)
+        rows = _csv(path)
     else:
         rows = ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
     return _delimited(rows, languages, path)
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    reader = csv.reader(line + "\n" for line in read_lines(path))
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:  # a NUL, or a field of 131,072 characters: a quote that is never closed
+        raise UserError(f"{path}, line {reader.line_num}: not CSV ({error})") from None
 
 
 def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Iterator[Row]:
@@ -242,8 +250,9 @@ def _json_lines(path: Path) -> Iterator[Any]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield json.loads(line)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path}, line {number}: not JSON ({error.msg}); write one object a line") from None
+        except (ValueError, RecursionError) as error:
+            reason = str(error).partition(":")[0]
+            raise UserError(f"{path}, line {number}: not JSON ({reason}); write one object a line") from None
 
 
 def _parquet(path: Path) -> Iterator[Any]:
@@ -260,7 +269,8 @@ def _parquet(path: Path) -> Iterator[Any]:
 def _records(rows: Iterable[Any], languages: Sequence[str], where: str) -> Iterator[Row]:
     """Records {"en": ..., "fr": ...}, {"translation": {...}}, or with just as many fields as languages, in order."""
     for number, row in enumerate(rows, start=1):
-        record = row.get("translation", row) if isinstance(row, dict) else {}
+        inner = row.get("translation", row) if isinstance(row, dict) else None
+        record = inner if isinstance(inner, dict) else {}
         if set(languages) <= set(record):
             sides = [record[language] for language in languages]
         elif len(record) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", key) for key in record):

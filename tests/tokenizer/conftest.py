@@ -3,14 +3,10 @@
 import json
 
 import pytest
-from hypothesis import settings
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import BartTokenizer, T5Tokenizer
 
 from seq2see.tokenizer import Seq2SeeTokenizer, train_tokenizer
-
-settings.register_profile("untimed", deadline=None)  # a busy machine breaks no law
-settings.load_profile("untimed")
 
 SENTENCES = [
     ("en", "The goat chased the wolf because it was hungry."),

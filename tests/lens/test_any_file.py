@@ -1,0 +1,77 @@
+"""Whatever has become of a saved trace, it is read or refused by one line.
+
+pytest tests/lens/test_any_file.py
+"""
+
+import copy
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see.errors import UserError
+from seq2see.lens import Trace, to_terminal
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.fixture(scope="module")
+def saved(trace, tmp_path_factory):
+    """The bytes of a short trace in both forms."""
+    folder = tmp_path_factory.mktemp("saved")
+    replace(trace, logits=None).save(folder / "t.json")
+    trace.save(folder / "t.npz")
+    return {suffix: (folder / f"t.{suffix}").read_bytes() for suffix in ("json", "npz")}
+
+
+def read(path):
+    """Read it, and draw what was read."""
+    try:
+        loaded = Trace.load(path)
+        to_terminal(loaded)
+    except UserError as error:
+        assert "\n" not in str(error) and len(str(error)) < 500
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
+def test_a_flipped_bit_or_a_cut(saved, suffix, at, bit, cut, tmp_path_factory):
+    data = bytearray(saved[suffix])
+    place = int(at * len(data))
+    data[place] ^= 1 << bit
+    path = tmp_path_factory.getbasetemp() / f"damaged.{suffix}"
+    path.write_bytes(data[:place] if cut else data)
+    read(path)
+
+
+@given(data=st.data())
+def test_another_value_somewhere(saved, data, tmp_path_factory):
+    record = copy.deepcopy(json.loads(saved["json"]))
+    place, key = record, data.draw(st.sampled_from(sorted(record)))
+    while place[key] and isinstance(place[key], list | dict) and data.draw(st.booleans()):
+        place = place[key]
+        keys = sorted(place) if isinstance(place, dict) else range(len(place))
+        key = data.draw(st.sampled_from(keys))
+    place[key] = data.draw(VALUES)
+    path = tmp_path_factory.getbasetemp() / "changed.json"
+    path.write_text(json.dumps(record), "utf-8")
+    read(path)
+
+
+def test_a_file_that_unpacks_without_end(trace, tmp_path):
+    trace.save(tmp_path / "t.npz")
+    with zipfile.ZipFile(tmp_path / "t.npz", "a", zipfile.ZIP_DEFLATED) as packed, \
+            packed.open("cross.norm.npy", "w", force_zip64=True) as file:  # fmt: skip
+        np.lib.format.write_array_header_1_0(file, {"shape": (2**29,), "fortran_order": False, "descr": "<f4"})
+        for _ in range(2**11 + 1):
+            file.write(bytes(2**19))
+    with pytest.raises(UserError, match="unpacked it would have more than"):
+        Trace.load(tmp_path / "t.npz")

@@ -1,0 +1,101 @@
+"""What can become of a command's input and output: each ends with its exit code and at most one line.
+
+pytest tests/package/test_streams.py
+"""
+
+import io
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seq2see import cli
+from seq2see.errors import UserError
+from seq2see.serve.commands import LONGEST_LINE, _windows
+from seq2see.serve.server import bind
+
+posix = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell and its devices")
+
+
+def shell(line: str, **options) -> subprocess.CompletedProcess[str]:
+    """A shell line in which $SEQ2SEE is the command."""
+    environment = {**os.environ, "SEQ2SEE": f"{sys.executable} -m seq2see"}
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment, **options)
+
+
+class Endless(io.RawIOBase):
+    """Text without a line's end, and how much of it was asked for."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        buffer[:] = b"a" * len(buffer)
+        self.given += len(buffer)
+        assert self.given < 4 * LONGEST_LINE, "it reads on and on"
+        return len(buffer)
+
+
+def test_a_line_without_end_takes_no_memory() -> None:
+    with pytest.raises(UserError, match="line 1 of the input is longer than 1,048,576 bytes"):
+        list(_windows(io.BufferedReader(Endless())))
+
+
+def test_the_longest_line_is_read() -> None:
+    [[(number, text)]] = _windows(io.BytesIO(b"a" * (LONGEST_LINE - 1) + b"\n"))
+    assert (number, len(text)) == (1, LONGEST_LINE - 1)
+
+
+@posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    done = shell("$SEQ2SEE env > /dev/full")
+    assert done.returncode == 1
+    assert done.stderr == "seq2see: error: No space left on device\n"
+
+
+@posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_nothing_to_fail_at(closed: str) -> None:
+    done = shell(f"$SEQ2SEE env {closed}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@posix
+def test_what_is_wrong_goes_nowhere_but_to_stderr() -> None:
+    done = shell("$SEQ2SEE evaluate no/such/run 2>&-")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_a_busy_port_is_one_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"cannot listen on 127.0.0.1 port {port}: .*choose another by --port"):
+            bind("127.0.0.1", port)
+
+
+def test_output_that_cannot_be_written_is_one_line(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("nowhere/look.html", "nowhere/look.json", "nowhere/look.npz", "nowhere/look.png"):
+        code = cli.main(["look", str(folder), "The cat.", "--engine", "torch", "--out", str(tmp_path / name)])
+        out, err = capsys.readouterr()
+        assert (code, out) == (1, "")
+        [line] = err.splitlines()
+        assert line.startswith("seq2see: error: ") and name in line
+
+
+@pytest.mark.parametrize("width", [0, 1, 7, 20])
+def test_a_narrow_terminal_shows_the_map_in_blocks(folder: Path, width: int, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert cli.main(["look", str(folder), "The cat.", "--engine", "torch"]) == 0
+    out, err = capsys.readouterr()
+    assert out and "Traceback" not in err
