@@ -20,6 +20,13 @@ from seq2see.tokenizer.words import Piece
 
 FORMAT = {"format": "seq2see-trace", "version": 2}
 ARRAYS = ("log_probs", "entropies", "log_normalisers", "logits", "left_out")
+PLAIN: dict[str, Any] = {
+    **dict.fromkeys(("source_text", "target_text", "engine", "precision", "model", "rows"), str),
+    **dict.fromkeys(("source_language", "target_language"), str),
+    "given": int,
+    "score": int | float | None,
+    "engine_log_prob": int | float | None,
+}
 MOST_BYTES = 2**30  # of an unpacked file
 # What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
@@ -51,17 +58,41 @@ def load(path: str | Path) -> Trace:
             record = _read_json(file.read()) if suffix == ".json" else _read_npz(file)
             if {name: record.pop(name) for name in FORMAT} != FORMAT:
                 raise ValueError("it has another format or version")
-            for name in ("source", "target", "inputs"):
-                record[name] = tuple(Piece(**piece) for piece in record[name])
+            for name, text in (("source", "source_text"), ("target", "target_text"), ("inputs", "target_text")):
+                record[name] = tuple(_piece(piece, record[text]) for piece in record[name])
             for name in ("source_ids", "target_ids"):
-                record[name] = tuple(record[name])
+                record[name] = tuple(_typed(int, id, name) for id in record[name])
+            for name, kind in PLAIN.items():
+                _typed(kind, record[name], name)
             if record.get("trust") is not None:
                 record["trust"] = Trust.from_plain(record["trust"])
-            record["top"] = tuple(tuple(Candidate(**candidate) for candidate in step) for step in record["top"])
+            record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
             return Trace(**record)
         except DAMAGE as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
+
+
+def _typed(kind: Any, value: Any, name: str) -> Any:
+    """The value, which is of that type; a number that is whole may stand for one that need not be."""
+    if isinstance(value, bool) is not (kind is bool) or not isinstance(value, int | float if kind is float else kind):
+        raise ValueError(f"{name} holds {str(value)[:40]!r}")
+    return value
+
+
+def _piece(plain: dict[str, Any], text: str) -> Piece:
+    piece = Piece(**plain)
+    word = 0 if piece.word is None else piece.word
+    for name, value in (("start", piece.start), ("end", piece.end), ("word", word)):
+        _typed(int, value, name)
+    _typed(str, piece.text, "text")
+    if not (0 <= piece.start <= piece.end <= len(text) and word >= 0):
+        raise ValueError(f"a piece has the span {piece.start}:{piece.end}")
+    return piece
+
+
+def _candidate(id: Any, text: Any, log_prob: Any) -> Candidate:
+    return Candidate(_typed(int, id, "id"), _typed(str, text, "text"), _typed(float, log_prob, "log_prob"))
 
 
 def _suffix(path: Path) -> str:
@@ -105,12 +136,18 @@ def _read_npz(file: Any) -> dict[str, Any]:
         for name in set(arrays) - {"record"}:
             kind, _, view = name.partition(".")
             if view and kind in KINDS:
-                record.setdefault(kind, {})[view] = arrays[name]
+                record.setdefault(kind, {})[view] = _numbers(arrays[name])
             elif name in ARRAYS:
-                record[name] = arrays[name]
+                record[name] = _numbers(arrays[name])
             else:
                 raise ValueError(f"it holds {name!r}")
     return record
+
+
+def _numbers(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind != "f":
+        raise ValueError(f"it holds an array of {array.dtype}")
+    return array
 
 
 def _exact(array: np.ndarray) -> Any:

@@ -285,6 +285,9 @@ def add_address(command: Parser, *, port: int | None, port_help: str) -> None:
 
 def prepare_process() -> None:
     """Set what every verb wants before anything heavy is imported: no telemetry, no chatter, UTF-8 on every stream."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed by whoever started us: the next file would get its number
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -294,9 +297,6 @@ def prepare_process() -> None:
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
     if not sys.warnoptions and not debugging():
         warnings.simplefilter("ignore")
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:  # closed by whoever started us: the next file would get its number
-            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # not so under pytest and in notebooks
             stream.reconfigure(encoding="utf-8", errors=errors)
@@ -340,15 +340,12 @@ def complain(message: str) -> None:
     print(f"seq2see: {' '.join(message.split())}", file=sys.stderr, flush=True)
 
 
-def drop_output(*, unless_it_can_be_written: bool = False) -> None:
-    """Where output has nowhere to go, let what Python flushes at exit go nowhere: it would complain of it once more."""
-    if unless_it_can_be_written:
-        try:
-            sys.stdout.flush()
-            return
-        except OSError:
-            pass
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def drop_output() -> None:
+    """Let what could not be written go nowhere: Python flushes at exit, and would complain of it once more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -357,14 +354,15 @@ def main(argv: list[str] | None = None) -> int:
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, stop_on_sigterm) if in_main_thread else None
     try:
-        parser = build_parser()
-        args = parse(parser, argv)
-        if "function" not in args:
-            parser.print_help(sys.stderr)
-            return 2
-        code = run_verb(args)
-        sys.stdout.flush()  # here, so that a reader who has gone is noticed while we can still be quiet about it
-        return code
+        try:
+            parser = build_parser()
+            args = parse(parser, argv)
+            if "function" not in args:
+                parser.print_help(sys.stderr)
+                return 2
+            return run_verb(args)
+        finally:
+            sys.stdout.flush()  # here, so that a reader who has gone is noticed while we can still be quiet about it
     except KeyboardInterrupt:
         complain("interrupted")
         return 130
@@ -375,7 +373,7 @@ def main(argv: list[str] | None = None) -> int:
         if debugging():
             traceback.print_exception(error)
         complain(describe(error))
-        drop_output(unless_it_can_be_written=True)
+        drop_output()
         return error.exit_code if isinstance(error, UserError) else 1
     finally:
         if in_main_thread:

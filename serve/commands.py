@@ -106,7 +106,7 @@ def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None
     try:
         for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
             if len(raw) > LONGEST_LINE:
-                raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; break it into lines")
+                raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; break it up")
             try:
                 text = raw.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:

@@ -39,7 +39,7 @@ _JOINER = r"(?:(?=[-‐‑'’·\u00ad])\X)"  # inside a word: well-known, didn'
 _DECIMAL = r"(?:(?<=\p{N})(?=[.,:])\X(?=\p{N}))"  # inside a number: 3,5 and 10:30
 _WORD = rf"{_LETTER}+(?:(?:{_JOINER}|{_DECIMAL}){_LETTER}+)*"
 _ABBREVIATION = r"(?:(?=\p{Latin})\X(?=\.)\X){2,}"  # U.S., e.g.
-_OTHER = r"(?:(?=\.)\X){2,}|(?!\s)\X"  # an ellipsis; else one grapheme: punctuation, an emoji, a Chinese character
+_OTHER = r"(?:(?=\.)\X){2,}|(?![\s\x1c-\x1f])\X"  # an ellipsis; else one grapheme: punctuation, an emoji, 漢
 
 # French. A clitic after its verb is a word of its own (a-t-il, est-ce, donne-le-moi, va-t'en), and so is an elided
 # word before an apostrophe; the compounds in _FRENCH_WHOLE are words of the lexicon that only look like these.

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from seq2see import Translator
 from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS
 
-INJECTED = st.sampled_from(["</s>", "<pad>", "<s>", "<unk>", "<2fr>", "<2de>", "<tag3>", "<0x41>", "▁", "<b>", "</b>", "&lt;"])
+INJECTED = st.sampled_from(
+    ["</s>", "<pad>", "<s>", "<unk>", "<2fr>", "<2de>", "<tag3>", "<0x41>", "▁", "<b>", "</b>", "&lt;"]
+)
 TEXTS = st.lists(INJECTED | st.text(max_size=12), max_size=6).map("".join)
 SHORT = {"num_beams": 1, "max_new_tokens": 6}
 
@@ -30,16 +32,16 @@ def engine(request, folder, tmp_path_factory):
 @example(text="\0")
 @example(text="a" * 3_000)
 @example(text=". " * 200)
-@example(text="\u0301" * 300)
 @example(text="\ufdfa" * 50)
 @given(text=TEXTS)
 def test_any_text_is_translated_and_comes_to_an_end(engine, text):
+    """But for one character of more pieces than the model takes (an `a` of a hundred accents): it is refused."""
     result = engine(text, **SHORT)
     for part in result.parts:
         [found] = part.hypotheses
         assert len(found.token_ids) <= 6 + 1
     assert result.parts or result.text == text
-    assert engine(text, format="html", **SHORT).source_text
+    assert engine(text, format="html", **SHORT).source_text == text
 
 
 @given(text=TEXTS)
@@ -61,15 +63,16 @@ def test_a_batch_is_its_members(engine, texts):
 
 PATHS = ["/translate", "/detect", "/", "/models/stub", "/v1/translate", "/v1/look"]
 NAMES = ["q", "source", "target", "format", "alternatives", "inputs", "parameters", "texts", "text", "src_lang",
-         "tgt_lang", "generate_parameters", "num_beams", "max_new_tokens", "views", "alternative", "api_key"]  # fmt: skip
+         "tgt_lang", "generate_parameters", "num_beams", "max_new_tokens", "views", "api_key"]  # fmt: skip
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(["en", "fr", "auto"]),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from(["en", "fr"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=6,
 )
-BODIES = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6).map(json.dumps).map(str.encode) | st.binary(max_size=60)
+OBJECTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6)
+BODIES = OBJECTS.map(json.dumps).map(str.encode) | st.binary(max_size=60)
 TYPES = st.sampled_from(["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
-                         "text/plain", "application/json; charset=utf-16", "\x00"])  # fmt: skip
+                         "text/plain", "application/json; charset=utf-16", "x"])  # fmt: skip
 
 
 @example(path="/translate", kind="application/json", body=b'{"q": "\\ud800", "source": "en", "target": "fr"}')

@@ -3,13 +3,14 @@
 pytest tests/tokenizer/test_any_text.py
 """
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seq2see.tokenizer import Seq2SeeTokenizer, split_words
 from seq2see.tokenizer.layout import FIRST_TAG, SPECIAL_TOKENS, TAG_SLOTS
 
-INJECTED = st.sampled_from([*SPECIAL_TOKENS, "<2de>", "<2fr>", "<2hi>", "<tag3>", "<tag31>", "<0x41>", "<0x0A>", "▁", ">>fra<<"])
+TYPED = ["<2de>", "<2fr>", "<2hi>", "<tag3>", "<tag31>", "<0x41>", "<0x0A>", "▁", ">>fra<<"]
+INJECTED = st.sampled_from([*SPECIAL_TOKENS, *TYPED])
 TEXTS = st.lists(INJECTED | st.text(max_size=8), max_size=8).map("".join)
 SPECIAL = range(FIRST_TAG + TAG_SLOTS)
 
@@ -23,6 +24,7 @@ def test_nothing_in_a_text_is_special(tokenizer: Seq2SeeTokenizer, text: str) ->
     assert tokenizer.decode_text(source) == tokenizer.decode_text(target) == text
 
 
+@example(text="\x1f", language="en")
 @given(text=TEXTS, language=st.sampled_from(["en", "fr", "hi", "zh"]))
 def test_pieces_cover_the_text_and_lie_in_its_words(tokenizer: Seq2SeeTokenizer, text: str, language: str) -> None:
     words = split_words(text, language=language)
