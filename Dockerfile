@@ -6,8 +6,9 @@ FROM python:3.12-slim
 
 WORKDIR /app
 COPY . .
-RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-        -c constraints.txt '.[serve,fast,mcp]' \
+RUN pip install --no-cache-dir --require-hashes --no-deps -r requirements-use.txt \
+    && pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -c constraints.txt torch \
+    && pip install --no-cache-dir --no-deps --no-build-isolation . \
     && useradd --create-home --uid 10001 seq2see
 
 # What may not be written beside a model (its export for CTranslate2) goes to the cache.

@@ -2,6 +2,7 @@
 #   make demo     train the small built-in model, if it is not there yet, and open the page on it
 #   make test     everything below `check`, then the tests
 #   make check    lint and types
+#   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
 # Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests.
 # A small torch for machines without an NVIDIA GPU: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make demo
@@ -13,7 +14,7 @@ USE := .venv/.installed-use
 DEV := .venv/.installed-dev
 SHELL := /bin/bash
 
-.PHONY: demo test check lint types bench
+.PHONY: demo test check lint types cover bench
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -29,19 +30,29 @@ lint: $(DEV)
 types: $(DEV)
 	$(BIN)/python tests/package/check_types.py
 
+cover: $(DEV)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term-missing:skip-covered
+
 bench: $(DEV)
 	@shopt -s nullglob; set -e; scripts=(benchmarks/[a-z]*.py); \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(BIN)/python "$$script" --quick; done; \
 	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
 
-# What is installed follows these two files; an editable install follows the sources by itself.
-$(USE): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install -c constraints.txt -e '.[serve,fast]'
-	touch $@
+# What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
+# its hash but torch, whose right build depends on the machine, and what that brings.
+define install
+$(BIN)/python -m pip install --require-hashes --no-deps -r $(1)
+$(BIN)/python -m pip install -c constraints.txt torch
+$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+touch $@
+endef
 
-$(DEV): pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install -c constraints.txt -e '.[serve,fast,lora,tensorboard,mcp,dev]'
-	touch $@ $(USE)
+$(USE): pyproject.toml constraints.txt requirements-use.txt | $(BIN)/python
+	$(call install,requirements-use.txt)
+
+$(DEV): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
+	$(call install,requirements-dev.txt)
+	touch $(USE)
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv

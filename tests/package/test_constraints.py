@@ -1,5 +1,6 @@
 """constraints.txt pins everything that the package and its extras ask for, and this environment has those versions."""
 
+import re
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -56,3 +57,20 @@ def test_what_the_pinned_packages_ask_for_is_pinned_too() -> None:
 
 def test_this_python_is_one_that_the_package_supports() -> None:
     assert Requirement(f"x{PROJECT['requires-python']}").specifier.contains(".".join(map(str, sys.version_info[:3])))
+
+
+@pytest.mark.parametrize("name", ["use", "dev"])
+def test_what_make_installs_is_checked_by_hash_at_its_pin(name: str) -> None:
+    """All but torch and what its builds bring: see lock.py."""
+    text = (ROOT / f"requirements-{name}.txt").read_text("utf-8")
+    blocks = re.findall(r"^(\w.*?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text, re.MULTILINE)
+    assert len(blocks) == len(re.findall(r"^\w", text, re.MULTILINE))
+    locked = {canonicalize_name(one.name): one for one in (Requirement(line) for line, _ in blocks)}
+    for package, requirement in locked.items():
+        if package in PINS:
+            assert requirement.specifier == PINS[package].specifier
+        else:
+            assert "emscripten" in str(requirement.marker)
+    lists = {"use": ("serve", "fast"), "dev": ("serve", "fast", "lora", "tensorboard", "mcp", "dev")}[name]
+    asked = [*PROJECT["dependencies"], *(line for extra in lists for line in PROJECT["optional-dependencies"][extra])]
+    assert {canonicalize_name(Requirement(line).name) for line in asked} - set(locked) == {"torch"}
