@@ -17,10 +17,10 @@ class Forgetful(SessionState):
             super().__setitem__(key, value)
 
     def _update_config(self, key: int) -> None:
-        pass
+        self.config_values.pop(key, None)
 
     def _update_value_in_config(self, key: int, value: Any) -> None:
-        pass
+        self.config_values.pop(key, None)
 
 
 def forget() -> None:

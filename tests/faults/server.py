@@ -131,9 +131,9 @@ FAULTS = [
     ),
     Fault(
         "server: drawing imports torch",
-        "serve/ui/components/attention_map.py",
-        "from seq2see.lens.show import asset",
-        "from seq2see.lens.reading import trace_texts as asset\nfrom seq2see.lens.show import asset",
+        "serve/ui/components/explorer.py",
+        "from seq2see.lens.show import script\n",
+        "from seq2see.lens.reading import trace_texts as script\nfrom seq2see.lens.show import script\n",
         tests="tests/serve/test_server.py -k imports",
     ),
 ]

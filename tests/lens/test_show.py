@@ -138,7 +138,8 @@ def test_the_page_is_one_file_and_text_stays_data(seq2see):
     target = tokenizer.encode_target(attack, language="fr")
     [made] = trace_hypotheses(model, tokenizer, [attack], [target], model_name=attack)
     page = to_html(made)
-    assert not re.search(r"https?://|//cdn|<link|src=|@import", page)
+    fetching = page.replace("http://www.w3.org/2000/svg", "")  # the name of a kind of picture
+    assert not re.search(r"https?://|//cdn|<link|src=|@import", fetching)
     assert page.count("</script>") == 2 and attack not in page
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert json.loads(data[1])["source_text"] == attack

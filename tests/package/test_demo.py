@@ -183,7 +183,7 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
 
     from tiny import seq2see
 
-    from seq2see.learner import SENTENCE, Telling
+    from seq2see.learner import MOST_PIECES, SENTENCE, Telling
     from seq2see.lens import word_map
     from seq2see.serve.translator import Translator
 
@@ -197,7 +197,7 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "record.json").read_text("utf-8"))
     assert model.training
     translator = Translator(model.eval(), tokenizer)
-    result = translator(SENTENCE, num_beams=1)
+    result = translator(SENTENCE, num_beams=1, max_new_tokens=MOST_PIECES)
     [trace] = translator.look(result)
     assert (record["state"], record["step"], record["steps"]) == ("learning", 1, 10)
     assert record["losses"] == [[1, 7.5]] and record["translation"] == result.text

@@ -144,7 +144,7 @@ def test_a_damaged_export_is_told(tmp_path):
     run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
     folder = export.exported(run, quantization="int8")
     (folder / "model.bin").write_bytes(b"x")
-    with pytest.raises(UserError, match="remove that folder"):
+    with pytest.raises(UserError, match="model.bin is damaged"):
         Translator.from_pretrained(run)
 
 

@@ -232,10 +232,11 @@ def test_look_gives_every_layer_and_head(translator):
 @pytest.mark.parametrize(
     ("file", "content", "told"),
     [
-        ("tokenizer.json", "{", "the tokenizer in .* cannot be read"),
+        ("tokenizer.json", "{", "tokenizer.json is not valid JSON"),
         ("tokenizer.json", None, "the tokenizer in .* cannot be read"),
-        ("seen_words.json", "[1]", "not a list of words"),
-        ("seen_words.json", "{", "not a list of words"),
+        ("seen_words.json", "[1]", "seen_words.json holds a list, expected an object"),
+        ("seen_words.json", '{"en": 1}', "not a list of words"),
+        ("seen_words.json", "{", "seen_words.json is not valid JSON"),
         ("model.safetensors", None, "no model.safetensors"),
     ],
 )
@@ -253,5 +254,5 @@ def test_a_tokenizer_of_another_model_is_refused(folder, tmp_path):
     plan = json.loads(path.read_text())
     plan["model"]["vocab"] |= {f"zz{i}": len(plan["model"]["vocab"]) + i for i in range(500)}
     path.write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="they do not belong together"):
+    with pytest.raises(UserError, match="tokenizer.json: expected ids of pieces from 0 to 399"):
         Translator.from_pretrained(broken)

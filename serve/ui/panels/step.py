@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from seq2see.lens.logits import logit_lens
 from seq2see.lens.wording import label
 from seq2see.serve.translator import Translator
 from seq2see.serve.ui.panels import Question
@@ -10,6 +9,8 @@ from seq2see.serve.ui.panels import Question
 
 def layers(translator: Translator, asked: Question) -> dict[str, Any]:
     """For each layer and step: the piece's log-probability and rank there, and the layer's own five candidates."""
+    from seq2see.lens.logits import logit_lens  # imports torch
+
     trace = asked.trace(translator)
     with translator.inside() as (model, tokenizer):
         [found] = logit_lens(model, tokenizer, [trace])

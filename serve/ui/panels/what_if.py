@@ -7,7 +7,6 @@ import gradio as gr
 from pydantic import Field
 
 from seq2see.errors import UserError
-from seq2see.lens.beams import beam_tree
 from seq2see.lens.changes import changed_words
 from seq2see.lens.show import view_data
 from seq2see.lens.wording import label
@@ -64,6 +63,8 @@ async def _other(service: Service, asked: OtherQuestion, request: gr.Request) ->
 
 def tree(translator: Translator, asked: TreeQuestion) -> dict[str, Any]:
     """The nodes of each step: [piece, number of its parent, log-probability, score]; the hypotheses, best first."""
+    from seq2see.lens.beams import beam_tree  # imports torch
+
     first = translator.tag(asked.shown.target)
     with translator.inside() as (model, tokenizer):
         found = beam_tree(model, tokenizer, asked.chosen.text, num_beams=asked.num_beams, first=first)

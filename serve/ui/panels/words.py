@@ -1,16 +1,18 @@
 """Words: one word in several sentences, its neighbours in the vocabulary, and analogies."""
 
 from itertools import combinations
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from seq2see.errors import UserError
-from seq2see.lens.embeddings import Neighbour, analogy, contextual, distances, neighbours, project
 from seq2see.lens.wording import label
 from seq2see.serve.translator import Translator
 from seq2see.serve.ui.panels import Question
+
+if TYPE_CHECKING:
+    from seq2see.lens.embeddings import Neighbour
 
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
@@ -36,6 +38,8 @@ class NearQuestion(Question):
 
 def words(translator: Translator, asked: WordsQuestion) -> dict[str, Any]:
     """The word's vectors in each sentence, layer by layer: a plane to see them in, and how far apart each two are."""
+    from seq2see.lens.embeddings import contextual, distances, project  # imports torch
+
     if len(asked.sentences) < 2:
         raise UserError("write the word in two sentences or more, one a line")
     with translator.inside() as (model, tokenizer):
@@ -50,6 +54,8 @@ def words(translator: Translator, asked: WordsQuestion) -> dict[str, Any]:
 
 def near(translator: Translator, asked: NearQuestion) -> dict[str, Any]:
     """[piece, how near, whether it was asked with], nearest first."""
+    from seq2see.lens.embeddings import analogy, neighbours
+
     words = [one.strip() for one in (asked.word, asked.minus, asked.plus)]
     with translator.inside() as (model, tokenizer):
         if words[1] or words[2]:
@@ -59,5 +65,5 @@ def near(translator: Translator, asked: NearQuestion) -> dict[str, Any]:
     return {"near": [_plain(one) for one in found]}
 
 
-def _plain(one: Neighbour) -> list[Any]:
+def _plain(one: "Neighbour") -> list[Any]:
     return [label(one.text), one.value, one.asked]
