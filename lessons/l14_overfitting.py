@@ -193,5 +193,5 @@ def draw(result: Result) -> Figure:
     panels[1].set_ylim(0, 100)
     panels[2].set_ylim(0)
     handles, names = panels[1].get_legend_handles_labels()
-    figure.legend(handles, [f"{name} sentences" for name in names], loc="outside lower center", ncols=4)
+    figure.legend(handles, names, title="sentences", loc="outside lower center", ncols=4)
     return figure
