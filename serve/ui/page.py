@@ -13,7 +13,6 @@ from seq2see.serve.page_api import add_api, mcp_installed
 from seq2see.serve.service import Service
 from seq2see.serve.ui.files import text_of
 from seq2see.serve.ui.first_minute import build_first_minute
-from seq2see.serve.ui.forgetting import forget
 from seq2see.serve.ui.learn_tab import build_learn
 from seq2see.serve.ui.look_tab import build_look
 from seq2see.serve.ui.translate_tab import about, asked_by_link, build_translate
@@ -63,7 +62,6 @@ def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
 
     A parent of its own: in ours, Gradio would leave it to our CORS to say which sites may read the page.
     """
-    forget()
     parent = FastAPI()
     theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
     settings: dict[str, Any] = {"theme": theme, "css": text_of("style.css")}

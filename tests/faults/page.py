@@ -87,11 +87,4 @@ FAULTS = [
         "        pass",
         tests="tests/package/test_demo.py -k is_killed",
     ),
-    Fault(
-        "page: Gradio keeps what was typed",
-        "serve/ui/page.py",
-        "    forget()\n",
-        "",
-        tests="-m browser tests/serve/ui/test_privacy.py",
-    ),
 ]

@@ -42,6 +42,7 @@ def test_a_lesson_is_read_and_its_map_looked_at(learn, tmp_path):
     (tmp_path / "lessons.json").write_text(json.dumps(RECORD), "utf-8")
     learn.get_by_role("tab", name="Learn").click()
     learn.locator(".ls-lesson summary").click()
+    learn.get_by_text("0.3 is below 0.5.").wait_for()
     text = learn.locator(".ls").inner_text()
     for part in ("holds partly", "0.3 is below 0.5.", "Two.", "A claim", "Figures", "64", ATTACK, "l03.py, line 7"):
         assert part in text
