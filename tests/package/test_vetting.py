@@ -350,3 +350,11 @@ def test_the_vocabulary_in_a_file_of_its_own(marian, tmp_path):
     folder = copied(marian, tmp_path / "copy")
     edit(folder / "vocab.json", a=0, b=HUGE)
     assert "vocab.json" in refused(folder)
+
+
+def test_the_sizes_of_our_own_are_those_of_our_configuration() -> None:
+    """They are written twice, since vetting imports no library."""
+    from seq2see.modeling.configuration_seq2see import LIMITS
+    from seq2see.vetting import SIZES
+
+    assert LIMITS.items() <= SIZES.items()
