@@ -1,5 +1,7 @@
 """What the trained lessons compute, on small networks that have not been trained."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -175,7 +177,9 @@ def test_a_straight_cut_tells_apart_what_differs_and_nothing_else() -> None:
     assert meaning.read(alike)[1] == pytest.approx(1)
 
 
-def test_what_was_trained_is_found_again_and_does_not_depend_on_what_was_before(bench: Workbench) -> None:
+def test_what_was_trained_is_found_again_and_does_not_depend_on_what_was_before(
+        bench: Workbench, tmp_path: Path) -> None:
+    bench = replace(bench, shelf=tmp_path)  # the session's own shelf holds what other tests trained
     first = small.trained(bench, Recipe(steps=3), 0)
     torch.rand(5)
     again = small.trained(bench, Recipe(steps=3), 0)
