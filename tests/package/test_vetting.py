@@ -3,11 +3,11 @@
 pytest tests/package/test_vetting.py
 """
 
-import copy
 import hashlib
 import json
 import os
 import pickle
+import resource
 import subprocess
 import sys
 
@@ -306,14 +306,30 @@ BOMBS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_tokenizer_made_to_hurt(folder, name):
+def plant(name, folder):
     path = folder / "tokenizer.json"
-    program = copy.deepcopy(json.loads(path.read_text()))
+    program = json.loads(path.read_text())
     BOMBS[name](program)
     path.unlink()
     path.write_text(json.dumps(program))
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_tokenizer_made_to_hurt(folder, name):
+    plant(name, folder)
     assert "tokenizer.json" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["a word and a half", "many in a row", "growth by steps", "id beyond"])
+def test_the_command_refuses_it_in_two_seconds_and_500_megabytes(folder, name):
+    plant(name, folder)
+    limits = {resource.RLIMIT_CPU: 2, resource.RLIMIT_AS: 500 * 2**20}  # seconds of processor time, bytes
+    ended = subprocess.run(
+        [sys.executable, "-m", "seq2see", "translate", folder],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        preexec_fn=lambda: [resource.setrlimit(what, (most, most)) for what, most in limits.items()],
+    )  # fmt: skip
+    assert ended.returncode == 1 and str(folder / "tokenizer.json") in ended.stderr and ended.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
