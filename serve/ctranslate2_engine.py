@@ -3,6 +3,8 @@
 It has one seed for all that it draws, and cannot draw the same again in another batch, so it searches and never draws.
 """
 
+import gc
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +16,10 @@ from seq2see.serve.engine import Found
 from seq2see.serve.plan import Plan
 
 BATCH_TOKENS = 1024  # source pieces of one batch, padding counted
+
+# CTranslate2's destructor waits for its threads, and a forked child (a worker of a data loader) has none of them: there
+# Python's collector must leave alone what the parent dropped.
+os.register_at_fork(after_in_child=gc.freeze)
 
 
 class CTranslate2Engine:

@@ -103,6 +103,25 @@ sys.stdout.buffer.write(result.text.encode())
     assert (done.returncode, done.stdout.decode()) == (0, expected), done.stderr
 
 
+def test_a_forked_child_does_not_wait_for_threads_it_has_not(run):
+    script = f"""
+import os
+from seq2see import Translator
+translator = Translator.from_pretrained({str(run)!r})
+translator("The cat.")
+translator.itself = translator  # a cycle: it is freed when the collector comes by
+del translator
+child = os.fork()
+if child == 0:
+    import gc, signal
+    signal.alarm(20)
+    gc.collect()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
 def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
     folder = export.exported(run, quantization="int8")
     assert folder.parent == run and folder != export.exported(run, quantization="float32")
