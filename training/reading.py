@@ -26,6 +26,7 @@ from seq2see.training.cache import fingerprint
 from seq2see.training.config import DataConfig
 
 TABLES = {".tsv", ".csv", ".jsonl", ".json", ".parquet"}
+LONGEST = 2**24  # bytes of a line: one that is longer is not read to its end
 BOM, CR = "byte-order marks, taken off", "Windows line ends, taken off"
 
 
@@ -187,7 +188,9 @@ def read_lines(path: Path, *, mended: Counter[str] | None = None) -> Iterator[st
     errors = "strict" if mended is None else "surrogateescape"
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), start=1):
+                if len(line) > LONGEST:
+                    raise UserError(f"{path}, line {number}, has more than {LONGEST:,} bytes, expected a sentence")
                 line = line.removesuffix(b"\n")
                 if number == 1 and line.startswith(codecs.BOM_UTF8):
                     line = line.removeprefix(codecs.BOM_UTF8)

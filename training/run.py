@@ -13,14 +13,13 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import datasets
 import tokenizers
 import transformers
-import yaml
 from huggingface_hub.errors import StrictDataclassError
 from transformers import GenerationConfig, PreTrainedModel, TrainerCallback, TrainerState
 
@@ -206,13 +205,12 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
         say(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
     if checkpoint and (output / "run.yaml").exists():
-        before = yaml.safe_load((output / "run.yaml").read_text("utf-8"))
-        now = yaml.safe_load(config.to_yaml())
+        before, now = asdict(load_config(str(output / "run.yaml"))), asdict(config)
         for section in SHARED_SECTIONS:
             for key, value in now[section].items():
-                if before[section].get(key, value) != value:  # what it does not know it had as by default
+                if before[section][key] != value:
                     raise UserError(
-                        f"{section}.{key} is {value!r}, but the run in {output} has {before[section].get(key)!r};"
+                        f"{section}.{key} is {value!r}, but the run in {output} has {before[section][key]!r};"
                         " resume with the same, or give another training.output_dir",
                         exit_code=2,
                     )

@@ -249,6 +249,10 @@ def test_rows_are_read_one_by_one(tmp_path):
     (tmp_path / "train.fr").write_text("x\ny\n")
     assert list(itertools.islice(read_lines(tmp_path / "train.en"), 2)) == ["a", "b"]  # before it comes to the fault
     assert list(itertools.islice(find_part(data(tmp_path), "train").rows(), 2)) == [(1, ["a", "x"]), (2, ["b", "y"])]
+    with (tmp_path / "train.fr").open("r+b") as file:
+        file.truncate(2**30)  # of zeros, and no newline
+    with pytest.raises(UserError, match=r"train.fr, line 3, has more than 16,777,216 bytes, expected"):
+        list(read_lines(tmp_path / "train.fr"))
     endless = Part("endless", (), lambda: ((number, ["a", "x"]) for number in itertools.count(1)))
     assert list(itertools.islice(Cleaner(data("endless")).pairs(endless), 1)) == [Pair("a", "x", "en", "fr")]
 

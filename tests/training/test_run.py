@@ -112,6 +112,9 @@ def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, ca
     assert train(data, output, "training.resume=true") == 0
     assert json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]["steps"] == 2 * steps
     assert f"resuming from {tmp_path}" in capsys.readouterr().err
+    (tmp_path / "run" / "run.yaml").write_text("data: [")
+    assert train(data, output, "training.resume=true") == 2
+    assert "run.yaml is not YAML" in last_error(capsys)
 
 
 def test_a_vocabulary_is_learnt_once_from_a_corpus(toy_file, tmp_path, monkeypatch):
