@@ -23,7 +23,7 @@ EXAMPLES = 2_000  # of one round
 
 def properties(where: list[str]) -> list[str]:
     """The tests that draw their examples, by pytest's names, parameters left out."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *where]
+    command = [sys.executable, "-m", "pytest", "--collect-only", *where]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = dict.fromkeys(re.findall(r"^tests/\S+?::\w+", listed, re.MULTILINE))
     drawn = {}

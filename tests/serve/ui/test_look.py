@@ -326,6 +326,7 @@ def test_another_beginning_another_search_and_another_model(look, translator):
     begun = translator(TEXT, source="en", target="fr", prefix="La boîte", num_beams=2)
     assert begun.text.strip() in part.locator(".s2s-sideof").nth(1).inner_text()
     part.get_by_role("radio", name="other search").check()
+    part.get_by_label("Beams").select_option(label="1, greedy")
     part.get_by_role("button", name="Compare").click()
     settled(look)
     part.locator(".s2s-sideof").nth(1).wait_for()
