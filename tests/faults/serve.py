@@ -41,8 +41,8 @@ FAULTS = [
     Fault(
         "serve: the score of a draw has its noise in it",
         "serve/greedy.py",
-        "        taken_B1 = (logits_BV if draw is None else draw(ids_BT, logits_BV, row_B)).argmax",
-        "        logits_BV = draw(ids_BT, logits_BV, row_B) if draw else logits_BV\n        taken_B1 = logits_BV.argmax",
+        "        taken_B1 = (logits_BV if draw is None else draw(ids_BT, logits_BV, row_B))",
+        "        logits_BV = draw(ids_BT, logits_BV, row_B) if draw else logits_BV\n        taken_B1 = logits_BV",
         tests="tests/serve/test_plan.py -k models_own",
     ),
     Fault(
