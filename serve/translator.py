@@ -202,17 +202,18 @@ class Translator(Opened):
             prefix=self._begun(prefix, target),
             **settings,
         )
+        together, longest = limits.together, limits.longest
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
             _check_text(text)
             markup = Markup(text) if format == "html" else None
-            cuts = [cut_sentences(part, language=source, together=limits.together)
+            cuts = [cut_sentences(part, language=source, together=together)
                     for part in ([text] if markup is None else markup.texts)]
             jobs.append((text, markup, [cut.composed() for cut in cuts]))
         encoded = iter(self.codec.encode([segment for *_, cuts in jobs for cut in cuts for segment in cut.segments]))
         ready = []
         for text, markup, cuts in jobs:
-            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], limits.longest) for cut in cuts]
+            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], longest) for cut in cuts]
             sources = tuple(tuple(ids) for _, each in fitting for ids in each)
             ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources))
         return ready

@@ -139,8 +139,8 @@ FAULTS = [
     Fault(
         "serve: sentences part that training had together",
         "serve/translator.py",
-        "together=limits.together",
-        "together=1",
+        "together, longest = limits.together,",
+        "together, longest = 1,",
         tests="tests/serve/test_long_texts.py -k together",
     ),
     Fault(
