@@ -199,4 +199,11 @@ FAULTS = [
         "",
         tests="tests/serve/test_history.py",
     ),
+    Fault(
+        "serve: every part's file has the first part's maps",
+        "serve/look.py",
+        "            _write(file, trace, part, chosen)",
+        "            _write(file, traces[0], part, chosen)",
+        tests="tests/serve/test_commands.py -k every_part",
+    ),
 ]
