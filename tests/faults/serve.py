@@ -206,4 +206,18 @@ FAULTS = [
         "            _write(file, traces[0], part, chosen)",
         tests="tests/serve/test_commands.py -k every_part",
     ),
+    Fault(
+        "serve: a word that begins as one seen is taken for it",
+        "serve/jobs.py",
+        "(bare.isalpha() and bare in",
+        "(bare.isalpha() and bare[:3] in",
+        tests="tests/serve/test_translator.py -k stands_around",
+    ),
+    Fault(
+        "serve: what looks like a word seen is not cut into its words",
+        "serve/jobs.py",
+        "(bare.isalpha() and bare in (self.seen or ()))",
+        "bare in (self.seen or ())",
+        tests="tests/serve/test_translator.py -k stands_around",
+    ),
 ]
