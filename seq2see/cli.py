@@ -178,7 +178,8 @@ def build_parser() -> Parser:
     )
     look.add_argument(
         "--out", metavar="FILE",
-        help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg)",
+        help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg);"
+             " of a text translated in parts a file for each, FILE-1 and so on",
     )
 
     align = verb(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Checkpoint:
     def model_type(self) -> str:
         return str(self.config.get("model_type"))
 
-    @property
+    @cached_property
     def language_pairs(self) -> list[tuple[str, str]]:
         """The (source, target) pairs it serves, the default first; empty where it does not say."""
         if self.model_type == "seq2see":
@@ -39,7 +40,7 @@ class Checkpoint:
         source, target = self.tokenizer.get("source_lang"), self.tokenizer.get("target_lang")  # as Marian has it
         return [(source, target)] if isinstance(source, str) and isinstance(target, str) else []
 
-    @property
+    @cached_property
     def limits(self) -> Limits:
         """generation_config.json over config.json, which says the same in checkpoints of before."""
         return Limits({**self.config, **self.generation}, self.config.get("max_position_embeddings"))

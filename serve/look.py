@@ -1,4 +1,7 @@
-"""The verb `look`: one sentence, its translation, and where the model looked, to the terminal or a file."""
+"""The verb `look`: a text, its translation, and where the model looked, to the terminal or a file.
+
+A text that is translated in parts has a map, and a file, for each of them.
+"""
 
 import argparse
 import shutil
@@ -11,6 +14,7 @@ from seq2see.lens import VIEWS, Trace, to_html, to_terminal
 from seq2see.lens.picture import picture
 from seq2see.lens.plot import save_plot
 from seq2see.lens.wording import printable
+from seq2see.serve.jobs import Translation
 from seq2see.serve.translator import Translator
 
 FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}
@@ -29,29 +33,40 @@ def look(args: argparse.Namespace) -> None:
                         alternatives=args.alternative + 1)
     if not result.hypotheses:
         raise UserError("there is nothing to look at in a blank text")
-    if len(result.parts) > 1:
-        part = printable(result.parts[0].source_text)
-        raise UserError(f"the text is translated in {len(result.parts)} parts: look at one at a time, first {part!r}")
     every = out is not None and out.suffix == ".html" and args.view is None
-    [trace] = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)))
+    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)))
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
               "words": args.words, "rows": args.rows}
-    picture(trace, **chosen)  # a map that is not there is refused whatever is written
+    for trace in traces:
+        picture(trace, **chosen)  # a map that is not there is refused whatever is written
+    files: list[Path] = []
     if out is None:
-        print(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}")
-    elif out.suffix in (".json", ".npz"):
-        trace.save(out)
-    elif out.suffix == ".html":
-        out.write_text(to_html(trace, unseen=result.parts[0].unknown_words, **chosen), encoding="utf-8")
+        print("\n\n".join(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}" for trace in traces))
     else:
-        save_plot(trace, out, **chosen)
+        files = _files(out, len(traces))
+        for file, trace, part in zip(files, traces, result.parts, strict=True):
+            _write(file, trace, part, chosen)
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
         print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)
     if not result.hypotheses[args.alternative].finished:
         print("the translation stopped at the model's limit of length; its end is missing", file=sys.stderr)
-    if out is not None:
-        print(f"wrote {out}", file=sys.stderr)
+    for file in files:
+        print(f"wrote {file}", file=sys.stderr)
+
+
+def _files(out: Path, count: int) -> list[Path]:
+    """One for each part of a text: maps.html, or maps-1.html, maps-2.html and so on."""
+    return [out] if count == 1 else [out.with_stem(f"{out.stem}-{number}") for number in range(1, count + 1)]
+
+
+def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) -> None:
+    if file.suffix in (".json", ".npz"):
+        trace.save(file)
+    elif file.suffix == ".html":
+        file.write_text(to_html(trace, unseen=part.unknown_words, **chosen), encoding="utf-8")
+    else:
+        save_plot(trace, file, **chosen)
 
 
 def _asked(args: argparse.Namespace) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ argument: what comes in is read as strictly as a body of `/v1/look` is, and goes
 The functions' names and docstrings are the tools' names and descriptions.
 """
 
+import json
 import logging
 import math
 import sys
@@ -97,6 +98,13 @@ def add_api(service: Service) -> None:
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
         gr.api(function, api_name=function.__name__, queue=False)
+
+
+def readable(tools: Any) -> None:
+    """Have Gradio's MCP server answer in JSON, where it would write a result as Python does."""
+    written = tools.postprocess_output_data
+    tools.postprocess_output_data = lambda data, root_url: written(
+        [json.dumps(one, ensure_ascii=False) for one in data], root_url)
 
 
 def _read(*, text: Any, source: Any, target: Any, alternatives: Any = 1) -> LookBody:

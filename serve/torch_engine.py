@@ -1,4 +1,5 @@
-"""The torch engine: transformers' own `generate`, for any encoder-decoder and every setting of a plan.
+"""The torch engine: transformers' `generate`, for any encoder-decoder and every setting of a plan, with a greedy search
+of our own (`greedy.py`).
 
 Sentences are sorted by length and cut into batches of bounded size, so that little is padding.
 
@@ -7,8 +8,10 @@ added to it (Gumbel 1954; Maddison et al. 2014).  So a row draws from a generato
 batch, and the search is the same greedy one.
 """
 
+import copy
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from threading import Lock
 
 import torch
@@ -23,6 +26,7 @@ from transformers import (
 )
 
 from seq2see.serve.engine import Found
+from seq2see.serve.greedy import greedy
 from seq2see.serve.plan import Plan
 
 # B rows, V vocabulary
@@ -31,7 +35,7 @@ from seq2see.serve.plan import Plan
 # the Hub (group beams, contrastive search), write to disk, or stop by the clock.
 KEPT = (
     "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
-    "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "early_stopping", "renormalize_logits",
+    "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "renormalize_logits",
     "encoder_no_repeat_ngram_size", "encoder_repetition_penalty",
 )  # fmt: skip
 BATCH_TOKENS = 4096  # source pieces in one batch, padding and beams counted
@@ -74,8 +78,7 @@ class TorchEngine:
         if batch:
             yield batch
 
-    @torch.no_grad()
-    def _generate(self, rows: Sequence[tuple[Sequence[int], int]], plan: Plan) -> Iterator[tuple[Found, ...]]:
+    def _generate(self, rows: Sequence[tuple[Sequence[int], int]], plan: Plan) -> list[tuple[Found, ...]]:
         """The hypotheses of some rows, each a source and which of its draws this is."""
         sources = [source for source, _ in rows]
         input_ids_BS = torch.zeros(len(sources), max(map(len, sources)), dtype=torch.long)
@@ -83,44 +86,48 @@ class TorchEngine:
         for b, source in enumerate(sources):
             input_ids_BS[b, : len(source)] = torch.tensor(source)
             mask_BS[b, : len(source)] = 1
-        chosen = Chosen(Draw(rows, plan) if plan.temperature is not None else None)
-        output = self.model.generate(
+        searching = copy.copy(self.model)  # the same weights; whatever is not set is taken from its generation_config
+        searching.generation_config = GenerationConfig()
+        generate = partial(
+            searching.generate,
             input_ids_BS.to(self.model.device),
             attention_mask=mask_BS.to(self.model.device),
             generation_config=self._settings(plan),
-            logits_processor=LogitsProcessorList([Begin(plan.prefix), *([chosen] if plan.num_beams == 1 else [])]),
+            logits_processor=LogitsProcessorList([Begin(plan.prefix)]),
         )
-        cut = [self._cut(row) for row in output.sequences[:, 1:].tolist()]
         if plan.num_beams == 1:
-            scores = chosen.scores([len(ids) for ids, _ in cut], length_penalty=plan.length_penalty)
-        else:
-            scores = output.sequences_scores.tolist()
-        found = [Found(tuple(ids), score, done) for (ids, done), score in zip(cut, scores, strict=True)]
-        count = len(found) // len(rows)
-        return (tuple(found[i : i + count]) for i in range(0, len(found), count))
+            draw = Draw(rows, plan) if plan.temperature is not None else None
+            written = generate(custom_generate=partial(greedy, draw=draw))
+            cut = [(*self._cut(ids), log_prob) for ids, log_prob in written]
+            return [(Found(ids, log_prob / len(ids) ** plan.length_penalty, done),) for ids, done, log_prob in cut]
+        output = generate()
+        scores = output.sequences_scores.tolist()
+        ended = map(self._cut, output.sequences[:, 1:].tolist())
+        found = [Found(ids, score, done) for (ids, done), score in zip(ended, scores, strict=True)]
+        return [tuple(found[i : i + plan.alternatives]) for i in range(0, len(found), plan.alternatives)]
 
     def _settings(self, plan: Plan) -> GenerationConfig:
         said = self.model.generation_config.to_dict()
-        settings = GenerationConfig.from_dict({name: said[name] for name in KEPT if said.get(name) is not None})
-        settings.update(
-            num_beams=plan.num_beams,
-            num_return_sequences=1 if plan.num_beams == 1 else plan.alternatives,
-            max_length=plan.max_length + 1,  # transformers counts the start
-            max_new_tokens=None,
-            length_penalty=plan.length_penalty,
-            repetition_penalty=plan.repetition_penalty,
-            no_repeat_ngram_size=plan.no_repeat_ngram_size,
-            forced_bos_token_id=None,  # the plan's prefix has it
-            do_sample=False,
-            return_dict_in_generate=True,
-            output_scores=plan.num_beams > 1,
-        )
-        return settings
+        settings = {name: said[name] for name in KEPT if said.get(name) is not None} | {
+            "max_length": plan.max_length + 1,  # transformers counts the start
+            "repetition_penalty": plan.repetition_penalty,
+            "no_repeat_ngram_size": plan.no_repeat_ngram_size,
+        }
+        if plan.num_beams > 1:
+            settings |= {
+                "num_beams": plan.num_beams,
+                "num_return_sequences": plan.alternatives,
+                "length_penalty": plan.length_penalty,
+                "early_stopping": said.get("early_stopping") or False,
+                "return_dict_in_generate": True,
+                "output_scores": True,
+            }
+        return GenerationConfig(**settings)
 
-    def _cut(self, ids: list[int]) -> tuple[list[int], bool]:
+    def _cut(self, ids: Sequence[int]) -> tuple[tuple[int, ...], bool]:
         """A generated row up to and with its `</s>`, and whether it has one."""
         at = next((i for i, token in enumerate(ids) if token in self.end), None)
-        return (ids, False) if at is None else (ids[: at + 1], True)
+        return (tuple(ids), False) if at is None else (tuple(ids[: at + 1]), True)
 
 
 class Begin(LogitsProcessor):
@@ -149,32 +156,14 @@ class Draw:
         if plan.top_p < 1:
             self.warpers.append(TopPLogitsWarper(plan.top_p))
 
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        uniform_BV = torch.stack([torch.rand(scores.shape[1], generator=one) for one in self.generators])
+    def __call__(self, ids_BT: torch.Tensor, logits_BV: torch.Tensor, row_B: torch.Tensor) -> torch.Tensor:
+        size = logits_BV.shape[1]
+        uniform_BV = torch.stack([torch.rand(size, generator=self.generators[row]) for row in row_B.tolist()])
         gumbel_BV = -(-uniform_BV.clamp_min(1e-20).log()).log()
-        return self.warpers(input_ids, scores) + gumbel_BV.to(scores.device)
+        return self.warpers(ids_BT, logits_BV) + gumbel_BV.to(logits_BV.device)
 
 
 def seed_of(source: Sequence[int], copy: int, seed: int) -> int:
     """The seed of one row's generator: of what it translates, which draw it is, and the caller's seed."""
     digest = hashlib.blake2b(repr((seed, copy, list(source))).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
-
-
-class Chosen(LogitsProcessor):
-    """Remembers the log-probability of what greedy search takes at each step: [B] numbers a step, where `output_scores`
-    would keep [B,V].  Probabilities are the model's, before the noise of a draw."""
-
-    def __init__(self, draw: Draw | None):
-        self.draw = draw
-        self.steps: list[torch.Tensor] = []
-
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        ranked = self.draw(input_ids, scores) if self.draw else scores
-        taken_B1 = ranked.argmax(-1, keepdim=True)
-        self.steps.append(scores.float().log_softmax(-1).gather(-1, taken_B1)[:, 0])
-        return ranked
-
-    def scores(self, lengths: Sequence[int], *, length_penalty: float) -> list[float]:
-        steps_TB = torch.stack(self.steps)
-        return [float(steps_TB[:length, b].sum()) / length**length_penalty for b, length in enumerate(lengths)]

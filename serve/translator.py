@@ -12,25 +12,24 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from itertools import groupby, starmap
 from pathlib import Path
-from threading import Lock, RLock
 from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
-from seq2see.serve.checkpoint import Checkpoint, fingerprint, read_checkpoint
+from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
 from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NotForCTranslate2, exported
 from seq2see.serve.jobs import Job, Translation
 from seq2see.serve.markup import Markup
-from seq2see.serve.plan import Limits, Plan, Settings
+from seq2see.serve.opened import Opened
+from seq2see.serve.plan import Plan, Settings
 from seq2see.serve.shortlist import spaceless
 from seq2see.tokenizer.segments import Cut, cut_sentences
 from seq2see.tokenizer.words import refuse_surrogates
@@ -38,21 +37,16 @@ from seq2see.tokenizer.words import refuse_surrogates
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from seq2see.lens.alignment import AlignmentChoice
-    from seq2see.lens.head_roles import Roles
     from seq2see.lens.trace import Trace
-    from seq2see.lens.trust import Trust
     from seq2see.serve.scoring import Score
     from seq2see.serve.torch_engine import TorchEngine
-
-    Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
 
 
-class Translator:
+class Translator(Opened):
     """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
 
     `Translator(model, tokenizer)` takes a torch model as it is; `from_pretrained` chooses the fastest engine.
@@ -69,18 +63,9 @@ class Translator:
         from seq2see.serve.loading import check_sizes
 
         check_sizes(model, tokenizer, name=name)
-        self._begin(name, seen_words, (model, tokenizer))
+        super().__init__(name, seen_words, loaded=(model, tokenizer))
         self.codec: Codec = TokenizerCodec(tokenizer)
         self.engine: Engine = self.torch_engine
-
-    def _begin(self, name: str, seen_words: Mapping[str, frozenset[str]] | None, loaded: Loaded | None = None) -> None:
-        self.name = name
-        self._seen_words = seen_words
-        self._checkpoint: Checkpoint | None = None
-        self._trusted = False
-        self._loading = RLock()  # one thread loads, the others wait for it
-        self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
-        self._loaded = loaded
 
     @classmethod
     def from_pretrained(
@@ -102,8 +87,8 @@ class Translator:
         """
         checkpoint = read_checkpoint(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
-        translator._begin(checkpoint.name, checkpoint.seen_words)
-        translator._checkpoint, translator._trusted = checkpoint, trust_remote_code
+        Opened.__init__(translator, checkpoint.name, checkpoint.seen_words, checkpoint=checkpoint,
+                        trusted=trust_remote_code)
         wanted = engine
         if engine == "auto":
             fast = checkpoint.model_type in KINDS and not trust_remote_code and find_spec("ctranslate2") is not None
@@ -131,93 +116,11 @@ class Translator:
             folder, tokens=names, end=self.limits.end, precision=precision, threads=threads
         )
 
-    @property
-    def model(self) -> PreTrainedModel:
-        """The torch model, in float32; loaded when it is first asked for."""
-        return self._load()[0]
-
-    @property
-    def tokenizer(self) -> PreTrainedTokenizerBase:
-        """The transformers tokenizer; loaded with the model."""
-        return self._load()[1]
-
-    @contextmanager
-    def inside(self) -> Iterator[Loaded]:
-        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
-
-        Not to be entered twice: `look`, `score` and translating by torch wait for it.
-        """
-        loaded = self._load()
-        with self._lock:
-            yield loaded
-
     @cached_property
     def torch_engine(self) -> TorchEngine:
         from seq2see.serve.torch_engine import TorchEngine
 
         return TorchEngine(self.model, end=self.limits.end, lock=self._lock)
-
-    def _load(self) -> Loaded:
-        with self._loading:
-            if self._loaded is None:
-                from seq2see.serve.loading import load
-
-                assert self._checkpoint is not None
-                self._loaded = load(self._checkpoint, trust_remote_code=self._trusted)
-            return self._loaded
-
-    @cached_property
-    def trust(self) -> Trust | None:
-        """How far each view can be trusted, as `seq2see align RUN --trust` measured it for these very weights; None
-        where it did not."""
-        from seq2see.lens.trust import FILE, Trust
-
-        path = self._checkpoint.folder / FILE if self._checkpoint else None
-        if path is None or not path.is_file():
-            return None
-        trust = Trust.load(path)
-        return trust if trust.weights == fingerprint(path.parent) else None
-
-    @cached_property
-    def roles(self) -> Roles:
-        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it for these very weights."""
-        from seq2see.lens.head_roles import FILE, read_roles
-
-        path = self._checkpoint.folder / FILE if self._checkpoint else None
-        return {} if path is None or not path.is_file() else read_roles(path, weights=fingerprint(path.parent))
-
-    @property
-    def limits(self) -> Limits:
-        """How the checkpoint wants to be translated with: of the loaded model, or of its files."""
-        if self._loaded is not None:
-            model = self._loaded[0]
-            positions = getattr(model.config, "max_position_embeddings", None)
-            return Limits(model.generation_config.to_dict(), positions)
-        assert self._checkpoint is not None
-        return self._checkpoint.limits
-
-    @property
-    def folder(self) -> Path | None:
-        """Where the checkpoint lies; None of a model that was handed over."""
-        return self._checkpoint.folder if self._checkpoint else None
-
-    @property
-    def alignment(self) -> AlignmentChoice | None:
-        """How to read links off this model's maps, as `seq2see align RUN --fit` left it beside the run; None where it
-        did not."""
-        from seq2see.lens.alignment import FILE, AlignmentChoice
-
-        folder = self.folder
-        places = (folder / FILE, folder.parent / FILE) if folder else ()  # a run, or one of its checkpoints
-        path = next((place for place in places if place.is_file()), None)
-        return AlignmentChoice.load(path) if path else None
-
-    @property
-    def language_pairs(self) -> list[tuple[str, str]]:
-        """The (source, target) pairs the checkpoint serves, the default first; empty where it does not say."""
-        if self._checkpoint is not None:
-            return self._checkpoint.language_pairs
-        return [(source, target) for source, target in getattr(self.model.config, "language_pairs", None) or []]
 
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(  # type: ignore[overload-overlap]
@@ -299,17 +202,18 @@ class Translator:
             prefix=self._begun(prefix, target),
             **settings,
         )
+        together, longest = limits.together, limits.longest
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
             _check_text(text)
             markup = Markup(text) if format == "html" else None
-            cuts = [cut_sentences(part, language=source, together=limits.together)
+            cuts = [cut_sentences(part, language=source, together=together)
                     for part in ([text] if markup is None else markup.texts)]
             jobs.append((text, markup, [cut.composed() for cut in cuts]))
         encoded = iter(self.codec.encode([segment for *_, cuts in jobs for cut in cuts for segment in cut.segments]))
         ready = []
         for text, markup, cuts in jobs:
-            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], limits.longest) for cut in cuts]
+            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], longest) for cut in cuts]
             sources = tuple(tuple(ids) for _, each in fitting for ids in each)
             ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources))
         return ready
@@ -375,10 +279,6 @@ class Translator:
             has_markup=has_markup,
             seen=self.seen_words(job.source),
         )
-
-    def seen_words(self, language: str) -> frozenset[str] | None:
-        """The words of a source language that were in training; None where the checkpoint does not say."""
-        return self._seen_words.get(language) if self._seen_words else None
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",)) -> list[Trace]:

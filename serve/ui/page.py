@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.routing import Mount
 
 from seq2see.serve.guard import PAGE
-from seq2see.serve.page_api import add_api, mcp_installed
+from seq2see.serve.page_api import add_api, mcp_installed, readable
 from seq2see.serve.service import Service
 from seq2see.serve.ui.files import text_of
 from seq2see.serve.ui.first_minute import build_first_minute
@@ -67,5 +67,7 @@ def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     settings: dict[str, Any] = {"theme": theme, "css": text_of("style.css")}
     gr.mount_gradio_app(parent, page, PAGE, **settings, footer_links=[], run_history=False, ssr_mode=False,
                         show_error=True, enable_monitoring=False, max_file_size="1mb", mcp_server=mcp_installed())
+    if page.mcp_server_obj is not None:
+        readable(page.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     return parent, mounted

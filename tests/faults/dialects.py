@@ -81,6 +81,20 @@ FAULTS = [
         tests="tests/serve/test_page_api.py -k looks",
     ),
     Fault(
+        "page: an assistant is answered in Python",
+        "serve/ui/page.py",
+        "        readable(page.mcp_server_obj)",
+        "        pass",
+        tests="tests/serve/test_page_api.py -k assistant",
+    ),
+    Fault(
+        "dialects: of a text in parts the first alone is looked at",
+        "serve/dialects/own.py",
+        "for one in traces]}",
+        "for one in traces[:1]]}",
+        tests="tests/serve/test_own.py -k each_part",
+    ),
+    Fault(
         "page: Gradio logs what a caller sent",
         "serve/page_api.py",
         "gradio.routes.traceback = gradio.queueing.traceback = ",

@@ -131,7 +131,7 @@ FAULTS = [
     ),
     Fault(
         "trust is shown for weights that it was not measured on",
-        "serve/translator.py",
+        "serve/opened.py",
         "return trust if trust.weights == fingerprint(path.parent) else None",
         "return trust",
         tests="tests/serve/test_commands.py -k trust",

@@ -102,6 +102,13 @@ FAULTS = [
         tests="tests/serve/test_guard.py -k believed",
     ),
     Fault(
+        "server: a proxy's clients are one caller",
+        "serve/server.py",
+        "proxy_headers=bool(proxies), forwarded_allow_ips=proxies",
+        "proxy_headers=False, forwarded_allow_ips=proxies",
+        tests="tests/serve/test_guard.py -k rate_of_its_own",
+    ),
+    Fault(
         "server: it ends at once",
         "serve/server.py",
         "return self.force_exit or not self.service.running or",

@@ -180,6 +180,19 @@ def test_trust_is_shown_for_the_weights_it_was_measured_on(run, folder, translat
         _ = Translator.from_pretrained(copy, engine="torch").trust
 
 
+def test_look_shows_every_part_of_a_text(run, translator, tmp_path):
+    text = "The cat.\nThe box did not fit."
+    first, second = translator.look(translator(text))
+    assert first.source_text == "The cat." and second.source_text == "The box did not fit."
+    out = run("look", text)[1]
+    assert out == run("look", first.source_text)[1] + "\n" + run("look", second.source_text)[1]
+    code, out, err = run("look", text, "--out", str(tmp_path / "maps.npz"))
+    assert (code, out) == (0, "") and err.count("wrote") == 2 and not (tmp_path / "maps.npz").exists()
+    for number, trace in ((1, first), (2, second)):
+        written = Trace.load(tmp_path / f"maps-{number}.npz")
+        np.testing.assert_allclose(written.maps("cross"), trace.maps("cross"), atol=1e-5)
+
+
 def test_look_writes_a_page(run, tmp_path):
     path = tmp_path / "x.html"
     assert run("look", "The zebra.", "--out", str(path))[0] == 0
@@ -201,7 +214,6 @@ def test_look_writes_a_page(run, tmp_path):
         (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
         (["The cat.", "--alternative", "99"], 2, "alternatives 100: expected a whole number from 1 to 64"),
         (["   "], 1, "nothing to look at"),
-        (["box " * 100], 1, "is translated in 4 parts: look at one at a time"),
         (["The cat.", "--to", "hi"], 1, "it has en to fr, en to de"),
     ],
 )

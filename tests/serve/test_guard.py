@@ -183,12 +183,30 @@ def test_a_key_opens_and_its_rate_is_its_own(locked):
     assert ask_with(locked, "own", **bob).status_code == 200
 
 
-def statuses_by_proxy(client):
-    return [ask_with(client, "own", **{"X-Forwarded-For": f"10.0.0.{number}"}).status_code for number in range(4)]
+DIALECTS = ["libretranslate", "huggingface", "own"]
 
 
-def test_who_calls_is_not_believed_unless_a_proxy_says_so():
+def asked_for(client, dialect, *addresses):
+    """The status of a request that a proxy says to have forwarded, for each X-Forwarded-For."""
+    return [ask_with(client, dialect, **{"X-Forwarded-For": one}).status_code for one in addresses]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_who_calls_is_not_believed_unless_a_proxy_says_so(dialect):
+    addresses = [f"10.0.0.{number}" for number in range(4)]
     with stub_server(rate=2) as client:
-        assert statuses_by_proxy(client) == [200, 200, 429, 429]
-    with stub_server(rate=2, trusted_proxies=("127.0.0.1",)) as client:
-        assert statuses_by_proxy(client) == [200] * 4
+        assert asked_for(client, dialect, *addresses) == [200, 200, 429, 429]
+    with stub_server(rate=2, trusted_proxies=("10.0.0.9",)) as client:
+        assert asked_for(client, dialect, *addresses) == [200, 200, 429, 429], "127.0.0.1 is not that proxy"
+
+
+def test_through_a_proxy_every_client_has_a_rate_of_its_own():
+    with stub_server(rate=2, trusted_proxies=("127.0.0.1", "10.0.0.9")) as client:
+        for number, dialect in enumerate(DIALECTS):
+            ann, bob = f"192.0.2.{number}", f"2001:db8::{number}"
+            assert asked_for(client, dialect, ann, ann, ann, bob) == [200, 200, 429, 200]
+            assert asked_for(client, dialect, f"{bob}, {ann}") == [429], "a proxy adds to what its client says"
+            assert asked_for(client, dialect, f"{bob}, 10.0.0.9", bob) == [200, 429], "two proxies, one after another"
+            refused = ask_with(client, dialect, **{"X-Forwarded-For": ann})
+            assert refused.json()["code"] == "rate_limit" and int(refused.headers["retry-after"]) > 0
+        assert ask_with(client, "own").status_code == 200, "the proxy itself"

@@ -66,6 +66,15 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
 
 
+def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
+    text = "The cat.\nThe box did not fit.\n"
+    answer = post(live, "look", {"text": text}).json()
+    assert answer["translation"]["text"] == translator(text).text
+    expected = translator.look(translator(text))
+    assert [one["source_text"] for one in answer["traces"]] == ["The cat.", "The box did not fit."]
+    assert [one["target_text"] for one in answer["traces"]] == [trace.target_text for trace in expected]
+
+
 def test_maps_are_sent_when_asked_for_alone(live):
     [without] = post(live, "look", {"text": TEXT}).json()["traces"]
     assert without["maps"] == {}

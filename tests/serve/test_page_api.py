@@ -98,7 +98,9 @@ def test_an_assistant_lists_and_calls_the_tools(live, translator):
     for tool in tools.values():
         assert len(tool.description) > 80 and tool.inputSchema["required"] == ["text"]
         assert all(one["description"] for one in tool.inputSchema["properties"].values())
-    assert not translated.isError and repr(translator(TEXT, target="de").text) in translated.content[0].text
-    assert not looked.isError and "head 1 in layer 2 of 3" in looked.content[0].text
+    assert not translated.isError and not looked.isError
+    [written] = translated.content
+    assert json.loads(written.text)["translation"] == translator(TEXT, target="de").text
+    assert "head 1 in layer 2 of 3" in json.loads(looked.content[0].text)["shown"]
     assert all(one.isError and "Traceback" not in one.content[0].text for one in wrong)
     assert "from -1 to 2" in wrong[0].content[0].text

@@ -1,8 +1,10 @@
 """`Translator`: right order, right hypothesis, right language; what it cannot do it says in one line."""
 
 import json
+import random
 import shutil
 import threading
+import unicodedata
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from tiny import SENTENCES, foreign_tokenizer
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.trace import KINDS
+from seq2see.serve.jobs import Translation
+from seq2see.tokenizer.words import split_words
 
 TEXTS = [SENTENCES[0], "The box.", "", SENTENCES[2], "  ", "An owl.", SENTENCES[1]]
 
@@ -191,6 +195,23 @@ def test_words_never_seen_are_named_numbers_and_punctuation_are_not(translator):
     assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "☃"]
     assert all(result.source_text[word.start : word.end] == word.text for word in result.unknown_words)
     assert translator("The cat.").unknown_words == ()
+
+
+def test_a_word_is_unknown_whatever_stands_around_it():
+    """The short way for texts of words seen gives what the words themselves give."""
+    draw = random.Random(0)
+    fragments = ["the", "Cat", "zebra", "U.S.", "a.", "...", "c'est", "d'un", "12", "3,5", "(a", "b)", '"dog"', "-t-il",
+                 "well-known", "\u0130", "ß", "漢字", "ไทย", "e\u0301", "१२", "x²", "it’s", "\u00a0", "a\x1cb", ":"]
+    seen = frozenset({"the", "cat", "dog", "a", "b", "e", "x", "i\u0307", "ss", "漢", "c'", "est", "u.s.", "-t-il"})
+    kinds = set()
+    for _ in range(2000):
+        text = "".join(draw.choice(fragments) + draw.choice(["", " ", "  "]) for _ in range(draw.randint(1, 5)))
+        for language in ("en", "fr"):
+            words = [word for word in split_words(text, language=language) if word.text.casefold() not in seen]
+            expected = tuple(word for word in words if any(unicodedata.category(c)[0] not in "NPZ" for c in word.text))
+            assert Translation(text, text, language, "de", (), "", "", seen=seen).unknown_words == expected, text
+            kinds.add(bool(expected))
+    assert kinds == {True, False}
 
 
 def test_a_checkpoint_that_samples_is_searched_all_the_same(any_folder):

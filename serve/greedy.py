@@ -1,0 +1,71 @@
+"""Greedy search in a batch that shrinks: the loop over steps that `TorchEngine` has transformers' `generate` run.
+
+transformers' own goes on with every row until the longest has ended.  Here rows that have ended leave, with what the
+cache and the encoder hold of them, once they are a fair share of the batch: to leave costs as much as a step or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import GenerationConfig, LogitsProcessorList, PreTrainedModel, StoppingCriteriaList
+from transformers.modeling_outputs import BaseModelOutput
+
+# B rows still in the batch, K of them that stay, T ids so far, V vocabulary
+
+SHARE = 0.25  # of the batch that has ended before it leaves
+
+Noise = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def greedy(
+    model: PreTrainedModel,
+    input_ids: torch.Tensor,
+    *,
+    logits_processor: LogitsProcessorList,
+    stopping_criteria: StoppingCriteriaList,
+    generation_config: GenerationConfig,
+    draw: Noise | None = None,
+    **inputs: Any,
+) -> list[tuple[list[int], float]]:
+    """Of each row, which begins with `input_ids` [B,1]: the ids after the start, of which those after its first `</s>`
+    mean nothing, and the sum of their log-probabilities up to there.
+
+    Args:
+        draw: given ids [B,T], logits [B,V] and the number [B] that each row had at first, gives what to take the best
+            of; None: the logits.  Probabilities are the model's own, whatever is drawn.
+    """
+    ids_BT, row_B = input_ids, torch.arange(len(input_ids), device=input_ids.device)
+    log_prob_B = torch.zeros_like(row_B, dtype=torch.float32)
+    ended_B = torch.zeros_like(row_B, dtype=torch.bool)
+    found: dict[int, tuple[list[int], float]] = {}
+    share = 1.0 if _knows_its_sources(generation_config) else SHARE
+    while len(row_B):
+        step = model.prepare_inputs_for_generation(ids_BT, next_sequence_length=1, **inputs)
+        logits_BV = logits_processor(ids_BT, model(**step, return_dict=True).logits[:, -1].float())
+        taken_B1 = (logits_BV if draw is None else draw(ids_BT, logits_BV, row_B)).argmax(-1, keepdim=True)
+        taken_log_prob_B = logits_BV.gather(-1, taken_B1)[:, 0] - logits_BV.logsumexp(-1)
+        log_prob_B = log_prob_B + taken_log_prob_B.masked_fill(ended_B, 0)
+        ids_BT = torch.cat([ids_BT, taken_B1], dim=1)
+        ended_B = ended_B | stopping_criteria(ids_BT, None)
+        if int(ended_B.sum()) >= share * len(ended_B):
+            each = zip(ids_BT[ended_B, 1:].tolist(), log_prob_B[ended_B].tolist(), strict=True)
+            found.update(zip(row_B[ended_B].tolist(), each, strict=True))
+            stay_K = (~ended_B).nonzero()[:, 0]
+            ids_BT, row_B, log_prob_B, ended_B = (one[stay_K] for one in (ids_BT, row_B, log_prob_B, ended_B))
+            _keep(inputs, stay_K)
+    return [found[row] for row in range(len(found))]
+
+
+def _knows_its_sources(settings: GenerationConfig) -> bool:
+    """Whether a logits processor holds something for each row of the batch as it was at first."""
+    return bool(settings.encoder_no_repeat_ngram_size) or settings.encoder_repetition_penalty not in (None, 1.0)
+
+
+def _keep(inputs: dict[str, Any], stay_K: torch.Tensor) -> None:
+    """Leave only these rows in what the decoder is given at each step."""
+    inputs["past_key_values"].batch_select_indices(stay_K)
+    inputs["encoder_outputs"] = BaseModelOutput(inputs["encoder_outputs"].last_hidden_state[stay_K])
+    inputs["attention_mask"] = inputs["attention_mask"][stay_K]

@@ -1,0 +1,126 @@
+"""A checkpoint, opened: what its files say of it, and its torch model, loaded when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from threading import Lock, RLock
+from typing import TYPE_CHECKING
+
+from seq2see.serve.checkpoint import Checkpoint, fingerprint
+from seq2see.serve.plan import Limits
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from seq2see.lens.alignment import AlignmentChoice
+    from seq2see.lens.head_roles import Roles
+    from seq2see.lens.trust import Trust
+
+    Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+
+
+class Opened:
+    """
+    Args:
+        checkpoint: whose files these are, or None where `loaded`, a model and its tokenizer, was handed over.
+        trusted: run the model code that the folder ships.
+    """
+
+    def __init__(self, name: str, seen_words: Mapping[str, frozenset[str]] | None, *,
+                 checkpoint: Checkpoint | None = None, trusted: bool = False, loaded: Loaded | None = None):
+        self.name = name
+        self._seen_words = seen_words
+        self._checkpoint = checkpoint
+        self._trusted = trusted
+        self._loaded = loaded
+        self._loading = RLock()  # one thread loads, the others wait for it
+        self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The torch model, in float32; loaded when it is first asked for."""
+        return self._load()[0]
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The transformers tokenizer; loaded with the model."""
+        return self._load()[1]
+
+    @contextmanager
+    def inside(self) -> Iterator[Loaded]:
+        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
+
+        Not to be entered twice: `look`, `score` and translating by torch wait for it.
+        """
+        loaded = self._load()
+        with self._lock:
+            yield loaded
+
+    def _load(self) -> Loaded:
+        with self._loading:
+            if self._loaded is None:
+                from seq2see.serve.loading import load
+
+                assert self._checkpoint is not None
+                self._loaded = load(self._checkpoint, trust_remote_code=self._trusted)
+            return self._loaded
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How far each view can be trusted, as `seq2see align RUN --trust` measured it for these very weights; None
+        where it did not."""
+        from seq2see.lens.trust import FILE, Trust
+
+        path = self.folder / FILE if self.folder else None
+        if path is None or not path.is_file():
+            return None
+        trust = Trust.load(path)
+        return trust if trust.weights == fingerprint(path.parent) else None
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it for these very weights."""
+        from seq2see.lens.head_roles import FILE, read_roles
+
+        path = self.folder / FILE if self.folder else None
+        return {} if path is None or not path.is_file() else read_roles(path, weights=fingerprint(path.parent))
+
+    @property
+    def limits(self) -> Limits:
+        """How the checkpoint wants to be translated with: of the loaded model, or of its files."""
+        if self._loaded is not None:
+            model = self._loaded[0]
+            positions = getattr(model.config, "max_position_embeddings", None)
+            return Limits(model.generation_config.to_dict(), positions)
+        assert self._checkpoint is not None
+        return self._checkpoint.limits
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the checkpoint lies; None of a model that was handed over."""
+        return self._checkpoint.folder if self._checkpoint else None
+
+    @property
+    def alignment(self) -> AlignmentChoice | None:
+        """How to read links off this model's maps, as `seq2see align RUN --fit` left it beside the run; None where it
+        did not."""
+        from seq2see.lens.alignment import FILE, AlignmentChoice
+
+        folder = self.folder
+        places = (folder / FILE, folder.parent / FILE) if folder else ()  # a run, or one of its checkpoints
+        path = next((place for place in places if place.is_file()), None)
+        return AlignmentChoice.load(path) if path else None
+
+    @property
+    def language_pairs(self) -> list[tuple[str, str]]:
+        """The (source, target) pairs the checkpoint serves, the default first; empty where it does not say."""
+        if self._checkpoint is not None:
+            return self._checkpoint.language_pairs
+        return [(source, target) for source, target in getattr(self.model.config, "language_pairs", None) or []]
+
+    def seen_words(self, language: str) -> frozenset[str] | None:
+        """The words of a source language that were in training; None where the checkpoint does not say."""
+        return self._seen_words.get(language) if self._seen_words else None
