@@ -221,7 +221,7 @@ def test_values() -> None:
         0: {"moved": 0.1},
         1: {"off": 1.0},
         2: {"kinds": VALUES.kinds | {"cross": compared(other_first=LITTLE)}},
-        3: {"owed": np.array([[0.3, 0.5, 0.1, 0.1], [0.1, 0.3, 0.4, 0.2]])},
+        3: {"owed": np.array([[0.3, 0.6, 0.02, 0.08], [0.1, 0.3, 0.4, 0.2]])},
         4: {"kinds": VALUES.kinds | {"decoder": compared(gain=Share(0.1, -0.1, 0.3))}},
         5: {"kinds": VALUES.kinds | {"encoder": compared(sinks_by_length=Share(0.2, 0.1, 0.3))}},
     })  # fmt: skip
