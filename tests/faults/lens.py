@@ -223,8 +223,8 @@ FAULTS = [
     Fault(
         "what changed is marked in the wrong text",
         "lens/changes.py",
-        "same_after[block.b : block.b + block.size]",
-        "same_after[block.a : block.a + block.size]",
+        "_stretches(after, others, set(come))",
+        "_stretches(after, others, set(gone))",
         tests="tests/lens/test_temperatures.py",
     ),
     Fault(
