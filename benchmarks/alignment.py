@@ -5,8 +5,8 @@
     python benchmarks/alignment.py --quick        a hundred sentences of a model that has hardly learnt anything
 
 Of storybook the links are gold, by its frozen guideline.  Everything is chosen on the validation part and reported on
-the test part, the held-out combinations: every map alone with its best rule, the best of each view, the fitted choice,
-and the last layer's mean, which is what most tools draw.  `--storybook` takes several runs, of several seeds.
+the test part, the held-out combinations: every map alone with its best rule, the fitted choice, and the last layer's
+mean, which is what most tools draw.  `--storybook` takes several runs, of several seeds.
 `--aligned` is a model that was trained towards links: reported apart, since it shows what it was taught.
 
 eflomal learns from the same pairs, without gold links; its two directions are made one in the usual ways, and the best
@@ -194,7 +194,7 @@ def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) ->
     tested = GoldSentences(noted(traces_of(aligner, test)), test.gold)
     print(f"\n{title}")
     print("  AER in % of every map on the test part, each with the rule and threshold of the validation part")
-    print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_all()])
+    print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_maps()])
     print(f"  fitted: {fitted.describe()}")
     compared: dict[str, list[frozenset[Link]]] = dict(links)
     if test.statistical and not title.startswith("Multi30k"):

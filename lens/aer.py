@@ -57,11 +57,15 @@ def agreement(found: Sequence[Iterable[Link]], gold: Sequence[Links], *, seed: i
 def summed(counts_N4: np.ndarray, *, seed: int = 0) -> Agreement:
     """As `agreement`, of counts that have been made."""
     sentences = len(counts_N4)
-    drawn = np.random.default_rng(seed).multinomial(sentences, np.full(sentences, 1 / sentences), size=DRAWS)
-    low, high = np.quantile(error_rate(drawn @ counts_N4), [0.025, 0.975])
+    low, high = np.quantile(error_rate(resampled(sentences, seed=seed) @ counts_N4), [0.025, 0.975])
     total = counts_N4.sum(0)
     found, sure, found_sure, found_possible = total.tolist()
     return Agreement(
         float(error_rate(total)), float(low), float(high), found_possible / max(found, 1), found_sure / max(sure, 1),
         sentences,
     )
+
+
+def resampled(count: int, *, seed: int = 0) -> np.ndarray:
+    """[draws, count]: how often each of so many sentences, or groups of them, is in each resampled corpus."""
+    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=DRAWS)

@@ -1,4 +1,4 @@
-"""From where a model looked to which word it translated: links between words, read off one map by one stated choice.
+"""From where a model looked to which word it translated: links between words, read off its maps by one stated choice.
 
 Attention is not the alignment (Ferrando and Costa-jussa 2021), and which layer, head and row of it comes nearest
 differs from model to model.  So an `AlignmentChoice` says all that was chosen, and the error it had where it was fitted
@@ -6,8 +6,8 @@ differs from model to model.  So an `AlignmentChoice` says all that was chosen, 
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -46,6 +46,10 @@ class AlignmentChoice:
     and of these the links whose share is at least `threshold`.  `aer`, `low`, `high` are the error on the `sentences`
     of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether the model was
     trained towards links, which makes of one head an aligner and tells nothing of what other models do.
+
+    With `weights` the maps are not averaged but weighed: in place of the mean share stands the probability of a link,
+    as a logistic regression has it of the `evidence` in the maps; `weights` has one for each, and a constant last.
+    `rows` then chooses nothing.
     """
 
     view: str
@@ -59,25 +63,41 @@ class AlignmentChoice:
     low: float | None = None
     high: float | None = None
     guided: bool = False
+    weights: tuple[float, ...] = ()
 
     def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
-        maps_MJI = shares(trace, self.view, self.rows, self.maps)
-        found_JI = linked(maps_MJI.mean(0, keepdims=True), self.rule, self.threshold)[0]
+        found_JI = linked(self.strengths(trace)[None], self.rule, self.threshold)[0]
         return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
+
+    def strengths(self, trace: Trace) -> np.ndarray:
+        """[J,I]: the mean share of each pair of words or, where maps are weighed, the probability that it is a link."""
+        return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
+
+    def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
+        """As `strengths`, of the shares [M,J,I] of its maps by each row meaning."""
+        if not self.weights:
+            mean_JI: np.ndarray = shares_of(self.rows).mean(0)
+            return mean_JI
+        evidence_KJI = evidence(shares_of("predicts"), shares_of("reads"))
+        score_JI = np.tensordot(np.array(self.weights[:-1]), evidence_KJI, axes=1) + self.weights[-1]
+        return np.where(evidence_KJI.any(0), 1 / (1 + np.exp(-score_JI)), 0.0)
 
     def describe(self) -> str:
         """The choice in one line."""
         how = "the mean of " if len(self.maps) > 1 else ""
         names = ", ".join(" ".join(f"{part} {number}" for part, number in zip(("layer", "head"), name, strict=False))
                           for name in self.maps if name)
-        where = f", {how}{names}" if names else ""
+        where = f", rows {self.rows}" + (f", {how}{names}" if names else "")
+        if self.weights:
+            where = f" and both kinds of rows, {len(self.maps)} maps weighed by how well they tell a link"
         error = "" if self.aer is None or self.low is None or self.high is None else (
             f"; AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
             f" on the {self.sentences} sentences of {self.fitted_on} that it was fitted on"
         )
-        least = f" with a share of at least {self.threshold:g}" if self.threshold else ""
-        return f"view {self.view}, rows {self.rows}{where}, {SAID[self.rule]}{least}{error}"
+        what = "probability" if self.weights else "share"
+        least = f" with a {what} of at least {self.threshold:g}" if self.threshold else ""
+        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}"
 
     def save(self, path: str | Path) -> None:
         Path(path).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -88,8 +108,10 @@ class AlignmentChoice:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             found = cls(**{**content, "maps": tuple(tuple(map(int, name)) for name in content["maps"])})
+            found = replace(found, weights=tuple(map(float, found.weights)))
             known = found.rule in RULES and found.rows in get_args(Rows) and isinstance(found.view, str)
-            if not (known and found.maps and isinstance(found.threshold, int | float)):
+            weighed = len(found.weights) in (0, 4 * len(found.maps) + 1)
+            if not (known and found.maps and weighed and isinstance(found.threshold, int | float)):
                 raise ValueError("a field holds what it cannot")
         except (ValueError, TypeError, KeyError) as error:
             wanted = ", ".join(field.name for field in fields(cls))
@@ -136,6 +158,15 @@ def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.n
         words_MJI[:, to_rows[:, None], to_columns] = chosen[:, from_rows[:, None], from_columns]
     total_MJ1 = words_MJI.sum(-1, keepdims=True)
     return np.divide(words_MJI, total_MJ1, out=np.zeros_like(words_MJI), where=total_MJ1 > 0)
+
+
+def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
+    """[4M,J,I]: what maps tell of each pair of words: its share of the target word's row, and of the source word's
+    column, by both row meanings.  A column's shares tell apart a word that all look at from one that is meant."""
+    rows_KJI = np.concatenate([predicts_MJI, reads_MJI])
+    total_K1I = rows_KJI.sum(1, keepdims=True)
+    columns_KJI = np.divide(rows_KJI, total_K1I, out=np.zeros_like(rows_KJI), where=total_K1I > 0)
+    return np.concatenate([rows_KJI, columns_KJI])
 
 
 def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ lights up under the pointer.  And which choice of map is the best that is known 
 
 from dataclasses import dataclass
 
-from seq2see.lens.alignment import SAID, AlignmentChoice, naive_choice, shares
+from seq2see.lens.alignment import SAID, AlignmentChoice, naive_choice
 from seq2see.lens.trace import Trace
 from seq2see.lens.trust import Trust
 
@@ -37,7 +37,7 @@ def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust
 
 @dataclass(frozen=True)
 class Pair:
-    """A source word, a target word, both by number, and the share of the target word's row that falls on the source."""
+    """A source word, a target word, both by number, and how strongly they belong together (`choice.strengths`)."""
 
     source: int
     target: int
@@ -46,8 +46,8 @@ class Pair:
 
 def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
     """The links of a trace with their shares, by target word; UserError where it lacks the view, layer or head."""
-    maps_JI = shares(trace, choice.view, choice.rows, choice.maps).mean(0)
-    return [Pair(i, j, float(maps_JI[j, i])) for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
+    strength_JI = choice.strengths(trace)
+    return [Pair(i, j, float(strength_JI[j, i])) for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
 
 
 def first_steps(trace: Trace) -> list[int]:

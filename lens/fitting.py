@@ -8,15 +8,17 @@ import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.lens.aer import Agreement, error_rate, summed
-from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, linked, map_names, shares
-from seq2see.lens.trace import WITH_HEADS, Rows, Trace
-from seq2see.tokenizer.links import Links
+from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, evidence, linked, map_names, shares
+from seq2see.lens.trace import Rows, Trace
+from seq2see.tokenizer.links import Link, Links
 
-# M maps, J target words, I source words, N sentences
+# M maps, K pieces of evidence, J target words, I source words, N sentences
 
 THRESHOLDS = (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 WAYS: list[tuple[Rule, float]] = [(rule, least) for rule in RULES for least in THRESHOLDS if rule != "all" or least]
-GAIN = 0.001  # of AER that another map must bring to be averaged in
+RIDGE = 1.0  # a normal prior of variance 1 on each weight
+STEPS = 20  # of Newton's method at most
+STILL = 1e-4  # a step smaller than this in every weight is the last
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,10 @@ def fit_alignment(
 ) -> AlignmentChoice:
     """The choice with the lowest AER on development sentences, over all views that the traces hold.
 
-    Tried are: every map alone, the mean of each layer's heads, and, from the best of each view and row meaning on, sets
-    grown map by map while the error falls by `GAIN`; each with every rule and threshold.  `traces` are gone through
-    once, so they may be made one by one.  ValueError without sentences; UserError for links to words not there.
+    Tried are every map alone and all maps of a view weighed by logistic regression, each with every rule and threshold.
+    Weights are judged by the error on each half of the sentences of those fitted to the other half, and then fitted to
+    all.  `traces` are gone through once, so they may be made one by one.  ValueError without sentences; UserError for
+    links to words not there.
     """
     return GoldSentences(traces, gold).fit(fitted_on=fitted_on, guided=guided)
 
@@ -58,72 +61,101 @@ class GoldSentences:
 
     def fit(self, *, fitted_on: str, guided: bool = False) -> AlignmentChoice:
         """The best of all that is tried, with its error here: see `fit_alignment`."""
-        best = min(self.try_all(grow=True), key=lambda tried: tried.aer).choice
+        best = min([*self.try_maps(), *self.try_weights()], key=lambda tried: tried.aer).choice
         error = self.agreement(best)
         return replace(best, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low,
                        high=error.high, guided=guided)
 
-    def try_all(self, *, grow: bool = False) -> list[Tried]:
-        """Every map of every view and row meaning, each with its best rule and threshold; with `grow`, sets of maps."""
+    def try_maps(self) -> list[Tried]:
+        """Every map of every view and row meaning, each with its best rule and threshold."""
         found: list[Tried] = []
         for (view, rows), names in self.names.items():
-            found += self._try_sets(view, rows, [(name,) for name in names])
-            if grow and len(names) > 1:
-                if view in WITH_HEADS:
-                    layers = sorted({name[0] for name in names})
-                    groups = [tuple(name for name in names if name[0] == layer) for layer in layers]
-                    found += self._try_sets(view, rows, [group for group in groups if len(group) > 1])
-                found += self._grown(view, rows)
+            total = np.zeros((len(names), len(WAYS), 4))
+            for maps, truth in zip(self.shares, self.gold, strict=True):
+                total += tally(maps[view, rows], truth, WAYS)
+            found += [Tried(AlignmentChoice(view, rows, (name,), *way), error)
+                      for name, (way, error) in zip(names, map(_best_way, total), strict=True)]
         return found
+
+    def try_weights(self) -> list[Tried]:
+        """All maps of each view that has both row meanings, weighed, with the best rule and threshold; none where there
+        is but one sentence, of which no half can be kept apart."""
+        views = [view for view, rows in self.names if rows == "reads"]
+        return [self._weighed(view) for view in views] if len(self.gold) > 1 else []
+
+    def _weighed(self, view: str) -> Tried:
+        total = np.zeros((len(WAYS), 4))
+        halves = slice(0, None, 2), slice(1, None, 2)
+        for own, other in (halves, halves[::-1]):
+            choice = self._fitted_to(other, view)
+            for maps, truth in zip(self.shares[own], self.gold[own], strict=True):
+                total += tally(self._combined(choice, maps)[None], truth, WAYS)[0]
+        (rule, threshold), error = _best_way(total)
+        return Tried(replace(self._fitted_to(slice(None), view), rule=rule, threshold=threshold), error)
+
+    def _fitted_to(self, part: slice, view: str) -> AlignmentChoice:
+        """The maps of a view as a part of the sentences weighs them; the rule is not chosen yet."""
+        cells = [(evidence(maps[view, "predicts"], maps[view, "reads"]), _matrix(truth.sure, maps[view, "reads"]))
+                 for maps, truth in zip(self.shares[part], self.gold[part], strict=True)]
+        weights = regression([(x_KJI.reshape(len(x_KJI), -1), y_JI.ravel()) for x_KJI, y_JI in cells])
+        rounded = tuple(round(float(weight), 4) for weight in weights)
+        return AlignmentChoice(view, "predicts", tuple(self.names[view, "predicts"]), "all", 0.5, weights=rounded)
 
     def agreement(self, choice: AlignmentChoice) -> Agreement:
         """The error of a choice on these sentences, with its interval."""
         asked = choice.view, choice.rows
         if asked not in self.names or not set(choice.maps) <= set(self.names[asked]):
             raise UserError(f"these sentences were not traced with all of: {choice.describe()}")
-        weight_M = _weights([choice.maps], self.names[asked])
-        counts_N4 = np.stack([
-            tally(np.tensordot(weight_M, maps[asked], axes=1), truth, [(choice.rule, choice.threshold)])[0, 0]
+        return summed(np.stack([
+            tally(self._combined(choice, maps)[None], truth, [(choice.rule, choice.threshold)])[0, 0]
             for maps, truth in zip(self.shares, self.gold, strict=True)
-        ])
-        return summed(counts_N4)
+        ]))
 
-    def _grown(self, view: str, rows: Rows) -> list[Tried]:
-        """Sets that start with the best map alone and take in one map after another."""
-        steps: list[Tried] = []
-        while True:
-            held = steps[-1].choice.maps if steps else ()
-            tried = self._try_sets(view, rows, [(*held, name) for name in self.names[view, rows] if name not in held])
-            best = min(tried, key=lambda one: one.aer, default=None)
-            if best is None or (steps and best.aer > steps[-1].aer - GAIN):
-                return steps[1:]  # each map alone has been tried
-            steps.append(best)
-
-    def _try_sets(self, view: str, rows: Rows, sets: Sequence[tuple[MapName, ...]]) -> list[Tried]:
-        """Each set's mean, with its own best rule and threshold."""
-        if not sets:
-            return []
-        weights = _weights(sets, self.names[view, rows])
-        total = np.zeros((len(sets), len(WAYS), 4))
-        for maps, truth in zip(self.shares, self.gold, strict=True):
-            total += tally(np.tensordot(weights, maps[view, rows], axes=1), truth, WAYS)
-        errors = error_rate(total)
-        best = errors.argmin(1)
-        return [Tried(AlignmentChoice(view, rows, group, *WAYS[way]), float(row[way]))
-                for group, row, way in zip(sets, errors, best, strict=True)]
+    def _combined(self, choice: AlignmentChoice, maps: dict[tuple[str, Rows], np.ndarray]) -> np.ndarray:
+        """As `choice.strengths` of one sentence's trace."""
+        names = self.names[choice.view, choice.rows]
+        picked = [names.index(name) for name in choice.maps]
+        return choice.combined(lambda rows: maps[choice.view, rows][picked])
 
 
-def _weights(sets: Sequence[tuple[MapName, ...]], names: list[MapName]) -> np.ndarray:
-    """[sets,M]: what each map counts in the mean of each set."""
-    return np.array([[(name in group) / len(group) for name in names] for group in sets], dtype=np.float32)
+def _best_way(counts: np.ndarray) -> tuple[tuple[Rule, float], float]:
+    """Of counts [ways,4] the rule and threshold with the lowest error, and that error."""
+    errors = error_rate(counts)
+    return WAYS[errors.argmin()], float(errors.min())
+
+
+def regression(cells: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """[K+1]: the weights by which evidence [K,cells] tells what is 1 and what 0 [cells], and a constant last.
+
+    Logistic regression by Newton's method, over parts that need not be in memory side by side.
+    """
+    K = len(cells[0][0])
+    weights, ridge = np.zeros(K + 1), np.diag([*[RIDGE] * K, 1e-6])
+    for _ in range(STEPS):
+        slope, curve = ridge @ weights, ridge.copy()
+        for x_KC, y_C in cells:
+            x_KC = np.vstack([x_KC, np.ones(x_KC.shape[1])])
+            p_C = 1 / (1 + np.exp(-weights @ x_KC))
+            slope += x_KC @ (p_C - y_C)
+            curve += (x_KC * (p_C * (1 - p_C))) @ x_KC.T
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if abs(step).max() < STILL:
+            break
+    return weights
+
+
+def _matrix(links: Iterable[Link], maps_MJI: np.ndarray) -> np.ndarray:
+    """[J,I]: 1 where there is a link."""
+    matrix_JI = np.zeros(maps_MJI.shape[1:], dtype=np.float32)
+    for i, j in links:
+        matrix_JI[j, i] = 1
+    return matrix_JI
 
 
 def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
     """[M,ways,4]: what `aer.counts` counts, of each map under each rule and threshold."""
-    truth_JI2 = np.zeros((*maps_MJI.shape[1:], 2), dtype=np.float32)
-    for column, links in enumerate((gold.sure, gold.all)):
-        for i, j in links:
-            truth_JI2[j, i, column] = 1
+    truth_JI2 = np.stack([_matrix(links, maps_MJI) for links in (gold.sure, gold.all)], axis=-1)
     by_rule = {rule: linked(maps_MJI, rule, 0.0) for rule, _ in ways}
     enough = {threshold: maps_MJI >= threshold for _, threshold in ways}
     found = np.stack([by_rule[rule] & enough[threshold] for rule, threshold in ways], axis=1)

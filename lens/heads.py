@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seq2see.lens.ablation import Head
+from seq2see.lens.aer import resampled
 from seq2see.lens.by_words import mean_rows, sum_columns, units
 from seq2see.lens.roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from seq2see.lens.trace import KINDS, Kind, Trace
@@ -28,7 +29,6 @@ from seq2see.lens.trace import KINDS, Kind, Trace
 # N sentences, L layers, H heads, R rows, C columns
 
 LEAST = 0.1  # how far above its baselines a score must be for a role to be claimed
-RESAMPLES = 1000
 Place = tuple[str, int]  # a fixed place: ("offset" | "start" | "end", how far)
 
 
@@ -181,6 +181,6 @@ def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tup
     """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent."""
     names, member = np.unique(np.array(groups), return_inverse=True)
     sums, counts = np.bincount(member, weights=values), np.bincount(member)
-    drawn = np.random.default_rng(seed).multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES)
+    drawn = resampled(len(names), seed=seed)
     low, high = np.quantile((drawn @ sums) / (drawn @ counts), [0.025, 0.975])
     return float(low), float(high)

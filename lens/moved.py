@@ -13,7 +13,6 @@ import numpy as np
 
 from seq2see.lens.by_words import Unit, word_map
 from seq2see.lens.trace import KINDS, Kind, Trace
-from seq2see.tokenizer.words import Word
 
 # L layers, H heads, R matched rows, C matched columns
 
@@ -49,14 +48,6 @@ def matched(before: Sequence[Unit], after: Sequence[Unit]) -> Matches:
         if name == "equal" or (name == "replace" and a_end - a == b_end - b):
             pairs += zip(range(a, a_end), range(b, b_end), strict=True)
     return pairs
-
-
-def changed(before: Sequence[Word], after: Sequence[Word]) -> tuple[list[Word], list[Word]]:
-    """The words of each text that the other has not in their place."""
-    was, now = [word.text for word in before], [word.text for word in after]
-    steps = [step for step in SequenceMatcher(None, was, now, autojunk=False).get_opcodes() if step[0] != "equal"]
-    return [word for _, a, end, _, _ in steps for word in before[a:end]], [
-        word for _, _, _, b, end in steps for word in after[b:end]]
 
 
 def moves(before: Trace, after: Trace, *, most: int = 5, kinds: Sequence[Kind] = KINDS) -> list[Move]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.aer import DRAWS, error_rate
+from seq2see.lens.aer import error_rate, resampled
 from seq2see.lens.alignment import MapName, falls_by_words, map_names, shares
 from seq2see.lens.fitting import tally
 from seq2see.lens.trace import Kind, Rows, Trace
@@ -225,10 +225,10 @@ class Tallies:
         if self.counts is None:
             return None
         counts_N4 = self.counts[m]
-        return _figure(error_rate(counts_N4.sum(0)), error_rate(_drawn(len(counts_N4)) @ counts_N4))
+        return _figure(error_rate(counts_N4.sum(0)), error_rate(resampled(len(counts_N4)) @ counts_N4))
 
     def _tau(self, m: int) -> Figure:
-        drawn = _drawn(len(self.words))
+        drawn = resampled(len(self.words))
         words = np.maximum(drawn @ self.words, 1)
         return _figure(self.taus[m].sum() / max(self.words.sum(), 1), drawn @ self.taus[m] / words)
 
@@ -236,11 +236,6 @@ class Tallies:
 def _figure(value: Any, drawn: np.ndarray) -> Figure:
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Figure(round(float(value), 5), round(float(low), 5), round(float(high), 5))
-
-
-def _drawn(sentences: int) -> np.ndarray:
-    """[draws, N]: how often each sentence is in each resampled corpus."""
-    return np.random.default_rng(0).multinomial(sentences, np.full(sentences, 1 / sentences), size=DRAWS)
 
 
 def _chance_last(per_map: np.ndarray) -> np.ndarray:

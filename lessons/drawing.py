@@ -87,13 +87,17 @@ def heatmap(
 
 
 def to_svg(draw: Callable[[Any], Figure], result: Any, *, name: str, title: str) -> str:
-    """The picture as an `<svg>` element for a page: ids of its own (`name` before each), colours of the page's."""
+    """The picture as an `<svg>` element for a page: ids of its own (`name` before each), the page's colours and font;
+    without the digits and blanks that nobody sees."""
     with style():
         text = io.StringIO()
         draw(result).savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r" font-family: [^;\"]*;?", "", svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
+    svg = re.sub(r"\s*\n\s*", "\n", svg)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
     for colour, variable in PALETTE.items():

@@ -37,6 +37,7 @@ SIZE = 5
 EQUAL = 1e-5  # the most that the model's own numbers may differ
 SAME = 1e-12  # and torch's, in float64
 ROW = 1e-6  # the most that a row of weights may miss 1
+FIRST = 12  # components of the model's long vectors that the page shows; lessons.json has them all
 
 
 @dataclass(frozen=True)
@@ -238,14 +239,19 @@ def tables(result: Result) -> tuple[Table, ...]:
         rows("Weights: the softmax of each row", hand.weight_NN, WORDS, WORDS, digits=4),
         rows("Output: weights times values", hand.mixed_NE, WORDS, width, digits=4),
     )
-    wide, narrow = ([str(i + 1) for i in range(matrix.shape[1])] for matrix in (model.stream_ND, head.query_NE))
+    narrow = [str(i + 1) for i in range(head.query_NE.shape[1])]
+
+    def wide(caption: str, matrix_ND: np.ndarray) -> Table:
+        return rows(f"{caption}: the first {FIRST} of {matrix_ND.shape[1]} components", matrix_ND[:, :FIRST],
+                    model.pieces, [str(i + 1) for i in range(FIRST)], folded=True)
+
     return by_hand + (
         Table.of("In the model: the largest difference from its own numbers", ("step", "difference"),
                  [(name, f"{value:.1e}") for name, value in result.off.items()]),
-        rows("Embeddings, times √d", model.embedding_ND, model.pieces, wide, folded=True),
-        rows("Positions", model.position_ND, model.pieces, wide, folded=True),
-        rows("Their sum: the stream", model.stream_ND, model.pieces, wide, folded=True),
-        rows("After the norm", model.normed_ND, model.pieces, wide, folded=True),
+        wide("Embeddings, times √d", model.embedding_ND),
+        wide("Positions", model.position_ND),
+        wide("Their sum: the stream", model.stream_ND),
+        wide("After the norm", model.normed_ND),
         rows("Queries of the head", head.query_NE, model.pieces, narrow, folded=True),
         rows("Keys of the head", head.key_NE, model.pieces, narrow, folded=True),
         rows("Values of the head", head.value_NE, model.pieces, narrow, folded=True),
@@ -253,9 +259,9 @@ def tables(result: Result) -> tuple[Table, ...]:
         rows(f"Scores over √{head.query_NE.shape[1]}, with the mask", head.masked_NN, model.pieces, model.pieces),
         rows("Weights", head.weight_NN, model.pieces, model.pieces),
         rows("Weighted sums of the values", head.mixed_NE, model.pieces, narrow, folded=True),
-        rows("All heads side by side", model.joined_ND, model.pieces, wide, folded=True),
-        rows("After the projection", model.projected_ND, model.pieces, wide, folded=True),
-        rows("The stream, with what attention adds", model.output_ND, model.pieces, wide, folded=True),
+        wide("All heads side by side", model.joined_ND),
+        wide("After the projection", model.projected_ND),
+        wide("The stream, with what attention adds", model.output_ND),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from seq2see.lens import trace_texts
 from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.by_words import word_map
 from seq2see.lens.forcing import forced_pass, looking
 from seq2see.lens.inside import watching
 from seq2see.lens.summary import sink_shares
@@ -18,7 +19,7 @@ from seq2see.lens.wording import NAMES
 from seq2see.lessons.drawing import BLUE, INK, ORANGE, new_figure
 from seq2see.lessons.held_out import Share, group_of, halves, inside
 from seq2see.lessons.l01_similarity import rank_correlation
-from seq2see.lessons.lesson import Look, Table, Verdict, Word, found, overall
+from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
 from seq2see.lessons.workbench import Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column
@@ -37,6 +38,9 @@ from that one head, its weight left as it is, and the change of all predictions 
 divergence from the ones before, the sum over steps). If the length is the better measure, it orders these effects
 better than the weight does. Orders are compared by Spearman's rank correlation within each sentence.
 
+The notes' own sentence, *The cat sat on the mat*, goes through the encoder too, although training has shown neither
+*sat* nor *mat*: how much the last vectors of *cat* and *sat* owe to each word, by contributions (ALTI).
+
 In studies of BERT the ends of a text get much weight and short values, so that they add next to nothing. The same is
 looked for here: the share of the weights, and of the added lengths, that lies on `</s>`, tags and punctuation."""
 TRY = ("`seq2see look RUN \"...\" --view norm` shows added lengths in place of weights; step through the heads and look"
@@ -44,11 +48,13 @@ TRY = ("`seq2see look RUN \"...\" --view norm` shows added lengths in place of w
 SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
                          "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 LOOK = Look(SENTENCE, "cross", 0, 3)
+NOTED, PAIR = "The cat sat on the mat.", ("cat", "sat")
 
 WHERE = {"encoder": "the encoder", "decoder": "the decoder", "cross": "cross-attention"}
 EXACT = 1e-4  # the most that the parts may fail to add up to the output
 OFTEN = 0.1  # share of rows whose hardest look adds less than another: from here on it is no exception
 MUCH = 0.1  # share of the weights on ends and punctuation that counts as much
+NOTABLE = 0.05  # of a last vector, from which on what a word contributes counts as significant
 SENTENCES = 40  # whose cells are silenced one by one, some five hundred a sentence
 
 
@@ -76,6 +82,8 @@ class Result:
     head: str  # of the example: the head of cross-attention in which weight and length differ most on SENTENCE
     columns: tuple[str, ...]
     example: np.ndarray  # [3, columns]: shares of its weights, of its lengths, and of the effects
+    noted: tuple[str, ...]  # words of NOTED and what else stands there
+    owed: np.ndarray  # [2, noted]: what the last vectors of PAIR are owed to
 
 
 def effects(bench: Workbench, trace: Trace, cells: Sequence[Cell]) -> np.ndarray:
@@ -114,7 +122,16 @@ def compute(bench: Workbench) -> Result:
             *(Share.of(values, groups) for values in (sinks[:, 0], sinks[:, 1], sinks[:, 0] - sinks[:, 1])),
             *(Share.of(values, groups[:tested]) for values in (weights, lengths, lengths - weights, kept[kind])),
         )
-    return Result(_weights_moved(bench, some[0]), off, len(some), kinds, cells, *_example(bench))
+    return Result(_weights_moved(bench, some[0]), off, len(some), kinds, cells, *_example(bench), *owed(bench))
+
+
+def owed(bench: Workbench) -> tuple[tuple[str, ...], np.ndarray]:
+    """The words of NOTED, and of each of PAIR what its last vector in the encoder is owed to; rows sum to 1."""
+    [trace] = trace_texts(bench.model, bench.tokenizer, [NOTED], [TRANSLATION], source_language="en",
+                          target_language="fr", views=["contributions"])  # whatever is translated, the encoder is alike
+    words = word_map(trace, "encoder", view="contributions")
+    names = tuple(unit.text.strip() for unit in words.columns)
+    return names, words.maps[-1][[names.index(word) for word in PAIR]]
 
 
 def _weights_moved(bench: Workbench, trace: Trace) -> float:
@@ -185,6 +202,7 @@ def judge(result: Result) -> Verdict:
               f" (allowed: {EXACT:.0e})."),
         found("The word that is looked at hardest is often not the one that adds most.", _all(often),
               f"Of the rows another adds most: {_listed(kinds, 'other_first')} (often means {OFTEN:.0%})."),
+        _of_the_pair(result),
         found("What is added says better than the weight what a word does.", _all(better),
               f"Rank correlation with the effect of taking a value away, {result.cells:,} times, by length and by"
               f" weight: {gain} (wanted: an interval of the gain above 0 in each kind)."),
@@ -197,6 +215,18 @@ def judge(result: Result) -> Verdict:
         f" {kinds['cross'].other_first.value:.0%} in cross-attention have most from another word than the one that is"
         " looked at hardest."
     ))
+
+
+def _of_the_pair(result: Result) -> Finding:
+    """What *cat* and *sat* owe to each other."""
+    places = [result.noted.index(word) for word in PAIR]
+    own, taken = ([float(result.owed[row, column]) for row, column in enumerate(side)]
+                  for side in (places, places[::-1]))
+    said = " and ".join(f"*{word}* owes {share:.1%} to *{other}* and {kept:.0%} to itself"
+                        for word, other, share, kept in zip(PAIR, PAIR[::-1], taken, own, strict=True))
+    return found("*cat* and *sat* of *The cat sat on the mat* contribute significantly to each other.",
+                 _all([share >= NOTABLE for share in taken]),
+                 f"After the encoder {said} (significant means {NOTABLE:.0%} or more).")
 
 
 def _all(flags: Sequence[bool]) -> Word:
@@ -218,6 +248,9 @@ def tables(result: Result) -> tuple[Table, ...]:
         Table.of("Share that lies on `</s>`, tags and punctuation", ("", "of the weights", "of the lengths", "fall"),
                  [(names[kind], str(one.sinks_by_weight), str(one.sinks_by_length), str(one.sinks_fall))
                   for kind, one in result.kinds.items()]),
+        Table.of("What the last vectors of *cat* and *sat* are owed to, in %",
+                 ("", *(word.replace("</s>", "`</s>`") for word in result.noted)),
+                 [(word, *(100 * row)) for word, row in zip(PAIR, result.owed, strict=True)]),
     )
 
 

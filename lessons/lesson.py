@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -93,14 +94,21 @@ class Lesson(Protocol):
 
 def found(claim: str, holds: bool | Word, why: str) -> Finding:
     """A finding from yes or no, or from a word where the truth lies between."""
-    return Finding(claim, holds if isinstance(holds, str) else "holds" if holds else "does not hold here", why)
+    word: Word = holds if isinstance(holds, str) else "holds" if holds else "does not hold here"
+    return Finding(claim, word, without_nan(why))
 
 
 def overall(findings: Sequence[Finding], why: str) -> Verdict:
     """The lesson's verdict: it holds if every part does, not if none does, else partly."""
     words = {finding.word for finding in findings}
     word: Word = words.pop() if len(words) == 1 else "holds partly"
-    return Verdict(word, why, tuple(findings))
+    return Verdict(word, without_nan(why), tuple(findings))
+
+
+def without_nan(sentence: str) -> str:
+    """A sentence with a dash for each figure that could not be measured, and what the dash means."""
+    said = re.sub(r"[+−-]?\bnan\b(\s?%)?", "–", sentence)
+    return sentence if said == sentence else f"{said} (–: not measurable here.)"
 
 
 def spelled(value: Any) -> str:

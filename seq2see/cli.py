@@ -187,7 +187,7 @@ def build_parser() -> Parser:
         "seq2see.align:align",
         "say which words of given translations belong together, by the model's attention",
         "Writes a line of links for each pair, as Pharaoh does: 0-0 1-2, words of source and target from 0 as seq2see\n"
-        "splits them. Which layer, heads and rows are read is in RUN/alignment.json, fitted by\n"
+        "splits them. Which maps are read, and how each is weighed, is in RUN/alignment.json, fitted by\n"
         "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
         "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
         "Without it the last layer's heads are averaged, and nobody knows the error.\n\n"

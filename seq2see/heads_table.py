@@ -43,12 +43,14 @@ def _cells(right: dict[str, float]) -> str:
 
 
 def _print_verdict(report: dict[str, Any]) -> None:
-    needed, enough, largest = report["needed"], report["enough"], report["largest"]
+    needed, enough, largest, whole = (report[name] for name in ("needed", "enough", "largest", "whole"))
     print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown one by one on the first half)")
     names = ", ".join(map(str, needed["set"]))
     if needed["holds"]:
-        print(f"  Needed: {names}. Without, il and elle are told apart {report['whole']['apart']:.3f} -> "
+        print(f"  Needed: {names}. Without, il and elle are told apart {whole['apart']:.3f} -> "
               f"{needed['apart']:.3f}; il right {needed['right']['il']:.0%}, elle {needed['right']['elle']:.0%}.")
+    elif whole["apart"] <= needed["limit"]:
+        print(f"  None is needed: the whole model hardly tells il from elle, {whole['apart']:.3f} (0.5: chance).")
     else:
         print(f"  No set of at most {largest} heads is needed: without {names} il and elle are still told apart"
               f" {needed['apart']:.3f}.")

@@ -23,7 +23,6 @@ from seq2see.manifest import write_manifest
 from seq2see.serve.shortlist import spaceless, write_vocabulary_map
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
-QUANTIZATIONS = ("float32", "int8")
 NO_PART = (  # of a model
     "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "manifest.json",
 )  # fmt: skip

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import torch
 from transformers import PreTrainedModel
 
-# B pairs, S source pieces, T target pieces, V vocabulary
+from seq2see.lens.forcing import chosen_log_probs, forced_pass
+
+# B pairs, T target pieces
 
 BATCH_LOGITS = 2**23  # logits of one batch: 32 MiB in float32
 BATCH_TOKENS = 4096  # pieces of either side of one batch, padding counted
@@ -32,7 +33,6 @@ class Score:
         return self.log_prob / self.tokens
 
 
-@torch.no_grad()
 def score_targets(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int
 ) -> list[Score]:
@@ -42,17 +42,10 @@ def score_targets(
     """
     found: dict[int, Score] = {}
     for batch in _batches(sources, targets, vocabulary=model.config.vocab_size):
-        input_ids_BS = _pad([sources[index] for index in batch])
-        lengths_B = torch.tensor([len(sources[index]) for index in batch])
-        target_BT = _pad([targets[index] for index in batch]).to(model.device)
-        start_B1 = torch.full_like(target_BT[:, :1], model.config.decoder_start_token_id)
-        logits_BTV = model(
-            input_ids=input_ids_BS.to(model.device),
-            attention_mask=(torch.arange(input_ids_BS.shape[1]) < lengths_B[:, None]).long().to(model.device),
-            decoder_input_ids=torch.cat([start_B1, target_BT[:, :-1]], dim=1),
-            use_cache=False,
-        ).logits.float()
-        log_probs_BT = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
+        output, target_BT = forced_pass(
+            model, [sources[index] for index in batch], [targets[index] for index in batch]
+        )
+        log_probs_BT = chosen_log_probs(output.logits.float(), target_BT)
         for index, row in zip(batch, log_probs_BT.double().tolist(), strict=True):
             counted = row[given : len(targets[index])]
             found[index] = Score(sum(counted), len(counted))
@@ -75,11 +68,3 @@ def _batches(
         batch.append(index)
     if batch:
         yield batch
-
-
-def _pad(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Rows of unlike length as one tensor [B, longest]; what the padding holds is never looked at."""
-    table = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
-    for index, row in enumerate(rows):
-        table[index, : len(row)] = torch.tensor(row)
-    return table

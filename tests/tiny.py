@@ -5,6 +5,7 @@ that compares uniform with uniform sees nothing.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -34,14 +35,15 @@ SENTENCES = [
 ]
 
 
-def foreign_tokenizer() -> PreTrainedTokenizerFast:
-    """A tokenizer as SentencePiece models have it: `▁` for the space, `</s>` at the end, byte fallback."""
+def foreign_tokenizer(texts: Sequence[str] = SENTENCES, *, pieces: int = 180) -> PreTrainedTokenizerFast:
+    """A tokenizer as SentencePiece models have it: `▁` for the space, `</s>` at the end, byte fallback.  Its vocabulary
+    is so many `pieces` and the 256 bytes."""
     core = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True))
     core.pre_tokenizer = pre_tokenizers.Metaspace()
     core.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(),
                                       decoders.Strip(" ", 1, 0)])
-    trainer = trainers.BpeTrainer(vocab_size=180, special_tokens=["<pad>", "<s>", "</s>", "<unk>"])
-    core.train_from_iterator(SENTENCES, trainer)
+    trainer = trainers.BpeTrainer(vocab_size=pieces, special_tokens=["<pad>", "<s>", "</s>", "<unk>"])
+    core.train_from_iterator(texts, trainer)
     plan = json.loads(core.to_str())  # the trainer knows bytes only as special tokens, which decoding would drop
     vocabulary = plan["model"]["vocab"]
     vocabulary |= {f"<0x{byte:02X}>": len(vocabulary) + byte for byte in range(256)}

@@ -44,7 +44,8 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
 
 
 def _compared(before: Trace, after: Trace) -> dict[str, Any]:
-    from seq2see.lens.moved import changed, moves
+    from seq2see.lens.changes import changed
+    from seq2see.lens.moved import moves
 
     sources = changed(before.source_words, after.source_words)
     targets = changed(before.target_words, after.target_words)

@@ -11,6 +11,27 @@ FAULTS = [
         tests="tests/lens/test_alignment.py -k planted",
     ),
     Fault(
+        "maps are weighed without what the source word's column tells",
+        "lens/alignment.py",
+        "return np.concatenate([rows_KJI, columns_KJI])",
+        "return np.concatenate([rows_KJI, rows_KJI])",
+        tests="tests/lens/test_alignment.py -k evidence",
+    ),
+    Fault(
+        "weights are judged on the sentences that they were fitted to",
+        "lens/fitting.py",
+        "choice = self._fitted_to(other, view)",
+        "choice = self._fitted_to(own, view)",
+        tests="tests/lens/test_alignment.py -k judged",
+    ),
+    Fault(
+        "the regression forgets its constant",
+        "lens/fitting.py",
+        "np.vstack([x_KC, np.ones(x_KC.shape[1])])",
+        "np.vstack([x_KC, np.zeros(x_KC.shape[1])])",
+        tests="tests/lens/test_alignment.py -k logistic",
+    ),
+    Fault(
         "the alignment error counts possible links as sure",
         "lens/aer.py",
         "1 - (found_sure + found_possible)",
@@ -202,8 +223,8 @@ FAULTS = [
     Fault(
         "what changed is marked in the wrong text",
         "lens/changes.py",
-        "same_after[block.b : block.b + block.size]",
-        "same_after[block.a : block.a + block.size]",
+        "_stretches(after, others, set(come))",
+        "_stretches(after, others, set(gone))",
         tests="tests/lens/test_temperatures.py",
     ),
     Fault(

@@ -10,9 +10,9 @@ import tiny
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
 from seq2see.lens.aer import agreement, counts
-from seq2see.lens.alignment import RULES, AlignmentChoice, linked, map_names, naive_choice, shares
+from seq2see.lens.alignment import RULES, AlignmentChoice, evidence, linked, map_names, naive_choice, shares
 from seq2see.lens.by_words import word_map
-from seq2see.lens.fitting import WAYS, GoldSentences, fit_alignment
+from seq2see.lens.fitting import WAYS, GoldSentences, fit_alignment, regression
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 
 PAIRS = [
@@ -159,11 +159,74 @@ def test_a_choice_in_pieces_and_in_a_batch_gives_the_same_error(traces):
         choice = AlignmentChoice(view, "predicts", maps, rule, threshold)
         expected = agreement([choice.links(trace) for trace in traces], gold)
         assert sentences.agreement(choice) == expected
-    tried = sentences.try_all(grow=True)
+    tried = sentences.try_maps()
     for one in tried[::7]:
         assert one.aer == pytest.approx(sentences.agreement(one.choice).aer)
     assert {one.choice.view for one in tried} == {"raw", "norm", "rollout", "mixing", "contributions", "left_out"}
     assert {one.choice.rule for one in tried} <= set(RULES)
+    for one in sentences.try_weights():
+        found = [one.choice.links(trace) for trace in traces]
+        assert sentences.agreement(one.choice) == agreement(found, gold)
+
+
+def test_weights_are_those_of_logistic_regression():
+    """At the optimum what is predicted and what is true agree in every piece of evidence, but for the ridge."""
+    rng = np.random.default_rng(0)
+    truth = np.array([3.0, -2.0, 0.5, -1.0])
+    x_KC = rng.random((3, 20_000))
+    y_C = (rng.random(20_000) < 1 / (1 + np.exp(-truth[:3] @ x_KC - truth[3]))).astype(float)
+    parts = [(x_KC[:, at : at + 999], y_C[at : at + 999]) for at in range(0, 20_000, 999)]
+    weights = regression(parts)
+    np.testing.assert_allclose(weights, truth, atol=0.15)
+    p_C = 1 / (1 + np.exp(-weights[:3] @ x_KC - weights[3]))
+    np.testing.assert_allclose(x_KC @ (p_C - y_C), -weights[:3], atol=1e-3)
+    assert (p_C - y_C).sum() == pytest.approx(0, abs=1e-3)
+
+
+def test_evidence_is_shares_of_rows_and_of_columns():
+    reads = SHARES[:, ::-1]
+    found = evidence(SHARES, reads)
+    assert found.shape == (4, 3, 3)
+    np.testing.assert_array_equal(found[:2], np.concatenate([SHARES, reads]))
+    np.testing.assert_allclose(found[2], [[6 / 11, 3 / 7, 0.5], [5 / 11, 4 / 7, 0.5], [0, 0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(found[3], found[2][::-1])
+
+
+def test_weighed_maps_tell_what_no_map_tells_alone(traces, tmp_path):
+    """One head aligns the first half of the target words, another the rest; elsewhere both look at the first word."""
+    made, gold = [], []
+    for trace in [traces[0]] * 4 + [traces[1]] * 4:
+        whole, links = planted(trace, "predicts", (0, 0))
+        cross = whole.cross["raw"].copy()
+        middle = len(trace.target) // 2
+        cross[1, 1] = cross[0, 0]
+        cross[0, 0, middle:] = cross[1, 1, :middle] = np.eye(cross.shape[-1], dtype=np.float32)[0]
+        made.append(replace(whole, cross={"raw": cross}, left_out=None, encoder={"raw": whole.encoder["raw"]},
+                            decoder={"raw": whole.decoder["raw"]}))
+        gold.append(links)
+    sentences = GoldSentences(iter(made), gold)
+    [weighed] = sentences.try_weights()
+    assert weighed.aer < min(one.aer for one in sentences.try_maps())
+    choice = sentences.fit(fitted_on="eight sentences")
+    assert choice.weights and choice.maps == tuple(map_names(made[0], "raw"))
+    choice.save(tmp_path / "alignment.json")
+    assert AlignmentChoice.load(tmp_path / "alignment.json") == choice
+    strengths = choice.strengths(made[0])
+    assert 0 < strengths.max() <= 1 and strengths.min() >= 0
+    assert choice.links(made[0]) == {(int(i), int(j)) for j, i in np.argwhere(
+        linked(strengths[None], choice.rule, choice.threshold)[0])}
+    assert f"{len(choice.maps)} maps weighed" in choice.describe()
+
+
+def test_weights_are_judged_on_sentences_that_they_were_not_fitted_to(traces):
+    two = traces[:2]
+    gold = [Links(frozenset((j % len(t.source_words), j) for j in range(len(t.target_words)))) for t in two]
+    for weighed in GoldSentences(two, gold).try_weights():
+        view, rule, threshold = weighed.choice.view, weighed.choice.rule, weighed.choice.threshold
+        alone = [GoldSentences([t], [truth])._fitted_to(slice(None), view) for t, truth in zip(two, gold, strict=True)]
+        found = [replace(other, rule=rule, threshold=threshold).links(t)
+                 for t, other in zip(two, alone[::-1], strict=True)]
+        assert weighed.aer == pytest.approx(agreement(found, gold).aer)
 
 
 def test_the_naive_choice_is_the_mean_of_the_last_layer(traces):
@@ -189,7 +252,8 @@ def test_what_does_not_fit_is_named(traces, tmp_path):
     good.save(tmp_path / "choice.json")
     text = (tmp_path / "choice.json").read_text()
     for bad in ("[]", "{}", "nonsense", text.replace('"target"', '"nearest"'), text.replace('"raw"', "3"),
-                text.replace('"rows"', '"row"'), text.replace("predicts", "writes")):
+                text.replace('"rows"', '"row"'), text.replace("predicts", "writes"),
+                text.replace('"weights": []', '"weights": [1.0]'), text.replace('"weights": []', '"weights": "x"')):
         (tmp_path / "choice.json").write_text(bad)
         with pytest.raises(UserError, match="is no alignment choice"):
             AlignmentChoice.load(tmp_path / "choice.json")

@@ -5,7 +5,8 @@ import pytest
 
 from seq2see.lens import trace_hypotheses, word_map
 from seq2see.lens.by_words import Unit
-from seq2see.lens.moved import changed, matched, moves
+from seq2see.lens.changes import changed
+from seq2see.lens.moved import matched, moves
 from seq2see.tokenizer.words import split_words
 
 

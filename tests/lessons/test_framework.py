@@ -15,7 +15,7 @@ import torch
 
 from seq2see.lessons import contents, record
 from seq2see.lessons.errata import ERRATA
-from seq2see.lessons.lesson import Finding, Look, Table, overall, spelled, to_data
+from seq2see.lessons.lesson import Finding, Look, Table, found, overall, spelled, to_data
 from seq2see.lessons.workbench import Budget, Workbench
 
 WRITTEN = contents.chosen(None)
@@ -67,6 +67,14 @@ def test_a_verdict_is_made_of_its_findings() -> None:
     assert overall([good, good], "").word == "holds"
     assert overall([bad, bad], "").word == "does not hold here"
     assert overall([good, bad], "").word == "holds partly"
+
+
+def test_a_sentence_never_says_nan() -> None:
+    none = math.nan
+    said = found("", False, f"Of nannies {none:.0%} ({none:+.1%} to {none:.2f}), against {0.5:.0%}.")
+    assert said.why == "Of nannies – (– to –), against 50%. (–: not measurable here.)"
+    assert overall([said], f"{none:.3f} and {1:.0f}.").why == "– and 1. (–: not measurable here.)"
+    assert overall([said], "All of it.").why == "All of it."
 
 
 @pytest.mark.parametrize("value, text", [

@@ -41,6 +41,17 @@ def test_pictures_take_their_colours_from_the_page(made: dict[str, Any]) -> None
         assert "var(--ink, #1b2430)" in lesson["svg"]
 
 
+def test_pictures_carry_nothing_that_is_not_seen(made: dict[str, Any]) -> None:
+    for lesson in made["lessons"]:
+        tags = re.findall("<[^>]+>", lesson["svg"])
+        assert "font-family" not in lesson["svg"]
+        assert not [tag for tag in tags if re.search(r"\d\.\d{3}", tag)] and "\n " not in lesson["svg"]
+        assert len(lesson["svg"]) < 60_000
+    example = made["lessons"][1]
+    assert max(len(table["columns"]) for table in example["tables"]) <= 25
+    assert len(example["result"]["model"]["stream_ND"][0]) == 32, "the data has every component"
+
+
 def test_ids_are_unique_and_links_lead_somewhere(made: dict[str, Any]) -> None:
     whole = page(made)
     ids = re.findall(r'\bid="([^"]+)"', whole)

@@ -212,6 +212,7 @@ def compared(**fields: Any) -> values.Compared:
 VALUES = values.Result(
     moved=0.0, off=1e-6, sentences=20, kinds=dict.fromkeys(KINDS, compared()), cells=900, head="cross 0.0",
     columns=("a", "b"), example=np.ones((3, 2)) / 2,
+    noted=("The", "cat", "sat", "."), owed=np.array([[0.1, 0.5, 0.3, 0.1], [0.1, 0.3, 0.4, 0.2]]),
 )  # fmt: skip
 
 
@@ -220,11 +221,19 @@ def test_values() -> None:
         0: {"moved": 0.1},
         1: {"off": 1.0},
         2: {"kinds": VALUES.kinds | {"cross": compared(other_first=LITTLE)}},
-        3: {"kinds": VALUES.kinds | {"decoder": compared(gain=Share(0.1, -0.1, 0.3))}},
-        4: {"kinds": VALUES.kinds | {"encoder": compared(sinks_by_length=Share(0.2, 0.1, 0.3))}},
+        3: {"owed": np.array([[0.3, 0.6, 0.02, 0.08], [0.1, 0.3, 0.4, 0.2]])},
+        4: {"kinds": VALUES.kinds | {"decoder": compared(gain=Share(0.1, -0.1, 0.3))}},
+        5: {"kinds": VALUES.kinds | {"encoder": compared(sinks_by_length=Share(0.2, 0.1, 0.3))}},
     })  # fmt: skip
     none = dict.fromkeys(KINDS, compared(other_first=LITTLE, gain=DOWN, sinks_by_length=HALF))
-    assert words(values, replace(VALUES, kinds=none))[2:] == ["does not hold here"] * 3
+    nothing = np.array([[0.4, 0.5, 0.0, 0.1], [0.4, 0.0, 0.5, 0.1]])
+    assert words(values, replace(VALUES, kinds=none, owed=nothing))[2:] == ["does not hold here"] * 4
+
+
+def test_what_a_word_owes_to_the_others_adds_up(bench: Workbench) -> None:
+    noted, owed = values.owed(bench)
+    assert [noted.index(word) for word in values.PAIR] == [1, 2]
+    assert owed.shape == (2, len(noted)) and np.allclose(owed.sum(-1), 1, atol=1e-5)
 
 
 def test_the_effect_of_a_value_is_none_where_there_is_no_weight(bench: Workbench) -> None:

@@ -106,16 +106,40 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
     for part in ("needed", "enough"):
         assert len(report[part]["set"]) == 1
         assert [one["draws"] for one in report[part]["controls"]] == [200] * 3
-    assert ("No set of at most 1 heads is needed" in printed.out) == (not report["needed"]["holds"])
+    assert not report["needed"]["holds"], "the whole model knows nothing of pronouns"
+    assert "None is needed: the whole model hardly tells il from elle" in printed.out
     assert printed.err == f"wrote {out}\n"
     held = {tuple(row["head"]): len(row["roles"]) for row in report["heads"] if row["roles"]}
     badges = read_roles(out, weights=fingerprint(run))
     assert {tuple(head): len(roles) for head, roles in badges.items()} == held
 
 
+@pytest.mark.parametrize("kind", ["marian", "bart", "t5"])
+def test_heads_of_any_encoder_decoder(
+    kind: str, quick: None, story: Storybook, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("seq2see.heads.TRANSLATED", 2)
+    monkeypatch.setattr("seq2see.heads.LARGEST", 1)
+    texts = [text for one in story.test for text in (one.source, one.target)]
+    tokenizer = tiny.foreign_tokenizer(texts, pieces=900)
+    model = tiny.foreign_model(kind, vocab_size=len(tokenizer))
+    run, out = tiny.save(tmp_path / kind, model, tokenizer), tmp_path / "heads.json"
+    assert cli.main(["heads", str(run), "--sentences", "60", "--json", str(out)]) == 0
+    assert f"{run} does not say what it translates: taken for English to French\n" in capsys.readouterr().err
+    heads = {tuple(row["head"]) for row in json.loads(out.read_text("utf-8"))["heads"]}
+    decoder = 2 if kind == "t5" else 3
+    assert heads == {(part, layer, head) for part, layers in (("encoder", 2), ("decoder", decoder), ("cross", decoder))
+                     for layer in range(layers) for head in range(2)}
+
+
 def test_what_cannot_be_measured_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], quick: None
 ) -> None:
+    run = tiny.save(tmp_path / "short", *tiny.make("marian"))  # of 64 positions, and pieces of a letter or two
+    assert cli.main(["heads", str(run)]) == 1
+    [_, said] = capsys.readouterr().err.splitlines()[-2:]
+    assert "storybook's sentences, which this model cannot read" in said and "the model takes 64" in said
     model, tokenizer = tiny.seq2see()
     model.config.language_pairs = [["en", "de"]]
     run = tiny.save(tmp_path / "run", model, tokenizer)

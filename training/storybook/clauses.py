@@ -270,7 +270,7 @@ def verb_group(
     french = [finite] if form.modal else [*clitics, finite]
     if form.negative:
         french = [Token("ne", ids.no), *french, Token("pas", ids.no)]
-        _negate(helpers, english, ids.no, short=form.short)
+        _negate(helpers, ids.no, short=form.short)
     if form.never:
         english.insert(-1, Token("never", ids.no))
         french = [Token("ne", ids.no), *french, Token("jamais", ids.no)]
@@ -281,7 +281,7 @@ def verb_group(
     return Group(helpers, english, [*french, *(clitics if form.modal else []), *tail])
 
 
-def _negate(helpers: list[Token], english: list[Token], no: frozenset[int], *, short: bool) -> None:
+def _negate(helpers: list[Token], no: frozenset[int], *, short: bool) -> None:
     if short and helpers[0].text in _SHORT:
         helpers[0] = Token(_SHORT[helpers[0].text], helpers[0].ids | no)
     elif helpers[0].text == "can":

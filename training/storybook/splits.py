@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
 
-SPLITS = ("train", "val", "test")
 # Of 1,000: a noun pair with a verb is held out more often, since a pair is common to many sentences.
 _VAL = {"pair": 50, "describes": 25}
 _TEST = {"pair": 100, "describes": 50}
