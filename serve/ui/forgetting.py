@@ -4,6 +4,7 @@ Gradio keeps, for each of its last ten thousand visits, what every element was l
 links" can bring it back.  We have links of our own.
 """
 
+import asyncio
 from typing import Any
 
 from gradio.blocks import Blocks
@@ -28,6 +29,12 @@ class ForgetfulVisit(SessionState):
 
     def _update_value_in_config(self, key: int, value: Any) -> None:
         pass
+
+
+async def rest() -> None:
+    """What Gradio's queue is to do last: its two loops hold on to the event that they saw last, and one of them looks
+    every tenth of a second."""
+    await asyncio.sleep(0.25)
 
 
 class ForgetfulVisits(StateHolder):

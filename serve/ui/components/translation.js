@@ -154,7 +154,7 @@ function translationBox(root, gradio) {
     const answer = gradio.props.value;
     if (!answer || answer.n !== asked) return;
     sent = null;
-    [result, shown, links] = [answer, 0, null];
+    [result, shown] = [answer, 0];  // `links` may be right already: of the same translation they do not come twice
     draw();
   });
   gradio.watch("links", () => { links = gradio.props.links; drawWords(); });
@@ -206,7 +206,7 @@ function translationBox(root, gradio) {
       make("small", {}, `${one.score.toFixed(3)} · ${percent(Math.exp(one.log_prob))}`)))));
   }
   function choose(i) {
-    [shown, links] = [i, null];
+    shown = i;
     closeOthers();
     gradio.choose({ shown: result.shown[i] });
     draw();
