@@ -5,6 +5,7 @@ is not there yet, and watched from the page (`learning.py`); then it is served.
 import argparse
 import json
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 
 from seq2see.errors import UserError
@@ -17,7 +18,8 @@ PORTS_TRIED = 100
 
 def demo(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
-    import seq2see.serve.ui.page  # noqa: F401  (a missing gradio is told before anything else)
+    if find_spec("gradio") is None:  # it is imported only when the browser is open already
+        raise ModuleNotFoundError("no gradio", name="gradio")
     from seq2see.serve.server import launch
     from seq2see.serve.settings import ServerSettings
     from seq2see.serve.translator import Translator

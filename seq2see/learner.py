@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, TrainerCallback, TrainerState
 from transformers.trainer_callback import TrainerControl
 
 from seq2see.errors import UserError
-from seq2see.learning import end_with_parent
+from seq2see.learning import SENTENCE, end_with_parent
 from seq2see.lens.by_words import word_map
 from seq2see.lens.forcing import encode_source
 from seq2see.lens.reading import trace_hypotheses
@@ -25,10 +25,10 @@ from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
 from seq2see.training.packaged import is_finished, train_storybook
 
-SENTENCE = "The cat did not cross the street because it was too tired."
 EVERY = 1.0  # seconds between two records, plus ten times what a record takes: a tenth of the training at most
 SLOWER = 10
 MOST_LOSSES = 300
+ENOUGH = 50  # steps, to tell from them how long the rest takes: the first ones are the slowest
 MOST_PIECES = 18  # of the translation: as many as the right one has; before it has learnt to end, it goes on for ever
 
 
@@ -70,7 +70,7 @@ class Telling(TrainerCallback):
 
     def of_training(self, state: TrainerState) -> dict[str, Any]:
         done = state.global_step - self.first
-        left = (time.monotonic() - self.begun) / done * (state.max_steps - state.global_step) if done else None
+        left = (time.monotonic() - self.begun) / done * (state.max_steps - state.global_step) if done >= ENOUGH else None
         thin = -(-len(self.losses) // MOST_LOSSES) or 1
         return {"state": "learning", "step": state.global_step, "steps": state.max_steps, "seconds_left": left,
                 "losses": self.losses[::thin]}  # fmt: skip

@@ -18,6 +18,7 @@ from seq2see.errors import UserError
 from seq2see.lens.alignment import FILE as ALIGNMENT
 from seq2see.training.packaged import is_finished
 
+SENTENCE = "The cat did not cross the street because it was too tired."
 LEARNER = [sys.executable, "-m", "seq2see.learner"]
 POLL = 0.2  # seconds between two looks whether it is done
 PATIENCE = 30.0  # seconds in which it may write a last checkpoint
@@ -30,7 +31,7 @@ class Learning:
         self.run = run
         self._folder = Path(tempfile.mkdtemp(prefix="seq2see-learning-"))
         self._process: subprocess.Popen[bytes] | None = None
-        self._read: tuple[float, dict[str, Any]] = (-1.0, {"state": "starting"})
+        self._read: tuple[float, dict[str, Any]] = (-1.0, {"state": "starting", "sentence": SENTENCE})
 
     @property
     def finished(self) -> bool:

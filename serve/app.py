@@ -17,6 +17,7 @@ from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.serve.ui.files import text_of
 
 CODES = {404: "not_found", 405: "method_not_allowed"}
 
@@ -48,14 +49,17 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
 
 
 class PagePlace:
-    """Where the page will be: until then, a refusal."""
+    """Where the page will be: until then browsers are shown that it comes, and everybody else is refused."""
 
     def __init__(self) -> None:
         self.app: Application | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self.app or _answer(Refusal(503, "loading", "the server is loading: try again in a few seconds",
-                                          retry_after=5))
+        app = self.app
+        if app is None:
+            refusal = Refusal(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
+            browser = "text/html" in HttpRequest(scope).headers.get("accept", "")
+            app = HTMLResponse(text_of("starting.html"), refusal.status) if browser else _answer(refusal)
         await app(scope, receive, send)
 
 

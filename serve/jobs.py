@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 
 from seq2see.serve.engine import Hypothesis
 from seq2see.serve.markup import Markup
@@ -67,7 +68,8 @@ def _is_mark(word: str) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """A text made ready: the ids of each segment, and the plan that it is to be translated by.
+    """A text made ready: the ids of each segment, the plan that they are to be translated by, and what ids the
+    translations of the first ones are to begin with (`begun`).
 
     Segments of any jobs may share a batch where their plans are equal.
     """
@@ -79,11 +81,12 @@ class Job:
     markup: Markup | None
     cuts: tuple[Cut, ...]  # of the text, or of each text of the markup
     sources: tuple[tuple[int, ...], ...]
+    begun: tuple[tuple[int, ...], ...] = ()
 
     @property
     def work(self) -> list[tuple[tuple[int, ...], Plan]]:
-        """One for each segment.  The first alone begins with what the caller wants the translation to begin with."""
-        return [(ids, self.plan if index == 0 else self.plan.unforced()) for index, ids in enumerate(self.sources)]
+        """One for each segment."""
+        return [(ids, self.plan.begun(begun)) for ids, begun in zip_longest(self.sources, self.begun, fillvalue=())]
 
     @property
     def whole(self) -> bool:

@@ -30,7 +30,6 @@ class Plan:
     """
 
     prefix: tuple[int, ...] = ()
-    forced: int = 0  # how many ids of the prefix are what the caller wants the translation to begin with
     num_beams: int = 1
     alternatives: int = 1
     max_length: int = MOST_NEW_TOKENS
@@ -43,9 +42,9 @@ class Plan:
     top_p: float = 1.0
     seed: int = 0
 
-    def unforced(self) -> Plan:
-        """The same without what the caller wants translations to begin with."""
-        return dataclasses.replace(self, prefix=self.prefix[: len(self.prefix) - self.forced], forced=0)
+    def begun(self, ids: Sequence[int]) -> Plan:
+        """The same for a translation that is to begin with these ids, after its tag."""
+        return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
 
 
 class Settings(TypedDict, total=False):
@@ -95,7 +94,7 @@ class Limits:
         ids = self.defaults.get("eos_token_id")
         return frozenset([ids] if isinstance(ids, int) else ids or ())
 
-    def plan(self, *, first: int | None = None, prefix: Sequence[int] = (), **asked: Unpack[Settings]) -> Plan:
+    def plan(self, *, first: int | None = None, **asked: Unpack[Settings]) -> Plan:
         """The checkpoint's settings, changed by what the caller asks; UserError for a number out of bounds.
 
         `first` is the id that every hypothesis must begin with (a language tag), instead of the checkpoint's default.
@@ -113,8 +112,7 @@ class Limits:
         most = min(self.positions or MOST_NEW_TOKENS, said.get("max_length", MOST_NEW_TOKENS + 1) - 1)
         both = {**said, **given}
         return Plan(
-            prefix=(*(() if first is None else (first,)), *prefix),
-            forced=len(prefix),
+            prefix=() if first is None else (first,),
             num_beams=1 if draws else max(both.get("num_beams", 1), alternatives),
             alternatives=alternatives,
             max_length=given.get("max_new_tokens", most),

@@ -38,7 +38,7 @@ class Server(uvicorn.Server):
         service: gets the models, and is ready when each has translated.
         loaders: what makes the models, by their names; run in a thread.
         socket_: where to listen, bound already.
-        learning: tells what becomes of a model that is trained still: then the page is there before the models are.
+        learning: tells what becomes of a model that is trained still: then the page comes before the models do.
     """
 
     def __init__(self, service: Service, loaders: Loaders, *, settings: ServerSettings, host: str,
@@ -74,8 +74,8 @@ class Server(uvicorn.Server):
         async with contextlib.AsyncExitStack() as stack:
             try:
                 if self.learning:
+                    self._announce()  # what says that the page comes is there already
                     await self._show_page(stack)
-                    self._announce()
                 for name, load in self.loaders.items():
                     self.service.add(name, await self._threads.do(partial(_tried, load, name)))
                 if len({source for source, _ in self.service.language_pairs}) > 1:

@@ -50,7 +50,7 @@ class Request:
     format: Literal["text", "html"] = "text"
     settings: Settings = field(default_factory=lambda: Settings())
     model: str | None = None
-    prefix: str | tuple[int, ...] = ""
+    prefix: str | tuple[tuple[int, ...], ...] = ""  # see `Translator.prepare`
 
 
 class Service:

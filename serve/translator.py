@@ -185,23 +185,21 @@ class Translator(Opened):
         *,
         source: str | None = None,
         target: str | None = None,
-        prefix: str | Sequence[int] = "",
+        prefix: str | Sequence[Sequence[int]] = "",
         format: Format = "text",
         **settings: Unpack[Settings],
     ) -> list[Job]:
         """The first third of a call: texts made ready.  Then each of a job's `work` goes to `engine_for` its plan.
 
-        `prefix` may be given in ids, for a text can be cut into pieces in more ways than one.
+        `prefix` may be given in ids, those of each of the first segments, as many as one likes: a text can be cut into
+        pieces in more ways than one.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self._pair(source, target)
         limits = self.limits
-        plan = limits.plan(
-            first=self.tag(target),
-            prefix=self._begun(prefix, target),
-            **settings,
-        )
+        plan = limits.plan(first=self.tag(target), **settings)
+        begun = self._begun(prefix, target)
         together, longest = limits.together, limits.longest
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
@@ -215,16 +213,18 @@ class Translator(Opened):
         for text, markup, cuts in jobs:
             fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], longest) for cut in cuts]
             sources = tuple(tuple(ids) for _, each in fitting for ids in each)
-            ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources))
+            ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources,
+                             begun[: len(sources)]))
         return ready
 
-    def _begun(self, prefix: str | Sequence[int], target: str) -> Sequence[int]:
-        """The ids that a translation is to begin with, after its tag."""
+    def _begun(self, prefix: str | Sequence[Sequence[int]], target: str) -> tuple[tuple[int, ...], ...]:
+        """The ids that the translations of the first segments are to begin with, after their tag."""
         if isinstance(prefix, str):
-            return self.codec.begin(_composed(prefix), language=target) if prefix else ()
-        if not all(type(id) is int and 0 <= id < self.codec.size and id not in self.limits.end for id in prefix):
-            raise UserError(f"a prefix in ids: expected pieces from 0 to {self.codec.size - 1} that do not end it")
-        return prefix
+            return (tuple(self.codec.begin(_composed(prefix), language=target)),) if prefix else ()
+        end, size = self.limits.end, self.codec.size
+        if not all(type(id) is int and 0 <= id < size and id not in end for ids in prefix for id in ids):
+            raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
+        return tuple(map(tuple, prefix))
 
     def _fit(self, cut: Cut, ids: list[list[int]], longest: int | None) -> tuple[Cut, list[list[int]]]:
         """Segments that are longer than a source should be, cut further."""

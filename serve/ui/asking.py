@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import gradio as gr
 from pydantic import BaseModel, Field, ValidationError
@@ -26,7 +26,7 @@ MOST_VISITS = 2_000  # of which is remembered what was stopped last
 
 
 class Ask(Tuning):
-    """A translation that the page asks for, its `n`th; `prefix` are the ids that it is to begin with."""
+    """A translation that the page asks for, its `n`th; `prefix`: the ids that each part of it is to begin with."""
 
     n: int = Field(ge=0)
     text: str
@@ -34,7 +34,7 @@ class Ask(Tuning):
     target: str | None = Field(default=None, min_length=1)
     model: str | None = None
     alternatives: From1 | None = None
-    prefix: tuple[int, ...] = Field(default=(), max_length=2_000)
+    prefix: tuple[Annotated[tuple[int, ...], Field(max_length=2_000)], ...] = Field(default=(), max_length=2_000)
     start: Start | None = None
 
     def settings(self) -> Settings:

@@ -13,6 +13,7 @@ from seq2see.serve.page_api import add_api, mcp_installed, readable
 from seq2see.serve.service import Service
 from seq2see.serve.ui.files import text_of
 from seq2see.serve.ui.first_minute import build_first_minute
+from seq2see.serve.ui.forgetting import ForgetfulVisits
 from seq2see.serve.ui.learn_tab import build_learn
 from seq2see.serve.ui.look_tab import build_look
 from seq2see.serve.ui.translate_tab import about, asked_by_link, build_translate
@@ -70,4 +71,6 @@ def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     if page.mcp_server_obj is not None:
         readable(page.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
+    mounted.state_holder = ForgetfulVisits()
+    mounted.state_holder.set_blocks(page)
     return parent, mounted

@@ -19,6 +19,7 @@ from seq2see.serve.jobs import Translation
 from seq2see.serve.service import Refusal, Service
 from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, read, refusal
 from seq2see.serve.ui.components.translation import translation_box
+from seq2see.serve.ui.forgetting import rest
 from seq2see.serve.ui.one_word import compare
 from seq2see.serve.ui.shown import Shown, Start, Strict
 
@@ -96,14 +97,19 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         return gr.update(compared=await compare(service, event, request))
 
     box = translation_box(about=about(service), elem_id="translation")
-    box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
-            api_visibility="private")
+    queued = [
+        box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
+                api_visibility="private"),
+        box.compare(flip, None, [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                    api_visibility="private"),
+        shown.change(align, [shown], [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                     api_visibility="private"),
+    ]
+    for event in queued:
+        event.then(rest, None, None, trigger_mode="always_last", concurrency_limit=None, show_progress="hidden",
+                   api_visibility="private")
     box.stop(stop, None, None, queue=False, api_visibility="private")
     box.choose(choose, None, [shown], show_progress="hidden", queue=False, api_visibility="private")
-    box.compare(flip, None, [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
-                api_visibility="private")
-    shown.change(align, [shown], [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
-                 api_visibility="private")
     return box
 
 

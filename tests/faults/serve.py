@@ -132,8 +132,8 @@ FAULTS = [
     Fault(
         "serve: every part begins with what the first was to begin with",
         "serve/jobs.py",
-        "self.plan if index == 0 else self.plan.unforced()",
-        "self.plan",
+        "fillvalue=())]",
+        "fillvalue=self.begun[0] if self.begun else ())]",
         tests="tests/serve/test_long_texts.py -k prefix",
     ),
     Fault(

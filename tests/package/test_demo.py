@@ -144,7 +144,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def test_what_the_training_tells_is_read(learning: Learning) -> None:
-    assert learning.record() == {"state": "starting"} and learning.needed and not learning.finished
+    assert learning.record()["state"] == "starting" and learning.needed and not learning.finished
     learning.start()
     until(lambda: learning.record() == {"state": "learning", "step": 7})
     Path("here/go").touch()
@@ -183,15 +183,17 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
 
     from tiny import seq2see
 
-    from seq2see.learner import MOST_PIECES, SENTENCE, Telling
+    from seq2see.learner import MOST_PIECES, Telling
+    from seq2see.learning import SENTENCE
     from seq2see.lens import word_map
     from seq2see.serve.translator import Translator
 
     model, tokenizer = seq2see()
     model.train()
-    state = SimpleNamespace(log_history=[], global_step=1, max_steps=10)
+    state = SimpleNamespace(log_history=[], global_step=0, max_steps=10)
     telling = Telling(tmp_path / "record.json")
     telling.on_train_begin(None, state, None)
+    state.global_step = 1
     telling.on_log(None, state, None, logs={"loss": 7.5})
     telling.on_step_end(None, state, None, model=model, processing_class=tokenizer)
     record = json.loads((tmp_path / "record.json").read_text("utf-8"))
@@ -200,6 +202,7 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     result = translator(SENTENCE, num_beams=1, max_new_tokens=MOST_PIECES)
     [trace] = translator.look(result)
     assert (record["state"], record["step"], record["steps"]) == ("learning", 1, 10)
+    assert record["seconds_left"] is None, "one step, the slowest, does not tell"
     assert record["losses"] == [[1, 7.5]] and record["translation"] == result.text
     shown = word_map(trace, "cross")
     assert record["columns"] == [unit.text for unit in shown.columns]

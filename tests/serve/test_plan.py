@@ -18,7 +18,7 @@ def test_what_is_left_open_is_the_checkpoints(translator):
     plan = limits.plan()
     assert (plan.num_beams, plan.length_penalty, plan.max_length, plan.early_stopping) == (5, 1.4, 39, True)
     assert (plan.prefix, limits.end, plan.temperature) == ((7,), {2, 9}, None)
-    asked = limits.plan(first=4, prefix=(10, 11), num_beams=1, alternatives=3, length_penalty=0.5, max_new_tokens=50)
+    asked = limits.plan(first=4, num_beams=1, alternatives=3, length_penalty=0.5, max_new_tokens=50).begun((10, 11))
     assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_length) == ((4, 10, 11), 3, 0.5, 50)
     assert Limits({}, None).plan().max_length == 512
 

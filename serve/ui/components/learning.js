@@ -31,7 +31,7 @@ function learningPanel(root, { props, watch }) {
       : `step ${counted(record.step)} of ${counted(record.steps)}${record.seconds_left ? ` · about ${clock(record.seconds_left)} left, then this page is its translator` : ""}`;
     drawLoss(record.losses || []);
     sentence.textContent = record.sentence || "";
-    translation.textContent = begun ? record.translation || "(nothing yet)" : "";
+    translation.textContent = begun ? record.translation || "(nothing yet)" : "…";
     maps.hidden = !record.maps;
     if (record.maps) drawMaps();
   }
@@ -66,7 +66,7 @@ function learningPanel(root, { props, watch }) {
     smallMap(large, of(chosen.values), { cell: 18, labels: true, within: maps.clientWidth });
     const name = `cross-attention, layer ${chosen.l}, head ${chosen.h}`;
     large.setAttribute("aria-label", `${name}: where each word of the translation, a row, looked among the words of the sentence`);
-    named.textContent = `${name}${picked ? "" : ", the most pointed now"}. A row is a word of the translation; how dark, how much it looked at each word above. A click picks a head.`;
+    named.textContent = `${name}${picked ? "" : ", the most pointed now"}. A row is a word of the translation; the stronger the colour, the more it looked at the word above. A click picks a head.`;
   }
   watch("value", draw);
   draw();

@@ -3,13 +3,13 @@
 
 function translationBox(root, gradio) {
   const PAUSE = 450;  // ms without a key, after which what is typed is translated
-  let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = null, timer = 0, taken = 0, flipped = -1;
+  let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = [], timer = 0, taken = 0, flipped = -1;
 
   // --- what is on the screen
   const select = (label, onchange) => make("select", { "aria-label": label, onchange });
   const icon = (text, label, onclick) => make("button", { type: "button", class: "tr-icon", "aria-label": label, title: label, onclick }, text);
-  const from = select("From", () => { listTargets(); ask(); }), to = select("To", () => ask());
-  const models = select("Model", () => { listSources(); ask(); });
+  const from = select("From", () => { listTargets(); askAfresh(); }), to = select("To", () => askAfresh());
+  const models = select("Model", () => { listSources(); askAfresh(); });
   const text = make("textarea", { class: "tr-text", dir: "auto", rows: 1, spellcheck: "false", "aria-label": "Text to translate",
     placeholder: "Type a sentence", autocomplete: "off" });
   const mirror = make("div", { class: "tr-text tr-mirror", dir: "auto", "aria-hidden": "true" });
@@ -79,8 +79,7 @@ function translationBox(root, gradio) {
       for (const [list, code, refill] of [[from, wish.source, listTargets], [to, wish.target, () => {}]]) {
         if (Array.from(list.options).some((one) => one.value === code)) { list.value = code; refill(); }
       }
-      held = null;
-      ask({ start: wish.start });
+      askAfresh({ start: wish.start });
     }
     draw();
   }
@@ -91,14 +90,17 @@ function translationBox(root, gradio) {
     to.value = source;
     listTargets();
     if (current()) text.value = current().text;
-    held = null;
-    ask();
+    askAfresh();
   }
 
   // --- asking
   const current = () => result && result.hypotheses[shown];
   const tooLong = () => Array.from(text.value).length > about.characters;
-  function ask(more = {}) {
+  function askAfresh(more = {}) {
+    held = [];  // what each part is to begin with, where that was chosen
+    ask(more);
+  }
+  function ask({ start } = {}) {
     clearTimeout(timer);
     gradio.stop({ n: asked });
     asked += 1;
@@ -108,7 +110,7 @@ function translationBox(root, gradio) {
     sent = text.value;
     gradio.ask({ n: asked, text: text.value, source: from.value || null, target: to.value || null,
       ...(models.hidden ? {} : { model: models.value }), ...search.chosen(),
-      ...(held ? { prefix: held.ids } : {}), ...(more.start ? { start: more.start } : {}) });
+      ...(held.length ? { prefix: Array.from(held, (one) => one ? one.ids : []) } : {}), ...(start ? { start } : {}) });
     draw();
   }
   function stop() {
@@ -120,7 +122,7 @@ function translationBox(root, gradio) {
     draw(true);
   }
   function typed() {
-    held = null;
+    held = [];
     flipped = -1;
     words.forget();
     closeOthers();
@@ -138,8 +140,7 @@ function translationBox(root, gradio) {
   function flip({ texts, which }) {
     if (Array.from(from.options).some((one) => one.value === "en")) { from.value = "en"; listTargets(); }
     text.value = texts[which];
-    held = null;
-    ask();
+    askAfresh();
     flipped = asked;
     gradio.compare({ n: asked, texts, source: from.value || "en", target: to.value || "", ...(models.hidden ? {} : { model: models.value }) });
   }
@@ -153,7 +154,7 @@ function translationBox(root, gradio) {
     const answer = gradio.props.value;
     if (!answer || answer.n !== asked) return;
     sent = null;
-    [result, shown, links] = [answer, 0, null];
+    [result, shown] = [answer, 0];  // `links` may be right already: of the same translation they do not come twice
     draw();
   });
   gradio.watch("links", () => { links = gradio.props.links; drawWords(); });
@@ -183,8 +184,8 @@ function translationBox(root, gradio) {
     cut.textContent = !result || result.parts < 2 ? ""
       : `The text was cut into ${result.parts} parts, as long as the model knows sentences, and each translated for itself.`;
     drawUnknown();
-    heldTo.replaceChildren(...(held ? [`Begins as you chose: “${held.text}” `,
-      make("button", { type: "button", class: "tr-quiet", onclick: () => { held = null; ask(); } }, "Let it choose again")] : []));
+    heldTo.replaceChildren(...(held.length ? [`Begins as you chose: ${held.filter(Boolean).map((one) => `“${one.text}”`).join(", ")} `,
+      make("button", { type: "button", class: "tr-quiet", onclick: () => askAfresh() }, "Let it choose again")] : []));
     drawAlternatives();
     drawWords();
   }
@@ -205,7 +206,7 @@ function translationBox(root, gradio) {
       make("small", {}, `${one.score.toFixed(3)} · ${percent(Math.exp(one.log_prob))}`)))));
   }
   function choose(i) {
-    [shown, links] = [i, null];
+    shown = i;
     closeOthers();
     gradio.choose({ shown: result.shown[i] });
     draw();
@@ -293,12 +294,12 @@ function translationBox(root, gradio) {
   // --- what else the model thought of at a word
   function openOthers(word) {
     const [part, number] = word.dataset.word.split(".").map(Number), { prefix, choices } = links.parts[part].others[number];
-    const head = make("p", {}, "At “", make("b", {}, word.textContent), part ? "” the model thought of; another can be taken in the first part only:"
-      : "” the model thought of; take one, and the rest is translated anew:");
+    const head = make("p", {}, "At “", make("b", {}, word.textContent), "” the model thought of; take one, and the rest ",
+      links.parts.length > 1 ? "of this part " : "", "is translated anew:");
     const attached = (choice) => !/^[ ▁Ġ]/.test(choice.text), usual = attached(choices.find((one) => one.taken) || choices[0]);
     const written = (choice) => (attached(choice) === usual ? "" : attached(choice) ? "‑" : "␣") + choice.text.replace(/^[ ▁Ġ]/, "");
     pop.replaceChildren(head, make("ol", {}, ...choices.map((choice) => make("li", {},
-      make("button", { type: "button", "aria-pressed": String(choice.taken), disabled: choice.special || part > 0,
+      make("button", { type: "button", "aria-pressed": String(choice.taken), disabled: choice.special,
         onclick: () => take(prefix, choice, part, number) },
       make("span", { class: "tr-name" }, written(choice)), make("i", { style: `width:${Math.max(choice.probability * 80, 1)}px` }),
       make("small", {}, percent(choice.probability)))))));
@@ -315,8 +316,8 @@ function translationBox(root, gradio) {
     if (back) out.querySelector(`[data-word="${pop.returnTo}"]`)?.focus();
   }
   function take(prefix, choice, part, number) {
-    const before = Array.from(current().text).slice(0, placed(current().text, links.parts, "target")[part][number][0]).join("");
-    held = { ids: [...prefix, choice.id], text: (before.trimEnd() + choice.text.replace(/[▁Ġ]/g, " ")).trim() };
+    const { target_text: whole, target } = links.parts[part], before = Array.from(whole).slice(0, target[number][0]).join("");
+    held[part] = { ids: [...prefix, choice.id], text: (before.trimEnd() + choice.text.replace(/[▁Ġ]/g, " ")).trim() };
     ask();
   }
   pop.addEventListener("keydown", (event) => {

@@ -1,14 +1,14 @@
 // The panel of training: the sentence at each checkpoint of the run.
 
 function trainingPanel(host) {
-  const node = make("div"), body = make("div"), { node: status, of, drop } = asking();
+  const node = make("div"), body = make("div"), kept = make("p", "s2s-note"), { node: status, of, drop } = asking();
   let steps = [], at = 0, found = null, listed = false;
   const steps_ = slider("Checkpoint", () => at, (i) => { at = i; ask(); },
     { most: () => Math.max(steps.length - 1, 0), said: (i) => steps.length ? `step ${steps[i]}` : "" });
   const again = button("Look for new ones", () => { listed = false; refresh(); });
   const row = make("div", "s2s-row");
   row.append(again);
-  node.append(steps_, row, status, body);
+  node.append(steps_, kept, row, status, body);
 
   async function refresh() {
     if (found) drawFound();
@@ -18,6 +18,8 @@ function trainingPanel(host) {
     if (!answer) return;
     steps = answer.steps;
     steps_.style.display = steps.length ? "" : "none";
+    kept.textContent = steps.length ? `What the run kept: its checkpoints of step ${steps.join(", ")}. A training deletes the older ones, `
+      + "unless it is told training.save_total_limit=null." : "";
     if (!steps.length) {
       body.replaceChildren(make("p", "", "There are no checkpoints of this run to go back to."));
       return;

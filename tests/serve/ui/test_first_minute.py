@@ -5,7 +5,9 @@ import time
 
 import pytest
 
+from seq2see.serve.app import make_app
 from seq2see.serve.server import make_server
+from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
 WEIGHTS = [round(255 * number / 5) for number in range(6)]
@@ -68,6 +70,16 @@ def test_it_is_watched_learning_and_then_translates(open_tab, learning, translat
     again = open_tab(server.url)
     again.locator("textarea.tr-text:not([disabled])").wait_for()
     again.locator(".ln").wait_for(state="hidden")
+
+
+def test_while_the_page_is_built_browsers_are_shown_one_that_asks_again():
+    from fastapi.testclient import TestClient
+
+    settings = ServerSettings()
+    client = TestClient(make_app(Service({}, settings), settings), base_url="http://127.0.0.1")
+    shown = client.get("/ui/?text=The+cat.", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert shown.status_code == 503 and '<meta http-equiv="refresh" content="1">' in shown.text
+    assert client.get("/ui/").json()["code"] == "loading"
 
 
 def test_until_then_nothing_else_is_served(learning):

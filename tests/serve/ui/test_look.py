@@ -384,6 +384,7 @@ def test_a_checkpoint_says_what_it_said_then(look, translator, trace):
     settled(look)
     part.get_by_text("At step 5").wait_for()
     assert part.locator("output").inner_text() == "step 5", "and not the one that is still being written"
+    assert "What the run kept: its checkpoints of step 5. A training deletes the older ones" in part.inner_text()
     assert f"of what is shown above {trace.log_prob:.3f}" in part.inner_text()
 
 

@@ -63,8 +63,7 @@ def test_nothing_leaves_the_machine_and_nothing_is_kept(server, capfd):
     assert not SECRET.search("".join(capfd.readouterr()))
     files = [path for path in (Path(tempfile.gettempdir()) / "gradio").rglob("*") if path.is_file()]
     assert not [path for path in files if SECRET.search(path.read_text("utf-8", "ignore"))]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60  # Gradio learns of a closed tab by its heartbeat
     while (left := held()) and time.monotonic() < deadline:
         time.sleep(1)
-    if left:
-        pytest.xfail("Gradio keeps in memory, of each visit, what its elements were last sent, until its next restart")
+    assert left == []

@@ -130,15 +130,37 @@ def test_another_choice_at_a_word_is_taken_and_the_rest_translated_anew(page, tr
     page.locator(".tr-pop button").nth(other).click()
     page.locator(".tr-held").get_by_role("button").wait_for()
     [question] = sent
-    assert tuple(question["prefix"]) == prefix
+    assert tuple(question["prefix"][0]) == prefix
     idle(page)
     settings = {"num_beams": question["num_beams"]}
-    [job] = translator.prepare(["The cat did not cross."], prefix=prefix, alternatives=question.get("alternatives"),
+    [job] = translator.prepare(["The cat did not cross."], prefix=[prefix], alternatives=question.get("alternatives"),
                                **settings)
     [(ids, plan)] = job.work
     assert read_out(page) == translator.finish(job, translator.engine_for(plan).translate([ids], plan)).text
     page.locator(".tr-held").get_by_role("button").click()
     page.wait_for_function("!document.querySelector('.tr-held').textContent")
+
+
+def test_a_choice_in_a_later_part_is_taken_and_stays_when_one_is_taken_in_another(page, translator):
+    text = "The cat did not cross. The box did not fit."
+    write(page, text)
+    sent, wanted = asked(page), [(), ()]
+    for part in (1, 0):
+        trace = translator.look(translator(text))[part]
+        step = first_steps(trace)[0]
+        other = next(i for i, one in enumerate(trace.top[step][:8]) if one.id > 35 and one.id != trace.target_ids[step])
+        wanted[part] = (*trace.target_ids[trace.given : step], trace.top[step][other].id)
+        page.locator(f'.tr-out [data-word="{part}.0"]').click()
+        page.locator(".tr-pop button").nth(other).click()
+        idle(page)
+        [job] = translator.prepare([text], prefix=wanted, num_beams=sent[-1]["num_beams"])
+        found = [translator.engine_for(plan).translate([ids], plan)[0] for ids, plan in job.work]
+        shows(page, translator.finish(job, found).text)
+        page.wait_for_function("document.querySelector('.tr-caption').textContent.startsWith('Point')")
+    assert [one["prefix"] for one in sent] == [[[], list(wanted[1])], list(map(list, wanted))]
+    page.get_by_label("To", exact=True).select_option("de")
+    shows(page, translator(text, target="de").text)
+    assert "prefix" not in sent[-1], "what was chosen in French begins nothing in German"
 
 
 def test_escape_leaves_the_choices_and_comes_back_to_the_word(page):

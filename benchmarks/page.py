@@ -1,0 +1,136 @@
+"""How long does the page let one wait?  By the clock, in headless Chromium, on the cores that the server runs on.
+
+    python benchmarks/page.py RUN            RUN: a trained model, runs/storybook by default; 24 clicks each
+    python benchmarks/page.py RUN --quick    six clicks each
+
+*first translation*: from a press of Translate on a page that was just opened.  *thumbnails*: from opening Look to every
+map drawn, small and large; the model is in torch by then, for words were linked.  *a click*: from a click on a
+thumbnail to its large map.  *a cell*: from pointing at one to its value.  Each ends when the browser has drawn it.
+Then the last three with an untrained model of RUN's size, but 4 + 4 layers, and texts of 30 and of 120 pieces, whose
+translations are as long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from serving import server
+
+SENTENCE = "The cat did not cross the street because it was too tired."
+PIECES = (30, 120)
+# What the page is told to do, and when that is seen on it: two frames later it is on the screen.
+LIBRARY = """
+window.timed = (act, done) => new Promise((resolve, reject) => {
+  const began = performance.now(), end = began + 120000;
+  act();
+  const look = () => {
+    if (done()) requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)));
+    else if (performance.now() > end) reject(new Error("nothing came"));
+    else requestAnimationFrame(look);
+  };
+  look();
+});
+window.one = (selector) => document.querySelector(selector);
+window.maps = () => [...document.querySelectorAll(".s2s-thumb")];
+"""
+TRANSLATE = """text => timed(() => {
+  one("textarea.tr-text").value = text;
+  one("#translate").click();
+}, () => one(".tr-out").textContent)"""
+LINKED = "() => timed(() => {}, () => /^Point/.test(one('.tr-caption').textContent))"
+LOOK = "() => timed(() => one('[role=tab][data-tab-id=look]').click(), () => maps().length && one('.s2s-scroll canvas').width > 300)"
+CLICK = """number => timed(() => maps()[number].click(), () => one(".s2s-about b").textContent === maps()[number].title.split(".")[0])"""
+CELL = """share => {
+  const canvas = one(".s2s-scroll canvas"), { left, top, width, height } = canvas.getBoundingClientRect(), before = one(".s2s-read").textContent;
+  const at = { clientX: left + width * share, clientY: top + height * share, bubbles: true };
+  return timed(() => canvas.dispatchEvent(new PointerEvent("pointermove", at)), () => one(".s2s-read").textContent !== before);
+}"""
+
+
+def untrained(run: Path, folder: Path, *, pieces: int) -> str:
+    """A model of that run's size but for its layers, whose translations have so many pieces; and such a text."""
+    import torch
+
+    from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+    from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+
+    tokenizer = Seq2SeeTokenizer.from_pretrained(run)
+    torch.manual_seed(0)
+    config = Seq2SeeConfig.from_pretrained(run, encoder_layers=4, decoder_layers=4)
+    model = Seq2SeeForConditionalGeneration(config)
+    model.generation_config.update(max_length=pieces + 1, num_beams=1, forced_bos_token_id=tokenizer.tag_id("fr"))
+    for one in (model, tokenizer):
+        one.save_pretrained(folder)
+    words = SENTENCE.lower().strip(".").split() * pieces
+    count = next(n for n in range(len(words)) if len(tokenizer.encode_source(" ".join(words[:n]))) >= pieces)
+    return " ".join(words[:count])
+
+
+def measure(tab: Any, url: str, text: str, *, clicks: int) -> dict[str, Any]:
+    """Milliseconds, of a page that is opened anew."""
+    tab.goto(url)
+    tab.locator("textarea.tr-text:not([disabled])").wait_for()
+    tab.evaluate(LIBRARY)
+    found: dict[str, Any] = {"first translation": tab.evaluate(TRANSLATE, text), "linked": tab.evaluate(LINKED)}
+    found["thumbnails"] = tab.evaluate(LOOK)
+    count = tab.evaluate("maps().length")
+    found["maps"] = f"{count} of {tab.evaluate('[maps().at(-1).firstChild.height, maps().at(-1).firstChild.width]')}"
+    steps = [1 + number * 7 % (count - 1) for number in range(clicks)]
+    found["a click"] = [tab.evaluate(CLICK, number) for number in steps]
+    found["a cell"] = [tab.evaluate(CELL, 0.4 + 0.5 * number / clicks) for number in range(clicks)]
+    return found
+
+
+def rows_of(text: str, found: dict[str, Any]) -> list[dict[str, Any]]:
+    wanted = {"first translation": 1000, "thumbnails": 500, "a click": 200}
+    rows = []
+    for name in ("first translation", "linked", "thumbnails", "a click", "a cell"):
+        times = found[name] if isinstance(found[name], list) else [found[name]]
+        rows.append({"of": text, "name": name, "p50": round(statistics.median(times)), "most": round(max(times)),
+                     "unit": "ms", **({"wanted": wanted[name]} if name in wanted else {}),
+                     **({"maps": found["maps"]} if name == "thumbnails" else {})})  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    facts = {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
+             "run": str(asked.run), "load": os.getloadavg()[0]}
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    rows: list[dict[str, Any]] = []
+    if program is None or not (Path(asked.run) / "config.json").is_file():
+        print(f"there is no Chromium, or no trained model at {asked.run}: nothing to measure", file=sys.stderr)
+    else:
+        from playwright.sync_api import sync_playwright
+
+        with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            texts = {asked.run: ("the cat sentence", SENTENCE)}
+            for pieces in PIECES:
+                folder = Path(scratch) / str(pieces)
+                texts[str(folder)] = (f"{pieces} pieces", untrained(Path(asked.run), folder, pieces=pieces))
+            for run, (name, text) in texts.items():
+                with server(argparse.Namespace(run=run)) as (url, _):
+                    tab = browser.new_page(viewport={"width": 1440, "height": 1000})
+                    rows += rows_of(name, measure(tab, url, text, clicks=6 if asked.quick else 24))
+                    tab.close()
+            browser.close()
+    for row in rows:
+        print("  ".join(f"{key} {value}" for key, value in row.items()))
+    print(json.dumps({"benchmark": "page", "machine": facts, "rows": rows}))
+
+
+if __name__ == "__main__":
+    main()
