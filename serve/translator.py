@@ -250,16 +250,16 @@ class Translator(Opened):
         """The last third of a call, with what the engine found for each of the job's `work`."""
         penalty = job.plan.length_penalty
         parts = [
-            tuple(
+            tuple([
                 Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
                            one.log_prob(length_penalty=penalty), one.finished)
                 for one in each
-            )
+            ])
             for each in found
         ]  # fmt: skip
-        segments = tuple(starmap(partial(self._translation, job), zip(job.segments, parts, strict=True)))
         if job.whole:
-            return segments[0]
+            return self._translation(job, job.segments[0], parts[0])
+        segments = tuple(starmap(partial(self._translation, job), zip(job.segments, parts, strict=True)))
         return self._translation(job, job.text, job.joined(parts), segments, has_markup=job.markup is not None)
 
     def _translation(
