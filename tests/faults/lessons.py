@@ -136,4 +136,18 @@ FAULTS = [
         '"holds partly" if result.together.low >= 0',
         tests="tests/lessons/test_verdicts_of_the_trained_model.py -k test_it",
     ),
+    Fault(
+        "lessons: a sentence says nan",
+        "lessons/lesson.py",
+        "return Verdict(word, without_nan(why), tuple(findings))",
+        "return Verdict(word, why, tuple(findings))",
+        tests="tests/lessons/test_framework.py -k never_says",
+    ),
+    Fault(
+        "lessons: what a word owes is read off another word",
+        "lessons/l18_values.py",
+        "for side in (places, places[::-1]))",
+        "for side in (places[::-1], places))",
+        tests="tests/lessons/test_verdicts_of_the_trained_model.py -k test_values",
+    ),
 ]
