@@ -288,8 +288,8 @@ class Translator:
     ) -> list[Job]:
         """The first third of a call: texts made ready.  Then each of a job's `work` goes to `engine_for` its plan.
 
-        `prefix` may be given in ids, for a text can be cut into pieces in more ways than one: those of each of the first
-        segments, as many as one likes.
+        `prefix` may be given in ids, for a text can be cut into pieces in more ways than one: those that each of the
+        first segments is to begin with, as many as one likes.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
