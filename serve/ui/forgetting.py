@@ -25,10 +25,10 @@ class ForgetfulVisit(SessionState):
         self._updated[key] = value
 
     def _update_config(self, key: int) -> None:
-        pass
+        del key  # nothing of it is kept
 
     def _update_value_in_config(self, key: int, value: Any) -> None:
-        pass
+        del key, value  # nothing of them is kept
 
 
 async def rest() -> None:

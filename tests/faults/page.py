@@ -34,8 +34,8 @@ FAULTS = [
     Fault(
         "page: a prefix may end a translation",
         "serve/translator.py",
-        " and id not in self.limits.end for id in prefix",
-        " for id in prefix",
+        " and id not in end for ids in prefix",
+        " for ids in prefix",
         tests="tests/serve/ui/test_raw_calls.py -k question",
     ),
     Fault(
