@@ -107,7 +107,7 @@ def test_a_change_is_vetted_anew(folder):
         ({"language_pairs": ["en", "fr"]}, "language_pairs"),
         ({"language_pairs": {"en": "fr"}}, "language_pairs"),
         ({"language_pairs": [["en", 5]]}, "language_pairs"),
-        ({"eos_token_id": 10**6}, "eos_token_id"),
+        ({"eos_token_id": 10**6}, "eos_token_id: expected ids from 0 to 399, got"),
         ({"pad_token_id": -1}, "pad_token_id"),
         ({"decoder_start_token_id": "1"}, "decoder_start_token_id"),
         ({"model_type": ["seq2see"]}, "model_type"),
@@ -117,6 +117,27 @@ def test_a_config_out_of_bounds(folder, values, field):
     edit(folder / "config.json", **values)
     line = refused(folder)
     assert "config.json" in line and field in line
+
+
+def test_a_value_is_quoted_and_a_long_one_shortened(folder):
+    edit(folder / "config.json", d_model="16")
+    assert refused(folder).endswith("got '16'")
+    edit(folder / "config.json", d_model="x" * 500)
+    assert refused(folder).endswith(f"got '{'x' * 56}...")
+
+
+def test_numbers_of_other_fields_have_bounds_far_off(folder):
+    edit(folder / "config.json", offset=-(2**31))
+    vet(folder)
+    edit(folder / "config.json", offset=-(2**31) - 1)
+    assert "offset" in refused(folder)
+
+
+def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
+    edit(folder / "config.json", vocab_size=None)
+    vet(folder)
+    edit(folder / "tokenizer_config.json", added_tokens_decoder={str(2**20): {"content": "x"}})
+    assert "tokenizer_config.json" in refused(folder)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +325,11 @@ BOMBS = {
                                             "continuing_subword_prefix": "##", "max_input_chars_per_word": HUGE}),
     "padding": lambda t: t.update(padding={"strategy": {"Fixed": HUGE}, "pad_to_multiple_of": None}),
 }  # fmt: skip
+
+
+def test_a_text_may_grow_somewhat(folder):
+    edit(folder / "tokenizer.json", normalizer=replacing("a", "a" * 64))
+    vet(folder)
 
 
 def plant(name, folder):
