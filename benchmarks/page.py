@@ -41,18 +41,21 @@ window.timed = (act, done) => new Promise((resolve, reject) => {
 });
 window.one = (selector) => document.querySelector(selector);
 window.maps = () => [...document.querySelectorAll(".s2s-thumb")];
+window.large = () => one(".s2s-scroll canvas");
 """
 TRANSLATE = """text => timed(() => {
   one("textarea.tr-text").value = text;
   one("#translate").click();
 }, () => one(".tr-out").textContent)"""
 LINKED = "() => timed(() => {}, () => /^Point/.test(one('.tr-caption').textContent))"
-LOOK = "() => timed(() => one('[role=tab][data-tab-id=look]').click(), () => maps().length && one('.s2s-scroll canvas').width > 300)"
-CLICK = """number => timed(() => maps()[number].click(), () => one(".s2s-about b").textContent === maps()[number].title.split(".")[0])"""
+LOOK = "() => timed(() => one('[role=tab][data-tab-id=look]').click(), () => maps().length && large().width > 300)"
+CLICK = """number => timed(() => maps()[number].click(),
+  () => one(".s2s-about b").textContent === maps()[number].title.split(".")[0])"""
 CELL = """share => {
-  const canvas = one(".s2s-scroll canvas"), { left, top, width, height } = canvas.getBoundingClientRect(), before = one(".s2s-read").textContent;
+  const { left, top, width, height } = large().getBoundingClientRect(), before = one(".s2s-read").textContent;
   const at = { clientX: left + width * share, clientY: top + height * share, bubbles: true };
-  return timed(() => canvas.dispatchEvent(new PointerEvent("pointermove", at)), () => one(".s2s-read").textContent !== before);
+  return timed(() => large().dispatchEvent(new PointerEvent("pointermove", at)),
+    () => one(".s2s-read").textContent !== before);
 }"""
 
 

@@ -70,7 +70,8 @@ class Telling(TrainerCallback):
 
     def of_training(self, state: TrainerState) -> dict[str, Any]:
         done = state.global_step - self.first
-        left = (time.monotonic() - self.begun) / done * (state.max_steps - state.global_step) if done >= ENOUGH else None
+        pace = (time.monotonic() - self.begun) / done if done >= ENOUGH else None
+        left = pace and pace * (state.max_steps - state.global_step)
         thin = -(-len(self.losses) // MOST_LOSSES) or 1
         return {"state": "learning", "step": state.global_step, "steps": state.max_steps, "seconds_left": left,
                 "losses": self.losses[::thin]}  # fmt: skip

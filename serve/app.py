@@ -19,6 +19,7 @@ from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.serve.ui.files import text_of
 
+MANIFEST = {"name": "Seq2See", "start_url": f"{PAGE}/"}
 CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -44,6 +45,9 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
                           responses={200: {"description": "the page", "content": {"text/html": {}}}})
         app.add_api_route("/", _wrong_at_root, methods=["DELETE", "OPTIONS", "PATCH", "PUT", "TRACE"],
                           include_in_schema=False)
+        for path, answer in (("/favicon.ico", lambda: Response(text_of("icon.svg"), media_type="image/svg+xml")),
+                             ("/manifest.json", lambda: JSONResponse(MANIFEST))):  # browsers ask for both
+            app.add_api_route(path, answer, methods=["GET"], include_in_schema=False)
         app.mount(PAGE, app.state.page)
     return app
 

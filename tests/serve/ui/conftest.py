@@ -31,7 +31,7 @@ def open_tab(browser):
         tab.on("request", lambda request: request.url.startswith((f"{origin}/", "data:", "blob:"))
                or wrong.append(request.url))
         tab.on("pageerror", lambda error: wrong.append(str(error)))
-        tab.on("console", lambda said: "js_on_load" in said.text and wrong.append(said.text))
+        tab.on("console", lambda said: ("js_on_load" in said.text or "404" in said.text) and wrong.append(said.text))
         tab.goto(url)
         tab.locator("textarea.tr-text").wait_for()
         return tab

@@ -1,11 +1,16 @@
 """The tab Translate in a real browser: every value on the screen is the translator's or the lens's."""
 
+import contextlib
 import math
+import threading
 
 import pytest
+from accessibility import violations
+from serving import running
 
 from seq2see.lens.alignment import naive_choice
 from seq2see.lens.counterparts import counterparts, first_steps
+from seq2see.serve.ui import asking, translate_tab
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
 
@@ -314,6 +319,45 @@ def test_beyond_an_emoji_words_are_in_their_places(page):
     write(page, "\U0001f431 cat did not cross.")
     words = page.locator(".tr-mirror .tr-word").all_inner_texts()
     assert words[-4:] == ["did", "not", "cross", "."]
+
+
+def test_in_the_queue_one_is_told_where_one_stands_and_may_leave_it(open_tab, translator, monkeypatch):
+    """One is at work at a time here, and the first stays at work until the gate opens."""
+    gate, engine = threading.Event(), translator.torch_engine.translate
+    monkeypatch.setattr(translate_tab, "Line", lambda: asking.Line(1))
+    monkeypatch.setattr(translator.torch_engine, "translate", lambda *asked: gate.wait(60) and engine(*asked))
+    with contextlib.ExitStack() as stack:
+        gate.set()
+        server = stack.enter_context(running({"tiny": lambda: translator}, page=True))
+        tabs = [open_tab(server.url) for _ in range(3)]
+        gate.clear()
+        places = ("Translating…", "You are next in the queue", "1 before you in the queue")
+        for tab, said in zip(tabs, places, strict=True):
+            tab.get_by_label("while I type").uncheck()
+            tab.locator("textarea.tr-text").fill("The cat.")
+            tab.locator("#translate").click()
+            tab.locator(".tr-status", has_text=said).wait_for()
+        tabs[1].get_by_role("button", name="Stop").click()
+        tabs[1].locator(".tr-status", has_text="Stopped").wait_for()
+        tabs[2].locator(".tr-status", has_text="You are next in the queue").wait_for()
+        gate.set()
+        for tab in (tabs[0], tabs[2]):
+            shows(tab, translator("The cat.").text)
+        tabs[1].wait_for_timeout(300)
+        assert not read_out(tabs[1]) and tabs[1].locator(".tr").get_attribute("data-busy") == "false"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(open_tab, server, scheme):
+    tab = open_tab(server.url, color_scheme=scheme)
+    tab.locator(".tr-how summary").click()
+    tab.get_by_label("beam search").check()
+    write(tab, "The zebra did not cross. The box did not fit.")
+    tab.locator(".ow-words button").first.click()
+    tab.locator(".ow-moves button").first.wait_for()
+    tab.wait_for_function("document.querySelector('.tr-caption').textContent.startsWith('Point')")
+    tab.locator(".tr-out .tr-word").first.click()
+    assert violations(tab) == []
 
 
 def test_an_older_answer_changes_nothing(page, translator):
