@@ -1,11 +1,12 @@
 """Twenty people at the page at once: do all get their translations, how long do they wait, and are they told so?
 
-    python benchmarks/visitors.py RUN            RUN: a trained model, runs/storybook by default; ten sentences each
-    python benchmarks/visitors.py RUN --quick    two sentences each
+    python benchmarks/visitors.py RUN            RUN: a trained model, runs/storybook by default; for sixty seconds
+    python benchmarks/visitors.py RUN --quick    for ten
 
 Each visitor does over HTTP what the page's JavaScript does, without a browser: load the page, ask for a translation
 through Gradio's queue, then for which word is which, then the next sentence, without a pause.  *first*: from the page's
-load to the first translation of a lone visitor.  *waiting*: how often a visitor was told how many stand before.
+load to the first translation of a lone visitor.  *waiting*: how often a visitor was told how many stand before.  When
+the time is over nobody asks anew; who has no answer a minute later has failed.
 The visitors run on the same cores as the server.
 """
 
@@ -27,6 +28,7 @@ import httpx
 from serving import sentences, server
 
 PAGE = "/ui"
+PATIENCE = 60  # seconds, in which who has asked is to be answered
 
 
 class Visitor:
@@ -34,6 +36,7 @@ class Visitor:
 
     def __init__(self, client: httpx.AsyncClient, number: int):
         self.client = client
+        self.number = number
         self.session = f"visitor{number}"
         self.handlers: dict[str, int] = {}
         self.places: list[int] = []
@@ -78,6 +81,8 @@ class Visitor:
                 if not line.startswith("data:"):
                     continue
                 message = json.loads(line[5:])
+                if message["msg"] == "close_stream":  # not before: who leaves earlier is forgotten with what he asks next
+                    return
                 if message.get("event_id") not in (None, joined["event_id"]):
                     continue
                 if message["msg"] in ("process_generating", "process_completed"):
@@ -88,7 +93,6 @@ class Visitor:
                     elif message["msg"] == "process_completed":
                         if not message["output"].get("is_generating") and message["output"].get("data"):
                             yield message["output"]["data"]
-                        return
 
 
 async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
@@ -105,20 +109,28 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
         aligned: list[float] = []
         failures: list[str] = []
 
-        async def sit(visitor: Visitor) -> None:
-            await visitor.load()
-            for number in range(2 if asked.quick else 10):
-                began = time.perf_counter()
-                try:
-                    _, shown = await visitor.translate(texts[hash((visitor.session, number)) % len(texts)])
-                    translated.append(time.perf_counter() - began)
-                    await visitor.align(shown)
-                    aligned.append(time.perf_counter() - began)
-                except Exception as error:
-                    failures.append(f"{type(error).__name__}: {error}")
-
         began = time.perf_counter()
-        await asyncio.gather(*map(sit, visitors))
+        until = began + (10 if asked.quick else 60)
+
+        async def sit(visitor: Visitor, own: list[str]) -> None:
+            await visitor.load()
+            for text in own:
+                asks = time.perf_counter()
+                if asks > until:
+                    return
+                _, shown = await visitor.translate(text)
+                translated.append(time.perf_counter() - asks)
+                await visitor.align(shown)
+                aligned.append(time.perf_counter() - asks)
+
+        async def bounded(visitor: Visitor, own: list[str]) -> None:
+            try:
+                async with asyncio.timeout(until + PATIENCE - began):
+                    await sit(visitor, own)
+            except Exception as error:
+                failures.append(f"{type(error).__name__}: {error}")
+
+        await asyncio.gather(*(bounded(one, texts[one.number :: asked.visitors]) for one in visitors))
         seconds = time.perf_counter() - began
     if failures:
         print("\n".join(sorted(set(failures))), file=sys.stderr)
@@ -129,7 +141,8 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
 
     return [
         {"name": "first", "ours": round(first, 2), "unit": "s", "wanted": 1.0},
-        row("translation", translated), row("with which word is which", aligned),
+        *(row(name, found) for name, found in (("translation", translated), ("with which word is which", aligned))
+          if found),
         {"name": "failed", "ours": len(failures), "of": len(translated) + len(failures), "wanted": 0},
         {"name": "translations a second", "ours": round(len(translated) / seconds, 1)},
         {"name": "waiting", "ours": len(places), "most before": max(places, default=0)},
@@ -146,7 +159,7 @@ def main() -> None:
              "run": str(asked.run), "visitors": asked.visitors, "load": os.getloadavg()[0]}
     rows: list[dict[str, Any]] = []
     if (Path(asked.run) / "config.json").is_file():
-        texts = sentences(None, 300)
+        texts = sentences(None, 10_000)
         random.Random(0).shuffle(texts)
         with server(asked) as (url, _):
             rows = asyncio.run(visit(url, asked, texts))

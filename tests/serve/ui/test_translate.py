@@ -323,20 +323,28 @@ def test_beyond_an_emoji_words_are_in_their_places(page):
 
 def test_in_the_queue_one_is_told_where_one_stands_and_may_leave_it(open_tab, translator, monkeypatch):
     """One is at work at a time here, and the first stays at work until the gate opens."""
-    gate, engine = threading.Event(), translator.torch_engine.translate
+    gate, entered, engine = threading.Event(), threading.Event(), translator.torch_engine.translate
+
+    def held(*asked):
+        entered.set()
+        assert gate.wait(300)
+        return engine(*asked)
+
     monkeypatch.setattr(translate_tab, "Line", lambda: asking.Line(1))
-    monkeypatch.setattr(translator.torch_engine, "translate", lambda *asked: gate.wait(60) and engine(*asked))
+    monkeypatch.setattr(translator.torch_engine, "translate", held)
     with contextlib.ExitStack() as stack:
         gate.set()
-        server = stack.enter_context(running({"tiny": lambda: translator}, page=True))
+        server = stack.enter_context(running({"tiny": lambda: translator}, page=True, deadline_seconds=300))
         tabs = [open_tab(server.url) for _ in range(3)]
         gate.clear()
+        entered.clear()
         places = ("Translating…", "You are next in the queue", "1 before you in the queue")
         for tab, said in zip(tabs, places, strict=True):
             tab.get_by_label("while I type").uncheck()
             tab.locator("textarea.tr-text").fill("The cat.")
             tab.locator("#translate").click()
             tab.locator(".tr-status", has_text=said).wait_for()
+            assert entered.wait(60), "the first is at work before the second asks"
         tabs[1].get_by_role("button", name="Stop").click()
         tabs[1].locator(".tr-status", has_text="Stopped").wait_for()
         tabs[2].locator(".tr-status", has_text="You are next in the queue").wait_for()
