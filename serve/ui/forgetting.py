@@ -25,10 +25,10 @@ class ForgetfulVisit(SessionState):
         self._updated[key] = value
 
     def _update_config(self, key: int) -> None:
-        pass
+        self.config_values.pop(key, None)
 
     def _update_value_in_config(self, key: int, value: Any) -> None:
-        pass
+        self.config_values.pop(key, None)
 
 
 async def rest() -> None:
