@@ -105,9 +105,11 @@ def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int
         found = re.search(r"http://[\d.]+:\d+", line)
         if not found:
             raise RuntimeError(line)
-        yield found[0], process.pid
-        process.terminate()
-        process.wait()
+        try:
+            yield found[0], process.pid
+        finally:
+            process.terminate()
+            process.wait()
 
 
 @contextlib.contextmanager

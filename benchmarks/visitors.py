@@ -59,7 +59,9 @@ class Visitor:
         answer: dict[str, Any] = {}
         shown: dict[str, Any] = {}
         async for data in self._queue(self.handlers["ask"], [], event):
-            box = data[0] or {}
+            if isinstance(data[0], list):  # only what is new; the whole comes at the end
+                continue
+            box = {**data[0], **data[0].get("props", {})} if data[0] else {}
             if box.get("line"):
                 self.places.append(box["line"]["before"])
             if box.get("told"):
@@ -70,7 +72,7 @@ class Visitor:
 
     async def align(self, shown: dict[str, Any]) -> None:
         async for data in self._queue(self.handlers["align"], [shown], None):
-            assert data[0]["links"]["parts"], data
+            assert data[0]["props"]["links"]["parts"], data
 
     async def _queue(self, handler: int, data: list[Any], event: Any) -> Any:
         body = {"fn_index": handler, "data": data, "event_data": event, "session_hash": self.session}
@@ -81,17 +83,14 @@ class Visitor:
                 if not line.startswith("data:"):
                     continue
                 message = json.loads(line[5:])
-                if message["msg"] == "close_stream":  # who leaves before is forgotten with what he asks next
+                if message["msg"] == "close_stream":  # who leaves before is forgotten, with what he asks next
                     return
                 if message.get("event_id") not in (None, joined["event_id"]):
                     continue
                 if message["msg"] in ("process_generating", "process_completed"):
                     if not message["success"]:
                         raise RuntimeError(message["output"])
-                    if message["msg"] == "process_generating" and message["output"]["data"]:
-                        yield message["output"]["data"]
-                    completed = message["msg"] == "process_completed" and not message["output"].get("is_generating")
-                    if completed and message["output"].get("data"):
+                    if message["output"].get("data"):
                         yield message["output"]["data"]
 
 

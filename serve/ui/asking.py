@@ -90,7 +90,7 @@ class Line:
         except BaseException:
             if mine in self._waiting:
                 self._waiting.remove(mine)
-                self._tell()
+                self.tell()
             else:
                 self.leave()  # it was one's turn, and one is gone
             raise
@@ -99,11 +99,12 @@ class Line:
         """Work is done: the next one's turn."""
         if self._waiting:
             self._waiting.pop(0).set()
-            self._tell()
+            self.tell()
         else:
             self._free += 1
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Everybody where they stand, which who has stopped meanwhile leaves."""
         for one in self._waiting:
             one.set()
 

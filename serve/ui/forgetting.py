@@ -25,10 +25,10 @@ class ForgetfulVisit(SessionState):
         self._updated[key] = value
 
     def _update_config(self, key: int) -> None:
-        del key  # nothing of it is kept
+        self.config_values.pop(key, None)
 
     def _update_value_in_config(self, key: int, value: Any) -> None:
-        del key, value  # nothing of them is kept
+        self.config_values.pop(key, None)
 
 
 async def rest() -> None:

@@ -73,8 +73,9 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
                 for number in range(len(result.hypotheses))]
         yield gr.update(value=_answer(ask, result, service.models[model], each)), each[0]
 
-    def stop(event: gr.EventData, request: gr.Request) -> None:
+    async def stop(event: gr.EventData, request: gr.Request) -> None:  # on the event loop, as the line is
         visits.stop(request.session_hash or "", read(Stop, event).n)
+        line.tell()
 
     def choose(event: gr.EventData) -> dict[str, Any]:
         return read(Chosen, event).shown.plain()
