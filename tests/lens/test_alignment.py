@@ -50,6 +50,7 @@ def test_aer_is_of_the_corpus_not_the_mean_of_its_sentences():
     assert measured.low == 0 and measured.high == 1  # only the first, only the second: rare, but 25 % of the draws
     assert agreement([[(0, 0)]], gold[:1]).aer == 0
     assert agreement([[(0, 1)]], gold[:1]).aer == 1
+    assert agreement([[(0, 0)]], gold[:1]).precision == 1
     assert agreement([[]], [Links(frozenset())]).aer == 0
     with pytest.raises(ValueError, match="at least one"):
         agreement([], [])

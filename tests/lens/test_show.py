@@ -43,6 +43,13 @@ def test_the_terminal_shows_the_weights_in_hundredths(trace, kind, colour, width
     assert colour or max(map(len, drawing.splitlines()[4:-3])) <= width
 
 
+def test_labels_stand_over_the_last_place_of_their_cells(trace):
+    lines = to_terminal(trace, layer=1, head=1, width=300).splitlines()
+    margin = max(map(len, labels(trace.target))) + 1
+    last = "".join(name[-1] for name in labels(trace.source))
+    assert last in [line[margin + 2 :: 3] for line in lines]
+
+
 @pytest.mark.parametrize(("layer", "head"), [(3, 0), (-1, 0), (0, 2), (0, -1), (10**9, 0)])
 def test_a_layer_or_head_that_is_not_there_is_named(trace, layer, head):
     with pytest.raises(UserError, match=r"there is no (layer|head) -?\d+ here: expected 0 to [12]"):

@@ -145,6 +145,7 @@ def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
     [
         ({"num_beams": 5_000}, "num_beams"),
         ({"num_beams": "4"}, "num_beams"),
+        ({"num_beams": 4.0}, "num_beams"),
         ({"max_length": HUGE}, "max_length"),
         ({"max_length": 0}, "max_length"),
         ({"length_penalty": float("nan")}, "length_penalty"),
@@ -325,6 +326,16 @@ BOMBS = {
                                             "continuing_subword_prefix": "##", "max_input_chars_per_word": HUGE}),
     "padding": lambda t: t.update(padding={"strategy": {"Fixed": HUGE}, "pad_to_multiple_of": None}),
 }  # fmt: skip
+
+
+def test_a_penalty_may_be_a_fraction(folder):
+    edit(folder / "generation_config.json", length_penalty=1.4)
+    vet(folder)
+
+
+def test_the_largest_id_is_told(folder):
+    plant("id beyond", folder)
+    assert "expected ids of pieces from 0 to 399, got 1000000000" in refused(folder)
 
 
 def test_a_text_may_grow_somewhat(folder):
