@@ -33,7 +33,7 @@ def open_tab(browser):
         tab.on("pageerror", lambda error: wrong.append(str(error)))
         tab.on("console", lambda said: ("js_on_load" in said.text or "404" in said.text) and wrong.append(said.text))
         tab.goto(url)
-        tab.locator("textarea.tr-text").wait_for()
+        tab.locator("textarea.tr-text").wait_for(state="attached")  # a link may have opened Look already
         return tab
 
     yield open_one

@@ -132,8 +132,9 @@ def panel(tab, name):
 
 
 def settled(tab):
-    """Wait until no panel waits for the server."""
-    tab.wait_for_function("[...document.querySelectorAll('.s2s-status')].every(one => !one.textContent)")
+    """Wait until no panel waits for the server; one may say what was wrong, from an earlier test."""
+    tab.wait_for_function("[...document.querySelectorAll('.s2s-status')]"
+                          ".every(one => !one.textContent || 'wrong' in one.dataset)")
 
 
 def numbers(table):
