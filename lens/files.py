@@ -8,6 +8,7 @@ import json
 import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
@@ -30,7 +31,7 @@ PLAIN: dict[str, Any] = {
 MOST_BYTES = 2**30  # of an unpacked file
 # What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
-          RuntimeError, zlib.error)
+          RuntimeError, SyntaxError, TokenError, zlib.error)
 
 
 def save(trace: Trace, path: str | Path) -> None:

@@ -6,6 +6,8 @@ pytest tests/lens/test_any_file.py
 import copy
 import json
 from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
@@ -48,6 +50,16 @@ def test_a_flipped_bit_or_a_cut(saved, suffix, at, bit, cut, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / f"damaged.{suffix}"
     path.write_bytes(data[:place] if cut else data)
     read(path)
+
+
+def test_a_header_that_numpy_cannot_cut_into_words(saved, tmp_path):
+    path = tmp_path / "damaged.npz"
+    with ZipFile(BytesIO(saved["npz"])) as whole, ZipFile(path, "w") as damaged:
+        for name in whole.namelist():
+            data = whole.read(name)
+            damaged.writestr(name, data.replace(b"'descr'", b"('desc'") if name.startswith("cross") else data)
+    with pytest.raises(UserError, match="is not a trace saved by Seq2See"):
+        Trace.load(path)
 
 
 @given(data=st.data())
