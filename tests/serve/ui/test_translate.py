@@ -371,6 +371,8 @@ def test_everybody_can_use_it(open_tab, server, scheme):
 def test_an_older_answer_changes_nothing(page, translator):
     write(page, "The cat.")
     before = read_out(page)
+    page.wait_for_function("!document.querySelector('.tr-caption').textContent.startsWith('Reading')")
+    page.wait_for_timeout(1000)  # until the stream of answers is closed, on which the next ones would come
     held = []
     page.route("**/run/**", lambda route: route.fulfill(json={"data": []}))  # so that the server answers all the same
     page.route("**/queue/data*", lambda route: held.append(route))
