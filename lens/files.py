@@ -92,6 +92,7 @@ def _piece(plain: dict[str, Any], text: str) -> Piece:
     for name, value in (("start", piece.start), ("end", piece.end), ("word", word)):
         _typed(int, value, name)
     _typed(str, piece.text, "text")
+    _typed(bool, piece.special, "special")
     if not (0 <= piece.start <= piece.end <= len(text) and word >= 0):
         raise ValueError(f"a piece has the span {piece.start}:{piece.end}")
     return piece

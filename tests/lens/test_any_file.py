@@ -62,6 +62,15 @@ def test_a_header_that_numpy_cannot_cut_into_words(saved, tmp_path):
         Trace.load(path)
 
 
+@pytest.mark.parametrize("value", [None, [], 1])
+def test_a_piece_is_special_or_it_is_not(saved, tmp_path, value):
+    record = json.loads(saved["json"])
+    record["source"][0]["special"] = value
+    (tmp_path / "t.json").write_text(json.dumps(record))
+    with pytest.raises(UserError, match="special holds"):
+        Trace.load(tmp_path / "t.json")
+
+
 @given(data=st.data())
 def test_another_value_somewhere(saved, data, tmp_path_factory):
     record = copy.deepcopy(json.loads(saved["json"]))
