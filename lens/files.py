@@ -20,7 +20,8 @@ from seq2see.lens.trust import Trust
 from seq2see.tokenizer.words import Piece
 
 FORMAT = {"format": "seq2see-trace", "version": 2}
-ARRAYS = ("log_probs", "entropies", "log_normalisers", "logits", "left_out")
+NEEDED = ("log_probs", "entropies", "log_normalisers")
+ARRAYS = (*NEEDED, "logits", "left_out")
 PLAIN: dict[str, Any] = {
     **dict.fromkeys(("source_text", "target_text", "engine", "precision", "model", "rows"), str),
     **dict.fromkeys(("source_language", "target_language"), str),
@@ -75,7 +76,7 @@ def load(path: str | Path) -> Trace:
             record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
             return Trace(**record)
         except DAMAGE as error:
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
             raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
 
 
@@ -127,7 +128,8 @@ def plain(trace: Trace) -> dict[str, Any]:
 def _read_json(data: bytes) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(data.decode("utf-8"))
     for name in ARRAYS:
-        record[name] = None if record[name] is None else np.array(record[name], dtype=np.float32)
+        absent = record[name] is None and name not in NEEDED
+        record[name] = None if absent else np.array(record[name], dtype=np.float32)
     for kind in KINDS:
         record[kind] = {view: np.array(rows, dtype=np.float32) for view, rows in record[kind].items()}
     return record

@@ -71,6 +71,13 @@ def test_a_piece_is_special_or_it_is_not(saved, tmp_path, value):
         Trace.load(tmp_path / "t.json")
 
 
+@pytest.mark.parametrize("name", ["log_probs", "entropies", "log_normalisers"])
+def test_numbers_of_every_step_are_there(saved, tmp_path, name):
+    (tmp_path / "t.json").write_text(json.dumps(json.loads(saved["json"]) | {name: None}))
+    with pytest.raises(UserError, match="is not a trace saved by Seq2See"):
+        Trace.load(tmp_path / "t.json")
+
+
 @given(data=st.data())
 def test_another_value_somewhere(saved, data, tmp_path_factory):
     record = copy.deepcopy(json.loads(saved["json"]))
