@@ -41,8 +41,8 @@ trace, = translator.look(result)
 Signatures: {signatures}
 
 ## Training
-{pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.  `run.yaml` holds the whole
-configuration, `metrics.json` all figures.
+{pairs} pairs from `{data}`{taught}; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
+`run.yaml` holds the whole configuration, `metrics.json` all figures.
 {guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
@@ -82,6 +82,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         pairs=training["pairs"],
         data=config.data.path,
+        taught=f", some with what `{config.data.teacher}` wrote as the target" if config.data.teacher else "",
         steps=training["steps"],
         epochs=training["epochs"],
         seconds=training["seconds"],

@@ -53,6 +53,7 @@ class DataConfig:
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
     duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
+    teacher: str | None = None
 
     @property
     def targets(self) -> list[str]:

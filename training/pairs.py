@@ -193,7 +193,7 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     assert train is not None
     code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
     parts = [part and part.fingerprint() for part in (train, val)]
-    key = fingerprint(code, parts, {**asdict(data), "path": None})
+    key = fingerprint(code, parts, {**asdict(data), "path": None, "teacher": None})
     folder = made_once(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     if not stored["train"] or not stored["val"]:
@@ -255,7 +255,7 @@ class PairWriter:
     """Writes pairs into an Arrow file, a batch at a time."""
 
     def __init__(self, folder: Path):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         self.file = pa.OSFile(str(folder / "pairs.arrow"), "wb")
         self.stream = pa.ipc.new_stream(self.file, COLUMNS)
         self.rows: list[tuple[str, str, str]] = []

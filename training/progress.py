@@ -5,6 +5,7 @@ Where stderr is a terminal there is a bar, with a line above it for each evaluat
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -126,3 +127,9 @@ def spelled(logs: dict[str, float]) -> Iterator[str]:
 def duration(seconds: float) -> str:
     """Hours, minutes and seconds: 0:04:12."""
     return str(timedelta(seconds=round(seconds)))
+
+
+def say(line: str) -> None:
+    """A line to stderr, once where several processes train together."""
+    if os.environ.get("RANK", "0") == "0":
+        print(line, file=sys.stderr, flush=True)

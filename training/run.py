@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -38,13 +37,14 @@ from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, only_training, write_whole, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
+from seq2see.training.distillation import with_teacher
 from seq2see.training.evaluation import evaluate_run
 from seq2see.training.finetuning import has_new_languages, start_from
 from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
 from seq2see.training.lora import add_adapter, count_trained, merge_adapter
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.processes import on_all_cores
-from seq2see.training.progress import duration
+from seq2see.training.progress import duration, say
 from seq2see.training.reporting import check_reporters
 from seq2see.training.scores import print_scores
 from seq2see.training.seen import seen_at_once, seen_words
@@ -121,6 +121,10 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
         say(f"left out {count} pairs: {fault}")
     for what, count in corpus.noticed.items():
         say(f"noticed {count} {what}")
+    if config.data.teacher:
+        begin = arguments.process_index / arguments.world_size
+        corpus = with_teacher(corpus, config.data, device=arguments.device, begin=begin)
+        say(f"with what {config.data.teacher} wrote: {len(corpus.train)} training pairs")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
     adapter = None
@@ -325,9 +329,3 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
 
 def write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
-
-
-def say(line: str) -> None:
-    """A line to stderr, once where several processes train together."""
-    if os.environ.get("RANK", "0") == "0":
-        print(line, file=sys.stderr, flush=True)

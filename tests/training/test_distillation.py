@@ -1,0 +1,109 @@
+"""What a teacher writes joins the training pairs: each once more, in order, in parts that several may make."""
+
+import dataclasses
+import json
+
+import pytest
+import torch
+
+from seq2see.errors import UserError
+from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
+from seq2see.training import distillation
+from seq2see.training.config import DataConfig, load_config
+from seq2see.training.distillation import with_teacher
+from seq2see.training.pairs import load_corpus
+from seq2see.training.run import run_experiment
+from seq2see.training.translation import translate_pairs
+
+CPU = torch.device("cpu")
+SETTINGS = [
+    "tokenizer.vocab_size=400", "model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1",
+    "model.encoder_ffn_dim=16", "model.decoder_ffn_dim=16", "training.warmup_steps=2", "training.max_tokens=200",
+    "training.use_cpu=true", "training.cpu_processes=1", "training.bf16=false", "training.eval_strategy=no",
+    "training.save_strategy=no", "training.load_best_model_at_end=false", "training.patience=0",
+    "evaluation.max_length=12",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Nothing is found that another test made, and parts are small enough for several."""
+    monkeypatch.setattr("seq2see.training.pairs.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(distillation, "PART", 50)
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory, toy_file):
+    """A tiny model that has seen the toy language for a moment: it writes something, mostly wrong."""
+    folder = tmp_path_factory.mktemp("teacher") / "run"
+    return run_experiment(load_config("finetune", [
+        *SETTINGS, f"data.path={toy_file}", f"training.output_dir={folder}", "training.max_steps=300",
+        "training.learning_rate=1e-2",
+    ]))  # fmt: skip
+
+
+def test_each_pair_comes_once_more_with_what_the_teacher_writes(teacher, toy_file):
+    data = DataConfig(path=str(toy_file), teacher=str(teacher))
+    plain = load_corpus(data)
+    taught = with_teacher(plain, data, device=CPU)
+    pairs = list(plain.train)
+    written = translate_pairs(load_checkpoint(teacher), load_tokenizer(teacher), pairs)
+    assert len(set(written)) > 5
+    again = [dataclasses.replace(pair, target=text.strip())
+             for pair, text in zip(pairs, written, strict=True) if text.strip()]  # fmt: skip
+    assert list(taught.train) == [*pairs, *again]
+    assert (taught.val, taught.test) == (plain.val, plain.test)
+
+
+def test_a_run_learns_from_both(teacher, toy_file, tmp_path):
+    changes = [f"data.path={toy_file}", f"data.teacher={teacher}", f"training.output_dir={tmp_path / 'pupil'}"]
+    pupil = run_experiment(load_config("finetune", [*SETTINGS, *changes, "training.max_steps=1"]))
+    taught, alone = (json.loads((run / "metrics.json").read_text("utf-8")) for run in (pupil, teacher))
+    assert alone["training"]["pairs"] < taught["training"]["pairs"] <= 2 * alone["training"]["pairs"]
+    assert f"`{teacher}` wrote" in (pupil / "README.md").read_text("utf-8")
+
+
+def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, monkeypatch):
+    data = DataConfig(path=str(toy_file), teacher=str(teacher))
+    corpus = load_corpus(data)
+    asked = []
+
+    def counted(model, tokenizer, pairs):
+        asked.append(pairs[0].source)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return [pair.target for pair in pairs]
+
+    monkeypatch.setattr(distillation.translation, "translate_pairs", counted)
+    with pytest.raises(KeyboardInterrupt):
+        with_teacher(corpus, data, device=CPU)
+    taught = with_teacher(corpus, data, device=CPU, begin=0.5)  # as another process begins
+    pairs = list(corpus.train)
+    assert list(taught.train) == pairs * 2
+    firsts = [pair.source for pair in pairs[::50]]
+    assert asked[:2] == firsts[:2] and sorted(asked[:2] + asked[3:]) == sorted(firsts)
+    assert asked[3] == firsts[len(firsts) // 2]
+    monkeypatch.setattr(distillation, "load_teacher", lambda *args: pytest.fail("the teacher was loaded again"))
+    assert list(with_teacher(corpus, data, device=CPU).train) == pairs * 2
+
+
+def test_a_teacher_that_writes_nothing_adds_nothing(teacher, toy_file, monkeypatch):
+    data = DataConfig(path=str(toy_file), teacher=str(teacher))
+    corpus = load_corpus(data)
+    monkeypatch.setattr(distillation.translation, "translate_pairs", lambda model, tokenizer, pairs: [" "] * len(pairs))
+    assert list(with_teacher(corpus, data, device=CPU).train) == list(corpus.train)
+
+
+def test_a_teacher_of_other_languages_is_refused(teacher, toy_file):
+    path = toy_file.with_name("german.tsv")
+    path.write_text(toy_file.read_text("utf-8").replace("en\tfr", "en\tde", 1), "utf-8")
+    data = DataConfig(path=str(path), target="de", teacher=str(teacher))
+    with pytest.raises(UserError, match="translates en to fr, not en to de"):
+        with_teacher(load_corpus(data), data, device=CPU)
+
+
+def test_a_teacher_that_is_not_there_is_one_line(toy_file, tmp_path):
+    data = DataConfig(path=str(toy_file), teacher=str(tmp_path / "none"))
+    with pytest.raises(UserError, match="none"):
+        with_teacher(load_corpus(data), data, device=CPU)

@@ -1,0 +1,92 @@
+"""A teacher's translations as training text: sequence-level knowledge distillation (Kim and Rush 2016, section 3.2).
+
+People say one thing in many ways, a trained model says it mostly in one, which a small model learns more easily.  Each
+training pair therefore comes twice: as it is, and with the teacher's translation in the place of its target.
+"""
+
+from __future__ import annotations
+
+import inspect
+import unicodedata
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import torch
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from seq2see.manifest import sha256
+from seq2see.modeling import Seq2SeeForConditionalGeneration
+from seq2see.modeling.loading import load_checkpoint, resolve_folder
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
+from seq2see.training import translation
+from seq2see.training.cache import fingerprint, made_once
+from seq2see.training.config import DataConfig
+from seq2see.training.pairs import Corpus, Pair, PairWriter, StoredPairs, visible
+from seq2see.training.progress import say
+
+PART = 1_000  # pairs that one process translates at a time
+DECIDES = ("model.safetensors", "generation_config.json", "tokenizer.json")  # of a teacher, what it writes
+
+
+def with_teacher(corpus: Corpus, data: DataConfig, *, device: torch.device, begin: float = 0.0) -> Corpus:
+    """The corpus, each training pair once more with the target that `data.teacher` writes, which searches as its
+    generation_config says; where it writes nothing, the pair comes once.
+
+    Translations are kept beside the pairs, part by part, so that a run that was stopped goes on with them and
+    processes that train together share the work, if each begins at another place (`begin`, from 0 to below 1).
+
+    Raises UserError where the folder holds no model for these languages.
+    """
+    folder = resolve_folder(str(data.teacher))
+    code = Path(inspect.getfile(translation)).read_text("utf-8")
+    pairs = corpus.train
+    key = fingerprint(code, PART, [sha256(folder / name) for name in DECIDES])
+    whole = pairs.folder / f"taught-{key}"
+    parts = {start: pairs.folder / f"taught-{key}-{start}" for start in range(0, len(pairs), PART)}
+    if not whole.is_dir():
+        teacher, tokenizer = load_teacher(folder, data)
+        teacher.to(device)
+        starts = [*parts]
+        first = int(begin * len(starts))
+        for start in [*starts[first:], *starts[:first]]:
+            part = pairs[start : start + PART]
+            made_once(parts[start], partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part))
+            say(f"the teacher has translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
+    made_once(whole, partial(join, pairs=pairs, parts=parts.values()))
+    return replace(corpus, train=StoredPairs(whole, source_language=data.source))
+
+
+def load_teacher(folder: Path, data: DataConfig) -> tuple[PreTrainedModel, Seq2SeeTokenizer]:
+    teacher = load_checkpoint(folder)
+    if not isinstance(teacher, Seq2SeeForConditionalGeneration):
+        raise UserError(f"data.teacher={folder} is a {teacher.config.model_type} model; give a Seq2See model's folder")
+    known = [tuple(pair) for pair in teacher.config.language_pairs or []]
+    for target in data.targets:
+        if (data.source, target) not in known:
+            can = ", ".join(f"{a} to {b}" for a, b in known)
+            raise UserError(f"data.teacher={folder} translates {can}, not {data.source} to {target}", exit_code=2)
+    return teacher, load_tokenizer(folder)
+
+
+def translate_part(
+    folder: Path, *, teacher: PreTrainedModel, tokenizer: Seq2SeeTokenizer, pairs: Sequence[Pair]
+) -> None:
+    written = translation.translate_pairs(teacher, tokenizer, pairs)
+    with closing(PairWriter(folder)) as writer:
+        for pair, text in zip(pairs, written, strict=True):
+            text = unicodedata.normalize("NFC", text.strip())
+            if visible(text):
+                writer.add(replace(pair, target=text))
+
+
+def join(folder: Path, *, pairs: StoredPairs, parts: Iterable[Path]) -> None:
+    """The pairs as they are, and after them the teacher's."""
+    taught = (StoredPairs(part, source_language=pairs.source_language) for part in parts)
+    with closing(PairWriter(folder)) as writer:
+        for pair in chain(pairs, *taught):
+            writer.add(pair)
