@@ -53,7 +53,6 @@ class Recipe:
     causal: bool = True
     positions: bool = True
     dropout: float = 0.0
-    weight_decay: float = 0.0
     pairs: int = 0
     row: int = 1
     steps: int = 300
@@ -181,8 +180,7 @@ def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
         bench.seed(seed)
         bench.say(f"training: {described(recipe)}, seed {seed}")
         model = build(recipe, vocabulary=len(task.tokenizer))
-        losses, kept = fit(model, pairs, task.tokenizer, steps=recipe.steps, seed=seed,
-                           weight_decay=recipe.weight_decay)
+        losses, kept = fit(model, pairs, task.tokenizer, steps=recipe.steps, seed=seed)
         return {"losses": losses, "kept": kept}
 
     vocabulary = sorted(task.tokenizer.get_vocab().items())  # which comes in no order
@@ -205,12 +203,12 @@ def described(recipe: Recipe) -> str:
 
 def fit(
     model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, steps: int, seed: int,
-    weight_decay: float = 0.0, learning_rate: float = LEARNING_RATE,
+    learning_rate: float = LEARNING_RATE,
 ) -> tuple[list[float], dict[int, dict[str, Tensor]]]:  # fmt: skip
-    """AdamW for `steps` batches, up to the learning rate and straight down to 0: losses, and weights at the marks."""
+    """Adam for `steps` batches, up to the learning rate and straight down to 0: losses, and weights at the marks."""
     keep_freed_memory()
     data = EncodedPairs(pairs, tokenizer, max_length=256)
-    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=weight_decay, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
     losses, kept = [], {}
     model.train()
     for step, batch in enumerate(batches(data, steps=steps, seed=seed), 1):
