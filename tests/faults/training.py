@@ -460,4 +460,25 @@ FAULTS = [
         "",
         tests="tests/training/test_pairs.py -k copies",
     ),
+    Fault(
+        "a teacher's pairs take the place of the people's",
+        "training/distillation.py",
+        "chain(pairs, *taught)",
+        "chain(*taught)",
+        tests="tests/training/test_distillation.py",
+    ),
+    Fault(
+        "a part that a teacher has translated is translated again",
+        "training/distillation.py",
+        "made_once(parts[start], partial(",
+        "made_once(parts[start].with_name(f'{start}-{begin}'), partial(",
+        tests="tests/training/test_distillation.py",
+    ),
+    Fault(
+        "a teacher of another language is believed",
+        "training/distillation.py",
+        "if (data.source, target) not in known:",
+        "if not known:",
+        tests="tests/training/test_distillation.py",
+    ),
 ]
