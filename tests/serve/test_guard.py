@@ -98,6 +98,13 @@ def test_another_sites_name_for_this_machine_is_refused(stub, host):
     assert answer.status_code == 400
 
 
+def test_a_refused_request_is_read_and_the_next_one_served(stub):
+    """A client that is still sending reads no answer where the server closes the connection."""
+    refused = b"POST /translate HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 15000\r\n\r\n" + b"x" * 15_000
+    answers = raw(stub, refused + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert answers.startswith(b"HTTP/1.1 400 ") and answers.count(b"HTTP/1.1 200 ") == 1
+
+
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:99", "[::1]:8000", "LOCALHOST"])
 def test_this_machines_own_names_are_served(stub, host):
     assert stub.get("/healthz", headers={"Host": host}).status_code == 200
