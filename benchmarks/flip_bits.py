@@ -7,8 +7,8 @@
 One bit of one file is flipped, or one file is cut, at a place drawn by a fixed seed; then the folder is opened as
 `Translator` does it, by torch or with its export by CTranslate2, and translates a sentence.  With the manifest every
 damage to a file that it names must be refused, by that file's name.  Without it, as other people's folders are, the
-folder is refused by one line or translates.  A worker that is killed, hangs for a minute or raises anything else is a
-fault.  The last line on stdout is one JSON object.
+folder is refused by one line or translates (its export always has one: without, it is made anew).  A worker that is
+killed, hangs for a minute or raises anything else is a fault.  The last line on stdout is one JSON object.
 """
 
 import argparse
@@ -114,8 +114,7 @@ def run(whole: Path, *, engine: str, manifest: bool, flips: int, cuts: int, seed
         copy = Path(scratch) / "copy"
         shutil.copytree(whole, copy)
         if not manifest:
-            for path in list(copy.rglob("manifest.json")):
-                path.unlink()
+            (copy / "manifest.json").unlink()
         for name, how, place in damages(copy, export=engine == "ctranslate2", flips=flips, cuts=cuts, seed=seed):
             path = copy / name
             before = path.read_bytes()

@@ -4,7 +4,8 @@ And, by `--format endpoint`, with the file that makes it a Hugging Face Inferenc
 
 `exported` does it by itself where a model is served for the first time, beside the checkpoint or, where that folder
 cannot be written to, in the user's cache; under a name that has the hash of the weights, so that weights that have
-changed are exported anew; and all at once, so that nobody meets half of it.
+changed are exported anew; and all at once, so that nobody meets half of it.  An export without its manifest is made
+anew too: CTranslate2 reads whatever its files say, and some damage shows only while it translates.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
 from seq2see.serve.shortlist import spaceless, write_vocabulary_map
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 NO_PART = (  # of a model
-    "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "manifest.json",
+    "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "heads.json",
+    "manifest.json",
 )  # fmt: skip
 FORMAT = "3"  # of what lies in the folder; counted up when it changes
 
@@ -70,12 +73,14 @@ def exported(run: Path, *, quantization: str) -> Path:
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
     places = [run, cache_folder()]
     for place in places:
-        if (place / name / "model.bin").is_file():
+        if (place / name / MANIFEST).is_file():
             return place / name
     errors: list[OSError] = []
     for place in places:
         try:
             place.mkdir(parents=True, exist_ok=True)
+            if not (place / name / MANIFEST).is_file():
+                shutil.rmtree(place / name, ignore_errors=True)
             write(run, place / name, quantization=quantization)
             return place / name
         except OSError as error:
@@ -116,7 +121,7 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
         try:
             (scratch / "model").rename(folder)
         except OSError:
-            if not (folder / "model.bin").is_file():  # else another process was first
+            if not (folder / MANIFEST).is_file():  # else another process was first
                 raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

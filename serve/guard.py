@@ -59,17 +59,19 @@ class Guard:
             return None  # there are no web sockets here
         sender = Sender(send, page=scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/"))
         try:
+            body = await self._body(receive)
+        except Refusal as error:
+            return await sender.refuse(error, close=True)  # the rest of the body would be taken for a request
+        if body is None:
+            return None  # the client went
+        try:
             connection = HTTPConnection(scope)
             self._check_host(connection)
-            if sender.page:
+            if sender.page:  # Gradio watches its own clients
                 self._check_key(connection)
-            body = await self._body(receive)
-            if body is None:
-                pass  # the client went
-            elif sender.page:  # Gradio watches its own clients
                 await self.page(scope, Again(body, receive).receive, sender.send)
-            elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to read it first
-                await sender.refuse(self.service.refuse_busy(), close=False)
+            elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to parse it first
+                await sender.refuse(self.service.refuse_busy())
             else:
                 await self._watched(scope, body, receive, sender)
         except Refusal as error:
@@ -153,8 +155,8 @@ class Sender:
             self.ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal, *, close: bool = True) -> None:
-        """Say no, and close the connection where something of the request is not read."""
+    async def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
+        """Say no; `close` the connection where something of the request is not read."""
         if self.begun:
             return
         body = json.dumps({"error": refusal.message, "code": refusal.code}).encode()

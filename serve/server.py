@@ -28,6 +28,7 @@ from seq2see.serve.translator import Translator
 
 SELF_TEST = "Hello."
 SWEEP = 10  # ticks of a tenth of a second between two looks at silent connections
+KEEP_ALIVE = 20  # seconds; clients drop an unused connection after 5 (httpx) or 15 (aiohttp), so that it is they who do
 Loaders = Mapping[str, Callable[[], Translator]]
 Learning = Callable[[], dict[str, Any]]  # `learning.Learning.record`
 
@@ -46,6 +47,7 @@ class Server(uvicorn.Server):
         self.app = make_app(service, settings, host=host)
         proxies = list(settings.trusted_proxies)
         super().__init__(uvicorn.Config(self.app, log_level="warning", access_log=False, ws="none", server_header=False,
+                                        timeout_keep_alive=KEEP_ALIVE,
                                         proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.service = service
         self.loaders = loaders
@@ -57,7 +59,7 @@ class Server(uvicorn.Server):
         self.failure: BaseException | None = None
         self._stop_page: Callable[[], None] | None = None
         self._until = float("inf")  # when those at work must have ended
-        self._silent: dict[Any, float] = {}  # since when a connection has had no request at work
+        self._silent: dict[tuple[Any, Any], float] = {}  # connection and its last request: since when no other comes
         self._threads = Threads(1, "loading")
 
     def serve(self, sockets: list[socket.socket] | None = None) -> Any:  # a coroutine, as uvicorn has it
@@ -142,14 +144,16 @@ class Server(uvicorn.Server):
             os._exit(128 + self._captured_signals[0])
 
     def _sweep(self) -> None:
-        """Close connections that have sent no whole request for too long: uvicorn waits for ever for a first one."""
+        """Close connections on which no whole request comes for too long: uvicorn, which has a clock for those between
+        two requests, waits for ever for a first one and for the end of a head."""
         now = time.monotonic()
         silent = {}
+        connection: Any
         for connection in list(self.server_state.connections):
-            cycle = getattr(connection, "cycle", None)
-            if cycle is None or cycle.response_complete:
-                silent[connection] = self._silent.get(connection, now)
-                if now - silent[connection] > self.settings.read_seconds:
+            cycle = connection.cycle  # of the last request
+            if cycle is None or (cycle.response_complete and connection.timeout_keep_alive_task is None):
+                since = silent[connection, cycle] = self._silent.get((connection, cycle), now)
+                if now - since > self.settings.read_seconds:
                     connection.transport.close()
         self._silent = silent
 

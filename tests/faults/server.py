@@ -130,6 +130,13 @@ FAULTS = [
         tests="tests/serve/test_guard.py -k half_open",
     ),
     Fault(
+        "server: a connection between two requests is a silent one",
+        "serve/server.py",
+        "(cycle.response_complete and connection.timeout_keep_alive_task is None)",
+        "cycle.response_complete",
+        tests="tests/serve/test_guard.py -k between_two",
+    ),
+    Fault(
         "server: keys are compared until one fits",
         "serve/access.py",
         "                found = name\n",

@@ -56,6 +56,10 @@ def test_a_layer_or_head_that_is_not_there_is_named(trace, layer, head):
         to_terminal(trace, layer=layer, head=head)
 
 
+def test_the_terminal_says_which_other_maps_there_are(trace):
+    assert "--layer 0-2, --head 0-1" in to_terminal(trace, layer=1, head=1)
+
+
 def test_labels_show_spaces_and_hide_no_control_character():
     assert label(" the") == "▁the"
     assert label("a\x1b[31m\n\u202e") == "a\\x1b[31m\\n\\u202e"

@@ -3,8 +3,10 @@
 pytest tests/package/test_vetting.py
 """
 
+import contextlib
 import hashlib
 import json
+import math
 import os
 import pickle
 import resource
@@ -18,7 +20,7 @@ from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling import configuration_seq2see
 from seq2see.tokenizer import subwords
-from seq2see.vetting import SIZES, TABLE, vet
+from seq2see.vetting import SIZES, TABLE, check_weights, vet
 from seq2see.vetting_tokenizer import OUR_PATTERN
 
 HUGE = 10**9
@@ -127,10 +129,11 @@ def test_a_value_is_quoted_and_a_long_one_shortened(folder):
 
 
 def test_numbers_of_other_fields_have_bounds_far_off(folder):
-    edit(folder / "config.json", offset=-(2**31))
-    vet(folder)
-    edit(folder / "config.json", offset=-(2**31) - 1)
-    assert "offset" in refused(folder)
+    for most, more in ((-(2**31), -(2**31) - 1), (2**31, 2**31 + 1)):
+        edit(folder / "config.json", offset=most)
+        vet(folder)
+        edit(folder / "config.json", offset=more)
+        assert "offset" in refused(folder)
 
 
 def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
@@ -180,7 +183,7 @@ def test_a_file_too_large_is_not_read(folder):
     (folder / "tokenizer.json").unlink()
     with (folder / "tokenizer.json").open("wb") as file:
         file.truncate(2**30)
-    assert "tokenizer.json has 1,073,741,824 bytes" in refused(folder)
+    assert "tokenizer.json has 1,073,741,824 bytes; expected at most 67,108,864" in refused(folder)
 
 
 # Other files than those of the folder
@@ -249,6 +252,34 @@ def spoil_header(folder, change):
     text = json.dumps(header).encode()
     path.unlink()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
+
+
+@pytest.mark.parametrize(
+    ("kind", "positions", "stored", "passes"),
+    [
+        ("bart", 2_048, {}, True),
+        ("bart", 2_049, {}, False),
+        ("bart", 4_096, {"encoder.embed_positions.weight": [4_098, 2_048]}, True),
+        ("bart", 4_096, {"encoder.embed_positions.weight": [4_098, 2_047]}, False),
+        ("bart", 4_096, {"encoder.embed_positions.weight": [4_095, 2_048]}, False),
+        ("bart", 4_096, {"encoder.embed_positions.weight": [4_096 * 2_048]}, False),
+        ("bart", 4_096, {"encoder.embed_tokens.weight": [4_098, 2_048]}, False),
+        ("seq2see", 8_192, {}, True),
+        ("seq2see", 8_193, {}, False),
+    ],
+)
+def test_a_table_of_positions_is_stored_or_small(tmp_path, kind, positions, stored, passes):
+    header, end = {}, 0
+    for name, shape in stored.items():
+        start, end = end, end + 2 * math.prod(shape)
+        header[name] = {"dtype": "F16", "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    with (tmp_path / "model.safetensors").open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        file.truncate(8 + len(text) + end)
+    config = {"model_type": kind, "max_position_embeddings": positions, "d_model": 2_048}
+    with contextlib.nullcontext() if passes else pytest.raises(UserError, match="max_position_embeddings"):
+        check_weights(tmp_path, config)
 
 
 NAME = "model.shared.weight"
@@ -357,6 +388,15 @@ def test_a_tokenizer_made_to_hurt(folder, name):
     assert "tokenizer.json" in refused(folder)
 
 
+def test_a_tokenizer_whose_trial_does_not_end(folder, monkeypatch):
+    def sleeping(command, *, timeout, **more):
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(subprocess, "run", sleeping)
+    edit(folder / "tokenizer.json", pre_tokenizer=split_by(" {2,}"))
+    assert "does not open" in refused(folder)
+
+
 @pytest.mark.parametrize("name", ["a word and a half", "many in a row", "growth by steps", "id beyond"])
 def test_the_command_refuses_it_in_two_seconds_and_500_megabytes(folder, name):
     plant(name, folder)
@@ -403,11 +443,3 @@ def test_the_vocabulary_in_a_file_of_its_own(marian, tmp_path):
     folder = copied(marian, tmp_path / "copy")
     edit(folder / "vocab.json", a=0, b=HUGE)
     assert "vocab.json" in refused(folder)
-
-
-def test_the_sizes_of_our_own_are_those_of_our_configuration() -> None:
-    """They are written twice, since vetting imports no library."""
-    from seq2see.modeling.configuration_seq2see import LIMITS
-    from seq2see.vetting import SIZES
-
-    assert LIMITS.items() <= SIZES.items()

@@ -125,7 +125,8 @@ assert os.waitpid(child, 0)[1] == 0
 def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
     folder = export.exported(run, quantization="int8")
     assert folder.parent == run and folder != export.exported(run, quantization="float32")
-    (run / "metrics.json").write_text("{}")  # no part of the model
+    for name in ("metrics.json", "heads.json"):  # no part of the model
+        (run / name).write_text("{}")
     with monkeypatch.context() as patch:
         patch.setattr(export, "write", None)
         assert export.exported(run, quantization="int8") == folder
@@ -165,6 +166,17 @@ def test_a_damaged_export_is_told(tmp_path):
     (folder / "model.bin").write_bytes(b"x")
     with pytest.raises(UserError, match="model.bin is damaged"):
         Translator.from_pretrained(run)
+
+
+def test_an_export_without_its_manifest_is_made_anew(tmp_path):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    folder = export.exported(run, quantization="int8")
+    (folder / "manifest.json").unlink()
+    config = folder / "config.json"
+    whole = config.read_bytes()
+    config.write_bytes(whole.replace(b"add_source_bos", b"!dd_source_bos"))  # it loads, and fails when it translates
+    assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
+    assert config.read_bytes() == whole and [path for path in run.iterdir() if path.is_dir()] == [folder]
 
 
 def test_the_command_exports(tmp_path, capsys):

@@ -1,8 +1,10 @@
 """What stands before a live server: bodies, names, other sites, keys, rates and proxies."""
 
 import contextlib
+import http.client
 import re
 import socket
+import time
 import urllib.parse
 
 import fastapi.testclient
@@ -11,6 +13,7 @@ import psutil
 import pytest
 from serving import Stub, raw, stub_server, translate
 
+from seq2see.serve import server
 from seq2see.serve.server import make_server
 from seq2see.serve.settings import ServerSettings
 
@@ -60,10 +63,46 @@ def test_half_open_connections_are_closed_and_health_answers_meanwhile(stub):
                 assert connection.recv(1) == b""
 
 
+def test_a_connection_stays_open_between_two_requests(monkeypatch):
+    """However often the look for half-open ones, or however long it, finds it there."""
+    monkeypatch.setattr(server, "SWEEP", 1)
+    with stub_server(read_seconds=0.2) as client:
+        connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=20)
+        for pause in [0.02] * 40 + [0.6, 0]:
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().read()
+            time.sleep(pause)
+        connection.close()
+
+
+def test_a_connection_is_closed_where_the_next_request_does_not_end(monkeypatch):
+    monkeypatch.setattr(server, "SWEEP", 1)
+    with stub_server(read_seconds=0.2) as client:
+        connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=10)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok"
+        connection.sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+        assert connection.sock.recv(1) == b""
+        connection.close()
+
+
+def test_unused_connections_are_kept_longer_than_clients_keep_them():
+    """One that the server closes while a request is under way to it is an error for the client."""
+    with stub_server() as client:
+        assert client.server.config.timeout_keep_alive > max(httpx.Limits().keepalive_expiry, 15)  # 15: aiohttp
+
+
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil"])
 def test_another_sites_name_for_this_machine_is_refused(stub, host):
     answer = stub.get("/healthz", headers={"Host": host})
     assert answer.status_code == 400
+
+
+def test_a_refused_request_is_read_and_the_next_one_served(stub):
+    """A client that is still sending reads no answer where the server closes the connection."""
+    refused = b"POST /translate HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 15000\r\n\r\n" + b"x" * 15_000
+    answers = raw(stub, refused + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert answers.startswith(b"HTTP/1.1 400 ") and answers.count(b"HTTP/1.1 200 ") == 1
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:99", "[::1]:8000", "LOCALHOST"])
