@@ -57,7 +57,7 @@ def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Se
     with looking(model, eager=False), ExitStack() as stack:
         stack.enter_context(hooked((site.output, keep((site.kind, site.layer))) for site in sites))
         for key, layer in layers_of(model).items():
-            stack.callback(layer.register_forward_hook(keep_output(key)).remove)
+            stack.enter_context(layer.register_forward_hook(keep_output(key)))
         forced_pass(model, sources, targets)
     return recording
 
@@ -97,7 +97,7 @@ def patch(
                 last = max(number for name, number in modules if name == key[0])
                 raise UserError(f"there is no {key[0]} layer {key[1]} here: expected 0 to {last}", exit_code=2)
             hook = _streaming(donor.stream[key], _marked(where, key[0], donor.stream[key]))
-            stack.callback(modules[key].register_forward_hook(hook, prepend=True).remove)
+            stack.enter_context(modules[key].register_forward_hook(hook, prepend=True))
         yield
 
 
