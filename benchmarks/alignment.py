@@ -35,7 +35,7 @@ import torch
 from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
-from seq2see.align import Aligner, gold_links
+from seq2see.align import Aligner, known
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.aer import Agreement, agreement
 from seq2see.lens.alignment import AlignmentChoice
@@ -130,11 +130,9 @@ def main() -> None:
 def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
     book = generate(train_size=1) if quick else generate()
     limit = 100 if quick else None
-    parts = [Part([(one.source, one.target) for one in stories[:limit]], gold_links(stories[:limit]), ("en", "fr"))
-             for stories in (book.val, book.test)]
+    parts = [Part(*known(stories[:limit]), ("en", "fr")) for stories in (book.val, book.test)]
     if program:
-        known = [] if quick else [(one.source, one.target) for one in book.train]
-        add_statistical(program, known, parts)
+        add_statistical(program, [] if quick else known(book.train)[0], parts)
     return parts[0], parts[1]
 
 
@@ -154,11 +152,11 @@ def multi30k_parts(program: str, folder: Path, *, quick: bool) -> tuple[Part, Pa
     return parts[0], parts[1]
 
 
-def add_statistical(program: str, known: list[TextPair], parts: list[Part]) -> None:
-    pairs = known + [pair for part in parts for pair in part.pairs]
+def add_statistical(program: str, more: list[TextPair], parts: list[Part]) -> None:
+    pairs = more + [pair for part in parts for pair in part.pairs]
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     forward, reverse = both_directions(program, sources, targets, languages=parts[0].languages)
-    at = len(known)
+    at = len(more)
     for part in parts:
         found = [symmetrised(*both) for both in zip(forward[at:], reverse[at:], strict=True)][: len(part.pairs)]
         part.statistical = {name: [one[name] for one in found] for name in found[0]}

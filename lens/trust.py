@@ -12,7 +12,6 @@ A view has many maps.  Which is best is chosen on other sentences than those tha
 """
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +25,7 @@ from seq2see.lens.alignment import MapName, falls_by_words, map_names, shares
 from seq2see.lens.fitting import tally
 from seq2see.lens.trace import Kind, Rows, Trace
 from seq2see.tokenizer.links import Links
+from seq2see.whole import write_whole
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -137,14 +137,7 @@ class Trust:
         return cls(**{**plain, **lists, "random": _map_trust(plain["random"])})
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON, whole or not at all."""
-        path = Path(path)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            unfinished.write_text(json.dumps(self.to_plain(), ensure_ascii=False) + "\n", encoding="utf-8")
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_whole(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "Trust":
