@@ -120,7 +120,8 @@ def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *,
     longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
     for number, ids in enumerate(sequences):
         if longest is not None and len(ids) > longest:
-            raise UserError(f"{side} {number} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
+            which = side if len(sequences) == 1 else f"{side} {number}"
+            raise UserError(f"{which} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
 
 
 def decoder_start(model: PreTrainedModel) -> int:

@@ -42,6 +42,8 @@ def align(args: argparse.Namespace) -> None:
         raise UserError("--links are for --fit and --trust: without them links are what comes out", exit_code=2)
     if not (args.fit or args.trust or args.src):
         raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
+    for path in filter(None, (args.src, args.tgt, args.links)):
+        Path(path).open("rb").close()  # one that is not there is told before the model is loaded
     aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)

@@ -13,6 +13,8 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn
@@ -51,8 +53,27 @@ def debugging() -> bool:
     return os.environ.get("SEQ2SEE_DEBUG", "") not in ("", "0")
 
 
-def stop_on_sigterm(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+@contextmanager
+def listening() -> Iterator[list[int]]:
+    """Inside, SIGINT and SIGTERM raise what ends us, where they are not ignored, and are noted: a library whose import
+    is interrupted in C may make an error of its own of that."""
+    told: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> NoReturn:
+        told.append(number)
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if in_main_thread else ()
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, note)
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def run_verb(args: argparse.Namespace) -> int:
@@ -96,30 +117,26 @@ def drop_output() -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own) and return the exit code."""
     prepare_process()
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, stop_on_sigterm) if in_main_thread else None
-    try:
+    with listening() as told:
         try:
-            parser = build_parser()
-            args = parse(parser, argv)
-            if "function" not in args:
-                parser.print_help(sys.stderr)
-                return 2
-            return run_verb(args)
-        finally:
-            sys.stdout.flush()  # here, so that a reader who has gone is noticed while we can still be quiet about it
-    except KeyboardInterrupt:
-        complain("interrupted")
-        return 130
-    except BrokenPipeError:
-        drop_output()
-        return 141
-    except Exception as error:
-        if debugging():
-            traceback.print_exception(error)
-        complain(describe(error))
-        drop_output()
-        return error.exit_code if isinstance(error, UserError) else 1
-    finally:
-        if in_main_thread:
-            signal.signal(signal.SIGTERM, before)
+            try:
+                parser = build_parser()
+                args = parse(parser, argv)
+                if "function" not in args:
+                    parser.print_help(sys.stderr)
+                    return 2
+                return run_verb(args)
+            finally:
+                sys.stdout.flush()  # so that a reader who has gone is noticed while we can still be quiet about it
+        except KeyboardInterrupt:
+            complain("interrupted")
+            return 130
+        except BrokenPipeError:
+            drop_output()
+            return 141
+        except Exception as error:
+            if debugging():
+                traceback.print_exception(error)
+            complain("interrupted" if told else describe(error))
+            drop_output()
+            return 128 + told[0] if told else error.exit_code if isinstance(error, UserError) else 1

@@ -72,7 +72,7 @@ def build_parser() -> Parser:
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     args, rest = parser.parse_known_args(argv)
     if "overrides" in args:  # argparse closes a list of any length at the first option; settings may follow it
-        args.overrides += [item for item in rest if not item.startswith("-")]
+        args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
         rest = [item for item in rest if item.startswith("-")]
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -110,7 +110,9 @@ def add_train(verbs: Verbs) -> None:
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30",
     )
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a packaged one (storybook)")
-    verb.add_argument("overrides", metavar="KEY=VALUE", nargs="*", help="settings that replace those of the file")
+    verb.add_argument(
+        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that replace those of the file"
+    )
     verb.add_argument(
         "--dry-run", dest="function", action="store_const", const="seq2see.training.preview:preview",
         help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",

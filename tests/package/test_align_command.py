@@ -106,7 +106,7 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
     (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, the other file has"),
     (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
     (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1: not UTF-8"),
-    (["--src", "SRC", "--tgt", "LONG"], "line 3: target 0 has"),
+    (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
     (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "it has en to fr, en to de"),
     (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links are for --fit"),
     (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
@@ -125,6 +125,11 @@ def test_a_mistake_is_one_line(folder, tmp_path, monkeypatch, capsys, arguments,
     code, _, err = run(capsys, folder, *arguments)
     assert code in (1, 2) and said in err
     assert len([line for line in err.splitlines() if line.startswith("seq2see: ")]) == 1
+
+
+def test_a_file_that_is_not_there_is_told_before_the_model_is_loaded(files, capsys):
+    code, out, err = run(capsys, "no/such/run", *files[:2], "--tgt", "none")
+    assert (code, out, err) == (1, [], "seq2see: error: No such file or directory: none\n")
 
 
 def test_a_choice_of_another_model_is_refused(folder, files, capsys):
