@@ -134,6 +134,12 @@ def map_names(trace: Trace, view: str) -> list[MapName]:
     return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
 
 
+def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
+    """Those of all its views, by view and row meaning."""
+    return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
+            if (view, rows) != ("left_out", "reads")}
+
+
 def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
     """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
 

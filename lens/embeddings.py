@@ -16,6 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from seq2see.lens.anatomy import layer_list
 from seq2see.lens.forcing import encode_source, looking
 from seq2see.tokenizer.words import piece_spans, split_words
 
@@ -83,7 +84,7 @@ def _find(word: str | int, words: list[str], text: str) -> int:
 def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: bool = True) -> torch.Tensor:
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
     encoder = model.get_encoder()
-    layers = next(module for module in encoder.children() if isinstance(module, nn.ModuleList))
+    layers = layer_list(encoder)
     states: list[torch.Tensor] = []
     ids_1S = torch.tensor([list(ids)], device=model.device)
 

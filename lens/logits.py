@@ -17,6 +17,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from seq2see.lens.anatomy import layer_list
 from seq2see.lens.forcing import batches, check_model, forced_pass, looking
 from seq2see.lens.trace import TOP, Candidate, Trace
 
@@ -118,7 +119,7 @@ def _every_layer_speaks(model: PreTrainedModel) -> Iterator[nn.ModuleList]:
     own code makes logits of them, so that scaling and biases are its own.  Yields the layers.
     """
     decoder = model.get_decoder()
-    layers = next(child for child in decoder.children() if isinstance(child, nn.ModuleList))
+    layers = layer_list(decoder)
     states: list[torch.Tensor] = []
     ending: list[nn.Module] = []  # what the decoder calls after the last layer, in this order
 

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
 from seq2see.lens.ablation import Hook, columns_of, heads_by_site, hooked
-from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.anatomy import attention_sites, layer_list
 from seq2see.lens.choices import Choice, by_length, margins_of_batch
 from seq2see.lens.forcing import forced_pass, looking
 from seq2see.lens.trace import Kind
@@ -63,13 +63,9 @@ def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Se
 
 
 def layers_of(model: PreTrainedModel) -> dict[tuple[Stack, int], nn.Module]:
-    """The layers of both stacks: in every transformers encoder-decoder the one list of modules that a stack has."""
+    """The layers of both stacks."""
     stacks: dict[Stack, nn.Module] = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
-    return {
-        (name, number): layer
-        for name, stack in stacks.items()
-        for number, layer in enumerate(next(m for m in stack.children() if isinstance(m, nn.ModuleList)))
-    }
+    return {(name, number): layer for name, stack in stacks.items() for number, layer in enumerate(layer_list(stack))}
 
 
 @contextmanager
