@@ -43,7 +43,7 @@ def align(args: argparse.Namespace) -> None:
     if not (args.fit or args.trust or args.src):
         raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
     for path in filter(None, (args.src, args.tgt, args.links)):
-        Path(path).open("rb").close()  # one that is not there is told before the model is loaded
+        Path(path).stat()  # one that is not there is told before the model is loaded; a pipe is read only once
     aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)
