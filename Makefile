@@ -1,4 +1,4 @@
-# The four commands a newcomer needs.  Each makes .venv and installs into it what it needs, once.
+# The commands a newcomer needs.  Each makes .venv and installs into it what it needs, once.
 #   make demo     train the small built-in model, if it is not there yet, and open the page on it
 #   make test     everything below `check`, then the tests
 #   make check    lint and types

@@ -17,11 +17,7 @@ error against it is a distance to eflomal.
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -32,10 +28,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from _frame import arguments, end, sentences
 from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
-from seq2see.align import Aligner, gold_links
+from seq2see.align import Aligner, known
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.aer import Agreement, agreement
 from seq2see.lens.alignment import AlignmentChoice
@@ -93,58 +90,50 @@ class Part:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--storybook", nargs="*", default=[], metavar="RUN", help="ordinary models of storybook")
     parser.add_argument("--aligned", nargs="*", default=[], metavar="RUN", help="models of storybook-aligned")
     parser.add_argument("--multi30k", nargs="*", default=[], metavar="RUN", help="models of Multi30k en-de")
     parser.add_argument("--data", default="../shared/data/multi30k", help="Multi30k's folder (%(default)s)")
-    parser.add_argument("--quick", action="store_true", help="few sentences of a poor model, to see that it works")
-    arguments = parser.parse_args()
+    asked = parser.parse_args()
     torch.set_num_threads(1)
     program = find_eflomal()
     if program is None:
         print("eflomal-align is not here: its rows are left out (pip install eflomal, or EFLOMAL=its program)")
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
-        if arguments.quick and not arguments.storybook:
-            arguments.storybook = [train_a_little(Path(scratch) / "run")]
-        if not (arguments.storybook or arguments.aligned or arguments.multi30k):
+        if asked.quick and not asked.storybook:
+            asked.storybook = [train_a_little(Path(scratch) / "run")]
+        if not (asked.storybook or asked.aligned or asked.multi30k):
             raise SystemExit("nothing to measure: seq2see train storybook, then --storybook runs/storybook; or --quick")
-        if arguments.storybook or arguments.aligned:
-            dev, test = storybook_parts(program, quick=arguments.quick)
+        if asked.storybook or asked.aligned:
+            dev, test = storybook_parts(program, quick=asked.quick)
             if program:
                 print_statistical(dev, test)
-            for kind, runs in (("ordinary", arguments.storybook), ("taught links", arguments.aligned)):
+            for kind, runs in (("ordinary", asked.storybook), ("taught links", asked.aligned)):
                 for run in runs:
                     rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, taught=kind != "ordinary")
-    if arguments.multi30k:
+    if asked.multi30k:
         if program is None:
             raise SystemExit("the links of Multi30k are eflomal's: install it (see benchmarks/_statistical.py)")
-        dev, test = multi30k_parts(program, Path(arguments.data), quick=arguments.quick)
-        for run in arguments.multi30k:
+        dev, test = multi30k_parts(program, Path(asked.data), quick=asked.quick)
+        for run in asked.multi30k:
             rows += measure_run(f"Multi30k, silver links: {run}", run, dev, test, taught=False)
-    machine = {"python": platform.python_version(), "torch": torch.__version__, "cores": os.cpu_count()}
-    print(json.dumps({"benchmark": "alignment", "machine": machine, "rows": rows}))
+    end("alignment", rows)
 
 
 def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
     book = generate(train_size=1) if quick else generate()
     limit = 100 if quick else None
-    parts = [Part([(one.source, one.target) for one in stories[:limit]], gold_links(stories[:limit]), ("en", "fr"))
-             for stories in (book.val, book.test)]
+    parts = [Part(*known(stories[:limit]), ("en", "fr")) for stories in (book.val, book.test)]
     if program:
-        known = [] if quick else [(one.source, one.target) for one in book.train]
-        add_statistical(program, known, parts)
+        add_statistical(program, [] if quick else known(book.train)[0], parts)
     return parts[0], parts[1]
 
 
 def multi30k_parts(program: str, folder: Path, *, quick: bool) -> tuple[Part, Part]:
     def read(part: str) -> list[TextPair]:
-        sides = []
-        for language in ("en", "de"):
-            with gzip.open(folder / f"{part}.{language}.gz", "rt", encoding="utf-8") as file:
-                sides.append([line.strip() for line in file])
-        return list(zip(*sides, strict=True))
+        return list(zip(*(sentences(folder / f"{part}.{language}.gz") for language in ("en", "de")), strict=True))
 
     limit = 100 if quick else None
     parts = [Part(read(name)[:limit], [], ("en", "de")) for name in ("val", "test_2016_flickr")]
@@ -154,11 +143,11 @@ def multi30k_parts(program: str, folder: Path, *, quick: bool) -> tuple[Part, Pa
     return parts[0], parts[1]
 
 
-def add_statistical(program: str, known: list[TextPair], parts: list[Part]) -> None:
-    pairs = known + [pair for part in parts for pair in part.pairs]
+def add_statistical(program: str, more: list[TextPair], parts: list[Part]) -> None:
+    pairs = more + [pair for part in parts for pair in part.pairs]
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     forward, reverse = both_directions(program, sources, targets, languages=parts[0].languages)
-    at = len(known)
+    at = len(more)
     for part in parts:
         found = [symmetrised(*both) for both in zip(forward[at:], reverse[at:], strict=True)][: len(part.pairs)]
         part.statistical = {name: [one[name] for one in found] for name in found[0]}

@@ -10,47 +10,24 @@ pieces, both translations are printed with their scores.
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
 import random
-import sys
-from pathlib import Path
 from typing import Any
+
+from _frame import arguments, end, is_trained, sentences, show
 
 SENTENCES = 200
 WAYS = [("float32", 1), ("float32", 4), ("int8", 1), ("int8", 4)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", default="runs/storybook")
-    parser.add_argument("--text", type=Path, help="source sentences, one a line")
-    parser.add_argument("--quick", action="store_true")
-    arguments = parser.parse_args()
-    if not (Path(arguments.run) / "config.json").is_file():
-        print(f"there is no trained model at {arguments.run}: nothing to compare", file=sys.stderr)
-        print(json.dumps({"benchmark": "engines", "machine": machine(), "rows": []}))
-        return
-    texts = sentences(arguments.text)[: 20 if arguments.quick else SENTENCES]
-    rows = agreement(arguments.run, texts)
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    print(json.dumps({"benchmark": "engines", "machine": machine(), "rows": rows}))
-
-
-def machine() -> dict[str, str]:
-    return {"system": platform.platform(), "python": platform.python_version()}
-
-
-def sentences(path: Path | None) -> list[str]:
-    if path is not None:
-        return path.read_text("utf-8").splitlines()
-    from seq2see.training.storybook import generate
-
-    found = [pair.source for pair in generate(seed=0).test]
-    random.Random(0).shuffle(found)
-    return found
+    asked = arguments(__doc__, run=True, text=True).parse_args()
+    rows = []
+    if is_trained(asked.run):
+        texts = sentences(asked.text)  # of storybook all kinds, which stand one after the other
+        random.Random(0).shuffle(texts)
+        rows = agreement(asked.run, texts[: 20 if asked.quick else SENTENCES])
+    show(rows)
+    end("engines", rows)
 
 
 def agreement(run: str, texts: list[str]) -> list[dict[str, Any]]:

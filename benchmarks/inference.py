@@ -18,10 +18,8 @@ round; medians count.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -30,6 +28,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from _frame import arguments, end, is_trained, sentences, show
 
 ROUNDS = 5
 BEAMS = 4
@@ -57,45 +57,26 @@ print(tokenizer.decode(ids[0]))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", default="runs/storybook")
-    parser.add_argument("--text", type=Path, help="source sentences, one a line")
+    parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--recipe", help="another run, to be compared with this one")
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.work:
-        answer(json.loads(arguments.work))
+    asked = parser.parse_args()
+    if asked.work:
+        answer(json.loads(asked.work))
         return
-    settings = {"rounds": 1 if arguments.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
+    settings = {"run": asked.run, "rounds": 1 if asked.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
                 "batches_of_the_peer": [32, 64], "threads": [1, 2]}  # fmt: skip
-    if not (Path(arguments.run) / "config.json").is_file():
-        print(f"there is no trained model at {arguments.run}: nothing to compare", file=sys.stderr)
-        print(json.dumps({"benchmark": "inference", "machine": machine(), "settings": settings, "rows": []}))
-        return
-    texts = sentences(arguments.text)[: 64 if arguments.quick else None]
-    with tempfile.TemporaryDirectory() as scratch:
-        marian = make_marian(arguments.run, Path(scratch) / "marian")
-        rows = [row for threads in settings["threads"]
-                for row in measure(arguments.run, marian, texts, threads, settings["rounds"], arguments.recipe)]
-        rows.append(cold_start(arguments.run, marian, texts[0], settings["rounds"]))
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    settings |= {"run": arguments.run, "sentences": len(texts)}
-    print(json.dumps({"benchmark": "inference", "machine": machine(), "settings": settings, "rows": rows}))
-
-
-def machine() -> dict[str, Any]:
-    return {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count()}
-
-
-def sentences(path: Path | None) -> list[str]:
-    if path is not None:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines()
-    from seq2see.training.storybook import generate
-
-    return [pair.source for pair in generate(seed=0).test]
+    rows: list[dict[str, Any]] = []
+    if is_trained(asked.run):
+        texts = sentences(asked.text)[: 64 if asked.quick else None]
+        settings["sentences"] = len(texts)
+        with tempfile.TemporaryDirectory() as scratch:
+            marian = make_marian(asked.run, Path(scratch) / "marian")
+            for threads in settings["threads"]:
+                rows += measure(asked.run, marian, texts, threads, settings["rounds"], asked.recipe)
+            rows.append(cold_start(asked.run, marian, texts[0], settings["rounds"]))
+    show(rows)
+    end("inference", rows, settings=settings)
 
 
 def make_marian(run: str, folder: Path) -> str:
@@ -156,16 +137,15 @@ def measure(
         if beams == 1:
             contenders |= {name: {"what": "all", "beams": 1} for name in ("torch", "recipe") if name in workers}
         found = take_turns(workers, contenders, rounds)
-        name = "greedy" if beams == 1 else "beam"
-        pairs = [(f"{name} vs hf", "fast", "marian"), (f"ready tokens, {name}", "fast", "bare")]
+        pairs = [("greedy vs hf" if beams == 1 else "beam vs hf", "fast", "marian"), ("ready tokens", "fast", "bare")]
         pairs += [(what, one, other) for what, one, other in (("torch vs hf", "torch", "marian"),
                                                               ("recipe", "recipe", "fast")) if one in found]
         for what, one, other in pairs:
-            yield row(what, threads, found[one], found[other], len(texts), sum(lengths))
+            yield row(what, threads, beams, found[one], found[other], len(texts), sum(lengths))
         if beams == 1 and threads == 1:
             singles = {name: {"what": "singles", "count": SINGLES} for name in ("fast", "marian")}
             singly = take_turns(workers, singles, rounds)
-            yield row("latency vs hf", threads, singly["fast"], singly["marian"], 1, None)
+            yield row("latency vs hf", threads, beams, singly["fast"], singly["marian"], 1, None)
     for worker in workers.values():
         worker.close()
 
@@ -184,11 +164,11 @@ def take_turns(
 
 
 def row(
-    name: str, threads: int, ours: Sequence[float], peer: Sequence[float], count: int, tokens: int | None
+    name: str, threads: int, beams: int, ours: Sequence[float], peer: Sequence[float], count: int, tokens: int | None
 ) -> dict[str, Any]:
     a, b = statistics.median(ours), statistics.median(peer)
-    shown = {"name": name, "threads": threads, "ours": round(count / a, 1), "peer": round(count / b, 1)}
-    shown |= {"unit": "sentences/s", "ratio": round(b / a, 2), "wanted": WANTED[name.split(",")[0]][threads - 1]}
+    shown = {"name": name, "threads": threads, "beams": beams, "ours": round(count / a, 1), "peer": round(count / b, 1)}
+    shown |= {"unit": "sentences/s", "ratio": round(b / a, 2), "wanted": WANTED[name][threads - 1]}
     return shown | ({"ours_tokens_per_s": round(tokens / a), "peer_tokens_per_s": round(tokens / b)} if tokens else {})
 
 
@@ -201,7 +181,7 @@ def cold_start(run: str, marian: str, text: str, rounds: int) -> dict[str, Any]:
             if turn:
                 found[name].append(time.perf_counter() - start)
     ours, peer = (statistics.median(seconds) for seconds in found.values())
-    return {"name": "cold start", "threads": 1, "ours": round(ours, 2), "peer": round(peer, 2), "unit": "s",
+    return {"name": "cold start", "threads": 1, "beams": 1, "ours": round(ours, 2), "peer": round(peer, 2), "unit": "s",
             "ratio": round(peer / ours, 2), "wanted": WANTED["cold start"][0]}  # fmt: skip
 
 

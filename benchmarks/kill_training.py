@@ -6,19 +6,16 @@
 
 A trial is killed twice, by SIGKILL: at a moment drawn from the length of a whole training, start and end included, and
 inside a save, at a moment drawn from its length; odd trials in this order, even ones in the other.  Then it runs to its
-end.  Compared are the finished model and the
-last checkpoint's averaged and raw weights, to the bit.  Everything random is on: dropout, R-Drop, BPE-dropout, batches
-by length; averaged weights, the best checkpoint kept, two processes that load the data.  In a pair of processes one of
-them is drawn to be killed, and the other must end by itself within a minute.
+end.  Compared are the finished model and the last checkpoint's averaged and raw weights, to the bit.  Everything random
+is on: dropout, R-Drop, BPE-dropout, batches by length; averaged weights, the best checkpoint kept, two processes that
+load the data.  In a pair of processes one of them is drawn to be killed, and the other must end by itself within a
+minute.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import os
-import platform
 import random
 import signal
 import sys
@@ -29,6 +26,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from _frame import arguments, end
 
 WORDS = ["dog", "cat", "bird", "horse", "sees", "hears", "small", "big", "never", "often", "today", "here", "the", "a"]
 SETTINGS = [
@@ -174,11 +173,10 @@ def measure(scratch: Path, *, trials: int, kills: int, seed: int, processes: int
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = arguments(__doc__)
     parser.add_argument("--trials", type=int, default=30, help="in one process (%(default)s)")
     parser.add_argument("--pairs", type=int, default=3, help="trials in two processes (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="three trials in one process, each killed once")
     args = parser.parse_args(argv)
     os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")
     import matplotlib.figure  # noqa: F401  # here, and not in every training anew
@@ -192,8 +190,7 @@ def main(argv: list[str] | None = None) -> int:
             measure(Path(folder), trials=trials, kills=1 if args.quick else 2, seed=args.seed, processes=processes)
             for trials, processes in wanted if trials
         ]  # fmt: skip
-    machine = {"cpu": platform.processor(), "cores": os.cpu_count(), "torch": torch.__version__}
-    print(json.dumps({"benchmark": "kill_training", "machine": machine, "rows": rows}))
+    end("kill_training", rows)
     return 0 if all(row["ours"] == row["wanted"] for row in rows) else 1
 
 

@@ -13,11 +13,6 @@ RUN, an untrained one of the same shape is measured, the last row is left out, a
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
-import re
 import statistics
 import time
 from collections.abc import Callable
@@ -26,7 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-CPUINFO = Path("/proc/cpuinfo")
+from _frame import arguments, end, sentences
+
 SENTENCES = 32
 WANTED = 1.3
 
@@ -47,11 +43,9 @@ def translator_at(run: Path) -> tuple[Any, bool]:
     return Translator(model.eval(), tokenizer, name="untrained"), False
 
 
-def sentences() -> list[str]:
-    from seq2see.training.storybook import generate
-
-    test = generate(train_size=2000).test
-    return [pair.source for pair in test[:: len(test) // SENTENCES][:SENTENCES]]
+def some_sentences() -> list[str]:
+    test = sentences(None)
+    return test[:: len(test) // SENTENCES][:SENTENCES]
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
@@ -107,34 +101,26 @@ def measure_fast(fast: Any, texts: list[str], *, rounds: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", type=Path, default=Path("runs/storybook"))
+    parser = arguments(__doc__, run=True)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--quick", action="store_true", help="five rounds, of the plain trace alone")
     args = parser.parse_args()
-    load = round(os.getloadavg()[0], 2)  # before anything is started
-
     import torch
-    import transformers
 
     from seq2see.lens import VIEWS
 
-    translator, trained = translator_at(args.run)
-    rows = measure(translator, sentences(), rounds=5 if args.quick else args.rounds,
+    translator, trained = translator_at(Path(args.run))
+    rows = measure(translator, some_sentences(), rounds=5 if args.quick else args.rounds,
                    views=["raw"] if args.quick else list(VIEWS))
     if trained and find_spec("ctranslate2") is not None:
         from seq2see import Translator
 
         fast = Translator.from_pretrained(args.run, engine="ctranslate2", threads=1)
-        rows.append(measure_fast(fast, sentences(), rounds=5 if args.quick else args.rounds))
-    found = re.search(r"model name\s*:\s*(.+)", CPUINFO.read_text()) if CPUINFO.is_file() else None
-    machine = {"cpu": found[1] if found else platform.processor(), "threads": torch.get_num_threads(), "load": load,
-               "torch": torch.__version__, "transformers": transformers.__version__}
+        rows.append(measure_fast(fast, some_sentences(), rounds=5 if args.quick else args.rounds))
     print(f"{'':<34}{'with':>9}{'alone':>9}{'ratio':>8}{'low':>8}{'high':>8}{'by processor time':>20}")
     for row in rows:
         print(f"{row['name']:<34}{row['ours']:>9.3f}{row['peer']:>9.3f}{row['ratio']:>8.2f}{row['low']:>8.2f}"
               f"{row['high']:>8.2f}{row['ratio_processor']:>20.2f}")
-    print(json.dumps({"benchmark": "look", "machine": machine, "trained": trained, "rows": rows}))
+    end("look", rows, trained=trained, threads=torch.get_num_threads())
 
 
 if __name__ == "__main__":

@@ -13,9 +13,6 @@ translations are as long.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import shutil
 import statistics
 import sys
@@ -23,6 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from _frame import arguments, end, is_trained, show
 from serving import server
 
 SENTENCE = "The cat did not cross the street because it was too tired."
@@ -105,17 +103,12 @@ def rows_of(text: str, found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", default="runs/storybook")
-    parser.add_argument("--quick", action="store_true")
-    asked = parser.parse_args()
-    facts = {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
-             "run": str(asked.run), "load": os.getloadavg()[0]}
+    asked = arguments(__doc__, run=True).parse_args()
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     rows: list[dict[str, Any]] = []
-    if program is None or not (Path(asked.run) / "config.json").is_file():
-        print(f"there is no Chromium, or no trained model at {asked.run}: nothing to measure", file=sys.stderr)
-    else:
+    if program is None:
+        print("there is no Chromium: nothing to measure", file=sys.stderr)
+    elif is_trained(asked.run):
         from playwright.sync_api import sync_playwright
 
         with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
@@ -130,9 +123,8 @@ def main() -> None:
                     rows += rows_of(name, measure(tab, url, text, clicks=6 if asked.quick else 24))
                     tab.close()
             browser.close()
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    print(json.dumps({"benchmark": "page", "machine": facts, "rows": rows}))
+    show(rows)
+    end("page", rows, run=asked.run)
 
 
 if __name__ == "__main__":

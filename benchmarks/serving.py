@@ -18,7 +18,6 @@ import argparse
 import contextlib
 import json
 import os
-import platform
 import random
 import re
 import socket
@@ -30,6 +29,8 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from _frame import arguments, end, is_trained, sentences, show
 
 HERE = Path(__file__).resolve().parent
 CLIENTS = 64
@@ -56,37 +57,21 @@ translator.look(translator("Hello.")); said("the first look")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", default="runs/storybook")
-    parser.add_argument("--text", type=Path, help="source sentences, one a line")
+    parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--beams", type=int, default=1)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
-    if not (Path(asked.run) / "config.json").is_file():
-        print(f"there is no trained model at {asked.run}: nothing to serve", file=sys.stderr)
-        print(json.dumps({"benchmark": "serving", "machine": machine(asked), "rows": []}))
-        return
-    texts = sentences(asked.text, 300 if asked.quick else 3000)
-    rows = [*speed(asked, texts), *overload(asked, texts), *beginning(asked)]
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    print(json.dumps({"benchmark": "serving", "machine": machine(asked), "rows": rows}))
+    rows: list[dict[str, Any]] = []
+    if is_trained(asked.run):
+        texts = numbered(asked.text, 300 if asked.quick else 3000)
+        rows = [*speed(asked, texts), *overload(asked, texts), *beginning(asked)]
+    show(rows)
+    end("serving", rows, run=asked.run, beams=asked.beams, threads=asked.threads, clients=CLIENTS)
 
 
-def machine(asked: argparse.Namespace) -> dict[str, Any]:
-    return {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
-            "run": str(asked.run), "beams": asked.beams, "threads": asked.threads, "clients": CLIENTS}
-
-
-def sentences(path: Path | None, count: int) -> list[str]:
-    """Each with a number of its own in place of its last character."""
-    if path is not None:
-        found = path.read_text("utf-8").splitlines()
-    else:
-        from seq2see.training.storybook import generate
-
-        found = [pair.source for pair in generate(seed=0).test]
+def numbered(path: Path | None, count: int) -> list[str]:
+    """Sentences, each with a number of its own in place of its last character."""
+    found = sentences(path)
     random.Random(0).shuffle(found)
     return [f"{found[number % len(found)][:-1]} {number}." for number in range(count)]
 

@@ -13,49 +13,36 @@ end against the middle.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
-import os
-import platform
 import random
 import statistics
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
-from serving import sentences, server
+from _frame import arguments, end, is_trained, show
+from serving import numbered, server
 
 TEXTS = 40  # different ones; each has been answered before the second half begins
 PAUSE = 5.0  # seconds between two samples
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=20, help="requests a second")
-    parser.add_argument("--text", type=Path, help="source sentences, one a line")
-    parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
     seconds = 20 if asked.quick else 60 * asked.minutes
-    machine = {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
-               "run": asked.run, "seconds": seconds, "rate": asked.rate}  # fmt: skip
     rows: list[dict[str, Any]] = []
-    if (Path(asked.run) / "config.json").is_file():
+    if is_trained(asked.run):
         with server(asked) as (url, pid):
-            rows = asyncio.run(soak(url, pid, sentences(asked.text, TEXTS), seconds=seconds, rate=asked.rate))
-    else:
-        print(f"there is no trained model at {asked.run}: nothing to serve", file=sys.stderr)
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    print(json.dumps({"benchmark": "soak", "machine": machine, "rows": rows}))
+            rows = asyncio.run(soak(url, pid, numbered(asked.text, TEXTS), seconds=seconds, rate=asked.rate))
+    show(rows)
+    end("soak", rows, run=asked.run, seconds=seconds, rate=asked.rate)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ differ by some 70 MiB: the heap of training grows with the shapes of its batches
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,9 +19,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
+from _frame import arguments, end, show
 
 MIB = 2**20
 AIM = 300  # MiB at most that the large corpus may take beyond the small one
@@ -48,25 +49,26 @@ SETTINGS = [
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small corpora and few steps, to see that it works")
+    parser = arguments(__doc__)
     parser.add_argument("--processes", type=int, default=2, help="that train together (default 2)")
-    arguments = parser.parse_args()
-    sizes, steps = ((2_000, 10_000), 10) if arguments.quick else ((50_000, 1_000_000), 200)
-    rows = []
+    asked = parser.parse_args()
+    sizes, steps = ((2_000, 10_000), 10) if asked.quick else ((50_000, 1_000_000), 200)
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
         for pairs in sizes:
             folder = Path(scratch) / str(pairs)
             folder.mkdir()
             write_corpus(folder / "pairs.tsv", pairs)
             for start in ("cold", "warm"):
-                settings = {"max_steps": steps, "cpu_processes": arguments.processes}
+                settings = {"max_steps": steps, "cpu_processes": asked.processes}
                 figures = measure(folder, *(f"training.{key}={value}" for key, value in settings.items()))
-                rows.append({"pairs": pairs, "start": start, **figures})
-                print("  ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
+                rows.append({"name": f"{pairs:,} pairs, {start} start", "pairs": pairs, **figures})
+                show(rows[-1:])
     small, large = (max(row["pss_mib"] for row in rows if row["pairs"] == pairs) for pairs in sizes)
-    print(f"{sizes[1]:,} pairs take {large - small} MiB more than {sizes[0]:,} (aim: at most {AIM})")
-    print(json.dumps({"runs": rows, "more_mib": large - small, "aim_mib": AIM}))
+    name = f"{sizes[1]:,} pairs beyond {sizes[0]:,}"
+    rows.append({"name": name, "ours": large - small, "unit": "MiB", "wanted": AIM})
+    show(rows[-1:])
+    end("train_memory", rows)
 
 
 def write_corpus(path: Path, pairs: int) -> None:

@@ -20,11 +20,9 @@ training of the tokenizer.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
-import platform
 import re
 import statistics
 import subprocess
@@ -38,10 +36,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from _frame import arguments, end
+
 RECIPE = "multi30k-en-de"
 WORKERS = str(Path(__file__).with_name("_train_workers.py"))
 OFF = ("tokenizer.bpe_dropout=0", "training.r_drop=0")
 WARM_UP = 5  # updates before the clock starts
+WANTED = {"end to end": 3.0, "end to end, tuned peer": 1.8}
 HOPELESS = 0.85  # a setting of the peer slower than this share of its best one is not tried a second time
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592", "MALLOC_TOP_PAD_": "67108864"}
 # What the peer takes over from our model and our training arguments.
@@ -280,25 +281,9 @@ def read(path: str | Path) -> str:
 # The result
 
 
-def machine() -> dict[str, Any]:
-    import torch
-    import transformers
-
-    from seq2see.training.arguments import has_bfloat16
-    from seq2see.training.processes import usable_cores
-
-    found = re.search(r"model name\s*:\s*(.+)", read("/proc/cpuinfo"))
-    return {
-        "cpu": found[1] if found else platform.processor(),
-        "cores": usable_cores(),
-        "load": round(os.getloadavg()[0], 2),  # before anything is started: other work makes all figures worse
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "bf16": has_bfloat16(use_cpu=True),
-    }
-
-
-def summarise(chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> dict[str, Any]:
+def summarise(
+    chosen: Sequence[Contender], runs: dict[str, list[Run]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A row for each contender, and how much faster ours is than the peer at its best and than itself with less."""
     rows: list[dict[str, Any]] = [
         {
@@ -320,15 +305,19 @@ def summarise(chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> dict[s
 
     rivals = {"end to end": best("stock"), "end to end, tuned peer": best("stock", "tuned") if best("tuned") else None}
     rivals |= {row["name"]: row for row in rows if row["group"] == "steps"}
-    ours, ratios = best("ours"), {}
+    ours = best("ours")
+    ratios: list[dict[str, Any]] = []
     for name, rival in rivals.items():
         if ours and rival:
             # Round by round, since contenders of one round have seen the same machine.
             pairs = zip(ours["tokens_per_second"], rival["tokens_per_second"], strict=False)
             found = [round(mine / other, 3) for mine, other in pairs]
-            spread = {"median": statistics.median(found), "low": min(found), "high": max(found)}
-            ratios[name] = {"than": rival["name"], "what": rival["what"], **spread}
-    return {"contenders": rows, "ratios": ratios}
+            ratios.append({
+                "name": name, "ours": ours["median"], "peer": rival["median"], "unit": "target tokens/s",
+                "ratio": statistics.median(found), "low": min(found), "high": max(found), "wanted": WANTED.get(name),
+                "than": rival["name"], "what": rival["what"],
+            })  # fmt: skip
+    return rows, ratios
 
 
 def middle(figures: Sequence[float | None]) -> float | None:
@@ -336,36 +325,36 @@ def middle(figures: Sequence[float | None]) -> float | None:
     return round(statistics.median(known), 1) if known else None
 
 
-def show(result: dict[str, Any]) -> None:
-    for part in ("machine", "recipe"):
-        print(f"{part}: " + ", ".join(f"{key} {value}" for key, value in result[part].items()))
+def print_tables(recipe: dict[str, Any], contenders: list[dict[str, Any]], ratios: list[dict[str, Any]]) -> None:
+    print("recipe: " + ", ".join(f"{key} {value}" for key, value in recipe.items()))
     titles = f"{'median':>7}{'low':>7}{'high':>7}{'rounds':>7}{'per CPU s':>11}{'per update':>11}{'MiB':>6}"
     print(f"\n{'target tokens/s':<26}{titles}")
-    for row in result["contenders"]:
+    for row in contenders:
         speeds, rest = row["tokens_per_second"], ("per_processor_second", "tokens_per_update", "memory_mib")
         processor, update, memory = (f"{row[key]:.0f}" if row[key] else "-" for key in rest)
         figures = f"{row['median']:7.0f}{min(speeds):7.0f}{max(speeds):7.0f}{len(speeds):7}"
         print(f"{row['name']:<26}{figures}{processor:>11}{update:>11}{memory:>6}  {row['what']}")
     print(f"\n{'ours is faster':<26}{'median':>8}{'low':>8}{'high':>8}  than")
-    for name, row in result["ratios"].items():
-        than = f"MarianMTModel: {row['what']}" if name.startswith("end to end") else row["what"]
-        print(f"{name:<26}{row['median']:7.2f}x{row['low']:7.2f}x{row['high']:7.2f}x  {than}")
+    for row in ratios:
+        than = f"MarianMTModel: {row['what']}" if row["name"].startswith("end to end") else row["what"]
+        print(f"{row['name']:<26}{row['ratio']:7.2f}x{row['low']:7.2f}x{row['high']:7.2f}x  {than}")
 
 
 def main(argv: list[str]) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    from seq2see.training.arguments import has_bfloat16
+    from seq2see.training.processes import usable_cores
+
+    parser = arguments(__doc__)
     parser.add_argument("--data", help="training pairs, as data.path of a recipe; default: storybook")
     parser.add_argument("--steps", type=int, help="timed updates; default: as many as stand for the whole corpus")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="groups (ours stock tuned steps) or contenders")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="override the recipe")
-    parser.add_argument("--quick", action="store_true", help="one round of 10 updates, without the steps")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     args = parser.parse_args(argv)
     if args.quick:
         args.steps, args.rounds, args.only = args.steps or 10, 1, args.only or ["ours", "stock", "tuned"]
-    here = machine()
-    everybody = all_contenders(here["cores"], bf16=here["bf16"])
+    bf16 = has_bfloat16(use_cpu=True)
+    everybody = all_contenders(usable_cores(), bf16=bf16)
     chosen = [one for one in everybody if not args.only or {one.name, one.group} & set(args.only)]
     if unknown := set(args.only or ()) - {name for one in everybody for name in (one.name, one.group)}:
         parser.error(f"no contender {', '.join(unknown)}; there are {', '.join(one.name for one in everybody)}")
@@ -385,10 +374,9 @@ def main(argv: list[str]) -> None:
         "name": RECIPE, "data": args.data or "storybook", "set": " ".join(args.set), "pairs": len(bench.lengths),
         "vocabulary": bench.shape["vocab_size"], "updates": bench.steps, "after": WARM_UP, "rounds": args.rounds,
     }  # fmt: skip
-    result = {"machine": here, "recipe": recipe, **summarise(chosen, runs)}
-    show(result)
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    contenders, ratios = summarise(chosen, runs)
+    print_tables(recipe, contenders, ratios)
+    end("train_speed", ratios, recipe=recipe, bf16=bf16, contenders=contenders)
 
 
 def is_hopeless(one: Contender, chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> bool:

@@ -18,9 +18,7 @@ where they are averaged.
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import statistics
 import subprocess
 import sys
@@ -30,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from _frame import arguments, end
 
 from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer, load_checkpoint
 from seq2see.training.config import load_config
@@ -46,20 +45,19 @@ SHOWN = 200  # training pairs, and at most so many validation pairs, that the cu
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--start", type=Path, help="folder of the trained English-French model")
     parser.add_argument("--data", type=Path, help="table of English and Hindi")
     parser.add_argument("--out", type=Path, help="folder for the runs and the plot")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--quick", action="store_true")
-    arguments = parser.parse_args()
-    if not arguments.quick and not (arguments.start and arguments.data and arguments.out):
+    asked = parser.parse_args()
+    if not asked.quick and not (asked.start and asked.data and asked.out):
         parser.error("--start, --data and --out are wanted, or --quick")
     with tempfile.TemporaryDirectory() as scratch:
-        if arguments.quick:
+        if asked.quick:
             rows = measure(*miniature(Path(scratch)), Path(scratch), [0], ["training.max_steps=3"])
         else:
-            rows = measure(arguments.start, arguments.data, arguments.out, arguments.seeds, [])
+            rows = measure(asked.start, asked.data, asked.out, asked.seeds, [])
     report(rows)
 
 
@@ -200,8 +198,7 @@ def report(found: Sequence[Mapping[str, Any]]) -> None:
     print(f"{'':22}{'chrF2':>8}{'BLEU':>8}{'pieces a sentence':>20}{'seconds':>10}")
     for row in rows:
         print(f"{row['name']:22}{row['chrf']:8.2f}{row['bleu']:8.2f}{row['pieces']:20.1f}{row['seconds']:10.0f}")
-    machine = {"system": platform.platform(), "python": platform.python_version(), "torch": torch.__version__}
-    print(json.dumps({"benchmark": "transfer", "machine": machine, "rows": rows}))
+    end("transfer", rows)
 
 
 if __name__ == "__main__":

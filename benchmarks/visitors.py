@@ -15,17 +15,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import platform
 import random
 import statistics
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import httpx
-from serving import sentences, server
+from _frame import arguments, end, is_trained, show
+from serving import numbered, server
 
 PAGE = "/ui"
 PATIENCE = 60  # seconds, in which who has asked is to be answered
@@ -149,24 +147,17 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", nargs="?", default="runs/storybook")
+    parser = arguments(__doc__, run=True)
     parser.add_argument("--visitors", type=int, default=20)
-    parser.add_argument("--quick", action="store_true")
     asked = parser.parse_args()
-    facts = {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count(),
-             "run": str(asked.run), "visitors": asked.visitors, "load": os.getloadavg()[0]}
     rows: list[dict[str, Any]] = []
-    if (Path(asked.run) / "config.json").is_file():
-        texts = sentences(None, 10_000)
+    if is_trained(asked.run):
+        texts = numbered(None, 10_000)
         random.Random(0).shuffle(texts)
         with server(asked) as (url, _):
             rows = asyncio.run(visit(url, asked, texts))
-    else:
-        print(f"there is no trained model at {asked.run}: nothing to serve", file=sys.stderr)
-    for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
-    print(json.dumps({"benchmark": "visitors", "machine": facts, "rows": rows}))
+    show(rows)
+    end("visitors", rows, run=asked.run, visitors=asked.visitors)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ the head's own mean over some sentences, a constant, takes away what it *says* a
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -16,8 +16,8 @@ from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
 from seq2see.lens.anatomy import AttentionSite, attention_sites
-from seq2see.lens.choices import by_length, real_positions
-from seq2see.lens.forcing import forced_pass, looking
+from seq2see.lens.choices import by_length
+from seq2see.lens.forcing import forced_pass, looking, real_positions
 from seq2see.lens.trace import KINDS, Kind
 
 # B sentences, T positions, H heads, E size of one head
@@ -88,14 +88,10 @@ def ablate(
 @contextmanager
 def hooked(hooks: Iterable[tuple[nn.Module, Hook]]) -> Iterator[None]:
     """Inside, each hook rewrites the arguments of its module; afterwards none is left."""
-    handles = []
-    try:
+    with ExitStack() as stack:
         for module, hook in hooks:
-            handles.append(module.register_forward_pre_hook(hook))
+            stack.enter_context(module.register_forward_pre_hook(hook))
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _filling(site: AttentionSite, numbers: list[int], means: Mapping[Head, torch.Tensor] | None) -> Hook:

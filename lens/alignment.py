@@ -17,6 +17,7 @@ from seq2see.errors import UserError
 from seq2see.lens.by_words import Unit, word_map
 from seq2see.lens.trace import WITH_HEADS, Rows, Trace
 from seq2see.tokenizer.links import Link
+from seq2see.whole import write_whole
 
 # M maps, J target words, I source words
 
@@ -100,7 +101,7 @@ class AlignmentChoice:
         return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}"
 
     def save(self, path: str | Path) -> None:
-        Path(path).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "AlignmentChoice":
@@ -131,6 +132,12 @@ def map_names(trace: Trace, view: str) -> list[MapName]:
         return [()]
     shape = trace.maps("cross", view).shape
     return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
+
+
+def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
+    """Those of all its views, by view and row meaning."""
+    return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
+            if (view, rows) != ("left_out", "reads")}
 
 
 def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:

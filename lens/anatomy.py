@@ -55,6 +55,11 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
     }
 
 
+def layer_list(stack: nn.Module) -> nn.ModuleList:
+    """In every transformers encoder-decoder the one list of modules that a stack has."""
+    return next(child for child in stack.children() if isinstance(child, nn.ModuleList))
+
+
 def _attentions(stack: nn.Module) -> list[tuple[nn.Module, nn.Module, str]]:
     """Each attention, what it is a part of, and its name there."""
     found = []

@@ -70,12 +70,6 @@ def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     return [order[i : i + ROWS] for i in range(0, len(order), ROWS)]
 
 
-def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Which cells of the padded sequences are no padding: [B, longest]."""
-    lengths_B = torch.tensor([len(ids) for ids in sequences])
-    return torch.arange(int(lengths_B.max())) < lengths_B[:, None]
-
-
 @contextmanager
 def _one_step(model: PreTrainedModel, step_B: torch.Tensor) -> Iterator[None]:
     """Inside, only this step of each row is turned into logits, [B,1,V]: the vocabulary costs as much as the layers."""
@@ -83,8 +77,5 @@ def _one_step(model: PreTrainedModel, step_B: torch.Tensor) -> Iterator[None]:
     def narrow(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][torch.arange(len(step_B)), step_B][:, None],)
 
-    handle = model.get_output_embeddings().register_forward_pre_hook(narrow)
-    try:
+    with model.get_output_embeddings().register_forward_pre_hook(narrow):
         yield
-    finally:
-        handle.remove()

@@ -6,6 +6,7 @@ the encoder's residual stream at its pieces after each layer: the same word, ano
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from seq2see.lens.anatomy import layer_list
 from seq2see.lens.forcing import encode_source, looking
 from seq2see.tokenizer.words import piece_spans, split_words
 
@@ -82,24 +84,21 @@ def _find(word: str | int, words: list[str], text: str) -> int:
 def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: bool = True) -> torch.Tensor:
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
     encoder = model.get_encoder()
-    layers = next(module for module in encoder.children() if isinstance(module, nn.ModuleList))
+    layers = layer_list(encoder)
     states: list[torch.Tensor] = []
     ids_1S = torch.tensor([list(ids)], device=model.device)
 
     def keep(module: nn.Module, args: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
         states.append((output[0] if isinstance(output, tuple) else output)[0])
 
-    handles = [layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0][0]))]
-    handles += [layer.register_forward_hook(keep) for layer in layers]
-    if not positions:
-        named = (module for name, module in encoder.named_modules() if name.endswith(("positions", "embed_positions")))
-        handles += [module.register_forward_hook(lambda module, args, out: torch.zeros_like(out)) for module in named]
-    try:
-        with looking(model, eager=False), torch.no_grad():
-            encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
-    finally:
-        for handle in handles:
-            handle.remove()
+    with ExitStack() as hooks, looking(model, eager=False), torch.no_grad():
+        hooks.enter_context(layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0][0])))
+        for layer in layers:
+            hooks.enter_context(layer.register_forward_hook(keep))
+        for name, module in encoder.named_modules():
+            if not positions and name.endswith("positions"):
+                hooks.enter_context(module.register_forward_hook(lambda module, args, out: torch.zeros_like(out)))
+        encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
     return torch.stack(states)
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.lens.aer import Agreement, error_rate, summed
-from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, evidence, linked, map_names, shares
+from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, all_map_names, evidence, linked, shares
 from seq2see.lens.trace import Rows, Trace
 from seq2see.tokenizer.links import Link, Links
 
@@ -51,8 +50,7 @@ class GoldSentences:
         self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]
         for number, (trace, truth) in enumerate(zip(traces, gold, strict=True), start=1):
             if not self.names:
-                self.names = {(view, rows): map_names(trace, view) for view in trace.views
-                              for rows in get_args(Rows) if (view, rows) != ("left_out", "reads")}
+                self.names = all_map_names(trace)
             _check_links(trace, truth, number)
             self.shares.append({(view, rows): shares(trace, view, rows, names)
                                 for (view, rows), names in self.names.items()})

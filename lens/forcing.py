@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
@@ -51,13 +52,12 @@ def forced_pass(
     Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` goes to the model, as
     `output_attentions=True` does.  Call it inside `looking`.
     """
-    input_ids_BS, mask_BS = _pad(sources, model.device)
-    target_BT, _ = _pad(targets, model.device)
+    input_ids_BS, target_BT = (_padded(side).to(model.device) for side in (sources, targets))
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
     with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
         output = model(
             input_ids=input_ids_BS,
-            attention_mask=mask_BS,
+            attention_mask=real_positions(sources).long().to(model.device),
             decoder_input_ids=torch.cat([start_B1, target_BT[:, :-1]], dim=1),
             use_cache=False,
             return_dict=True,
@@ -120,7 +120,8 @@ def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *,
     longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
     for number, ids in enumerate(sequences):
         if longest is not None and len(ids) > longest:
-            raise UserError(f"{side} {number} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
+            which = side if len(sequences) == 1 else f"{side} {number}"
+            raise UserError(f"{which} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
 
 
 def decoder_start(model: PreTrainedModel) -> int:
@@ -133,11 +134,12 @@ def decoder_start(model: PreTrainedModel) -> int:
     return int(start)
 
 
-def _pad(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows of unlike length as one tensor [B, longest], and 1 where it is no padding."""
-    table = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
-    mask = torch.zeros_like(table)
-    for b, row in enumerate(rows):
-        table[b, : len(row)] = torch.tensor(row)
-        mask[b, : len(row)] = 1
-    return table.to(device), mask.to(device)
+def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Which cells of the padded sequences are no padding: [B, longest]."""
+    lengths_B = torch.tensor([len(ids) for ids in sequences])
+    return torch.arange(int(lengths_B.max())) < lengths_B[:, None]
+
+
+def _padded(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
+    """[B, longest], on the right."""
+    return pad_sequence([torch.tensor(ids, dtype=torch.long) for ids in sequences], batch_first=True)

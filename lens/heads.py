@@ -24,6 +24,7 @@ from seq2see.lens.ablation import Head
 from seq2see.lens.aer import resampled
 from seq2see.lens.by_words import mean_rows, sum_columns, units
 from seq2see.lens.roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
+from seq2see.lens.summary import uniform_map
 from seq2see.lens.trace import KINDS, Kind, Trace
 
 # N sentences, L layers, H heads, R rows, C columns
@@ -81,7 +82,7 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
             rows = units(trace.row_pieces(kind), words["source" if kind == "encoder" else "target"])
             columns = units(trace.column_pieces(kind), words["target" if kind == "decoder" else "source"])
             maps, even = (mean_rows(sum_columns(all_, columns), rows)
-                          for all_ in (trace.maps(kind, view), _even(trace, kind)))
+                          for all_ in (trace.maps(kind, view), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)
             for role, mask in masks.items():
                 key = kind, role
@@ -96,13 +97,6 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
     found.uniform.update({key: np.array(values) for key, values in uniform.items()})
     found.rivals.update({kind: np.stack(values) for kind, values in rivals.items() if values})
     return found
-
-
-def _even(trace: Trace, kind: Kind) -> np.ndarray:
-    """The map of a uniform head, [rows, columns]."""
-    allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
-    allowed = np.tril(allowed) if kind == "decoder" else allowed
-    return allowed / allowed.sum(-1, keepdims=True)
 
 
 def _score(maps: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -120,5 +120,5 @@ def watching(sites: list[AttentionSite]) -> Iterator[Watch]:
     with ExitStack() as hooks:
         for site in sites:
             for handle in watch.hooks(site):
-                hooks.callback(handle.remove)
+                hooks.enter_context(handle)
         yield watch

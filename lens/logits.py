@@ -7,7 +7,7 @@ were never trained to be read like that, so what they say is a hint at what is f
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
+from seq2see.lens.anatomy import layer_list
 from seq2see.lens.forcing import batches, check_model, forced_pass, looking
 from seq2see.lens.trace import TOP, Candidate, Trace
 
@@ -118,10 +119,9 @@ def _every_layer_speaks(model: PreTrainedModel) -> Iterator[nn.ModuleList]:
     own code makes logits of them, so that scaling and biases are its own.  Yields the layers.
     """
     decoder = model.get_decoder()
-    layers = next(child for child in decoder.children() if isinstance(child, nn.ModuleList))
+    layers = layer_list(decoder)
     states: list[torch.Tensor] = []
     ending: list[nn.Module] = []  # what the decoder calls after the last layer, in this order
-    handles = []
 
     def after_layer(module: nn.Module, args: Any, output: Any) -> None:
         if module is layers[0]:
@@ -139,15 +139,14 @@ def _every_layer_speaks(model: PreTrainedModel) -> Iterator[nn.ModuleList]:
         output.last_hidden_state = torch.cat(states)
         return output
 
-    try:
-        handles += [layer.register_forward_hook(after_layer) for layer in layers]
-        others = [child for child in decoder.children() if child is not layers]
-        handles += [child.register_forward_hook(after_other) for child in others]
-        handles.append(decoder.register_forward_hook(after_decoder))
+    with ExitStack() as hooks:
+        for layer in layers:
+            hooks.enter_context(layer.register_forward_hook(after_layer))
+        for child in decoder.children():
+            if child is not layers:
+                hooks.enter_context(child.register_forward_hook(after_other))
+        hooks.enter_context(decoder.register_forward_hook(after_decoder))
         yield layers
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _through(modules: Sequence[nn.Module], state: torch.Tensor) -> torch.Tensor:

@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
 from seq2see.lens.ablation import Hook, columns_of, heads_by_site, hooked
-from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.anatomy import attention_sites, layer_list
 from seq2see.lens.choices import Choice, by_length, margins_of_batch
 from seq2see.lens.forcing import forced_pass, looking
 from seq2see.lens.trace import Kind
@@ -57,19 +57,15 @@ def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Se
     with looking(model, eager=False), ExitStack() as stack:
         stack.enter_context(hooked((site.output, keep((site.kind, site.layer))) for site in sites))
         for key, layer in layers_of(model).items():
-            stack.callback(layer.register_forward_hook(keep_output(key)).remove)
+            stack.enter_context(layer.register_forward_hook(keep_output(key)))
         forced_pass(model, sources, targets)
     return recording
 
 
 def layers_of(model: PreTrainedModel) -> dict[tuple[Stack, int], nn.Module]:
-    """The layers of both stacks: in every transformers encoder-decoder the one list of modules that a stack has."""
+    """The layers of both stacks."""
     stacks: dict[Stack, nn.Module] = {"encoder": model.get_encoder(), "decoder": model.get_decoder()}
-    return {
-        (name, number): layer
-        for name, stack in stacks.items()
-        for number, layer in enumerate(next(m for m in stack.children() if isinstance(m, nn.ModuleList)))
-    }
+    return {(name, number): layer for name, stack in stacks.items() for number, layer in enumerate(layer_list(stack))}
 
 
 @contextmanager
@@ -97,7 +93,7 @@ def patch(
                 last = max(number for name, number in modules if name == key[0])
                 raise UserError(f"there is no {key[0]} layer {key[1]} here: expected 0 to {last}", exit_code=2)
             hook = _streaming(donor.stream[key], _marked(where, key[0], donor.stream[key]))
-            stack.callback(modules[key].register_forward_hook(hook, prepend=True).remove)
+            stack.enter_context(modules[key].register_forward_hook(hook, prepend=True))
         yield
 
 

@@ -24,6 +24,7 @@ from seq2see.lens.forcing import (
     encode_target,
     forced_pass,
     looking,
+    real_positions,
 )
 from seq2see.lens.trace import KINDS, TOP, Candidate, Trace, check_views
 from seq2see.lens.views import add_views
@@ -122,8 +123,8 @@ def _read(
     if not output.cross_attentions:
         raise UserError(f"{type(model).__name__} gives no attention weights, so there is nothing to look at")
     lengths = [len(target) for target in targets]
-    real_BT = torch.arange(target_BT.shape[1]) < torch.tensor(lengths)[:, None]
-    steps = _steps(tokenizer, output.logits[real_BT.to(target_BT.device)], [id for target in targets for id in target])
+    real_BT = real_positions(targets).to(target_BT.device)
+    steps = _steps(tokenizer, output.logits[real_BT], [id for target in targets for id in target])
     maps = {kind: output[f"{kind}_attentions"] for kind in KINDS}
     at = 0
     for b, (S, T) in enumerate(zip(map(len, sources), lengths, strict=True)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seq2see.lens.summary import entropy
+from seq2see.lens.summary import entropy, uniform_map
 from seq2see.lens.trace import Kind, Trace
 from seq2see.tokenizer.words import Piece, Word
 
@@ -47,8 +47,7 @@ def spread(traces: Sequence[Trace], kind: Kind) -> Spread:
         place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
         distances.append((maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1))
         entropies.append(entropy(maps))
-        even = np.tril(np.ones((R, C))) if kind == "decoder" else np.ones((R, C))
-        even /= even.sum(-1, keepdims=True)
+        even = uniform_map(trace, kind)
         evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
         if (shares := _crossing(trace, kind, maps)) is not None:
             crossing.append(shares)

@@ -1,4 +1,4 @@
-"""Changing how one head attends, while a model runs: its temperature, or its weights altogether.
+"""Changing how one head attends, while a model runs: its temperature, or its weights altogether.  Or watching it.
 
     weights = softmax(scores / temperature)
 
@@ -10,7 +10,8 @@ a trace made inside shows the weights that were used.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +27,29 @@ from seq2see.lens.trace import Kind
 # B sentences (times beams), H heads, T query positions, S key positions, E size of one head
 
 NAME = "seq2see_steered"  # of the attention implementation that steered modules are switched to
-STEERING = "_seq2see_steering"  # what a steered module is given: ({head: temperature}, {head: weights})
+STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`
+
+
+class Attended(NamedTuple):
+    """What passed through one attention module: [B,H,T,E], [B,H,S,E], [B,H,T,S], and [B,H,T,E] what was mixed."""
+
+    scale: float
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor
+    bias: torch.Tensor
+    weight: torch.Tensor
+    mixed: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Steering:
+    """What a module is to do: temperatures and weights [T,S] of heads; each pass is noted in `seen`, if given."""
+
+    temperatures: dict[int, float] = field(default_factory=dict)
+    weights: dict[int, torch.Tensor] = field(default_factory=dict)
+    seen: list[Attended] | None = None
 
 
 @contextmanager
@@ -51,24 +74,33 @@ def steer(
     for head, matrix in weights.items():
         _check_weights(head, matrix)
     chosen = heads_by_site(model, [*temperatures, *weights])
-    found = [(site.module, site.module.config, site.module.__dict__.get(STEERING)) for site, _ in chosen]
-    with looking(model):  # masks in the form that this file's attention reads
-        try:
-            for site, numbers in chosen:
-                keys = [(site.kind, site.layer, head) for head in numbers]
-                site.module.config = copy(site.module.config)
-                site.module.config._attn_implementation = NAME
-                site.module.__dict__[STEERING] = (
-                    {key[2]: temperatures[key] for key in keys if key in temperatures},
-                    {key[2]: torch.tensor(np.array(weights[key])) for key in keys if key in weights},
-                )
-            yield
-        finally:
-            for module, config, steering in found:
-                module.config = config
-                module.__dict__.pop(STEERING, None)
-                if steering is not None:
-                    module.__dict__[STEERING] = steering
+    steerings = {}
+    for site, numbers in chosen:
+        keys = {head: (site.kind, site.layer, head) for head in numbers}
+        steerings[site.module] = Steering(
+            {head: temperatures[key] for head, key in keys.items() if key in temperatures},
+            {head: torch.tensor(np.array(weights[key])) for head, key in keys.items() if key in weights},
+        )
+    with looking(model), steered(steerings):  # masks in the form that this file's attention reads
+        yield
+
+
+@contextmanager
+def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
+    """Inside `looking`, each attention module does as it is told; afterwards it is as it was."""
+    found = [(module, module.config, module.__dict__.get(STEERING)) for module in steerings]
+    try:
+        for module, steering in steerings.items():
+            module.config = copy(module.config)
+            module.config._attn_implementation = NAME
+            module.__dict__[STEERING] = steering
+        yield
+    finally:
+        for module, config, before in found:
+            module.config = config
+            module.__dict__.pop(STEERING, None)
+            if before is not None:
+                module.__dict__[STEERING] = before
 
 
 def _check_weights(head: tuple[Kind, int, int], matrix: np.ndarray) -> None:
@@ -93,20 +125,26 @@ def _attend(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Eager attention with the steering of `module`: the same signature and results as transformers' own."""
-    temperatures, matrices = module.__dict__[STEERING]
-    scale = query_BHTE.shape[-1] ** -0.5 if scaling is None else scaling
+    steering: Steering = module.__dict__[STEERING]
+    scale = query_BHTE.shape[-1] ** -0.5 if scaling is None else float(scaling)
     score_BHTS = query_BHTE @ key_BHSE.transpose(2, 3) * scale
-    score_BHTS = score_BHTS if position_bias is None else score_BHTS + position_bias
-    for head, temperature in temperatures.items():
+    nothing = torch.zeros_like(score_BHTS)
+    bias_BHTS = nothing if position_bias is None else position_bias.expand_as(score_BHTS)
+    mask_BHTS = nothing if attention_mask is None else attention_mask.expand_as(score_BHTS)
+    score_BHTS = score_BHTS + bias_BHTS
+    for head, temperature in steering.temperatures.items():
         score_BHTS[:, head] /= temperature
-    score_BHTS = score_BHTS if attention_mask is None else score_BHTS + attention_mask
-    weight_BHTS = score_BHTS.softmax(-1, dtype=torch.float32).to(query_BHTE.dtype)
+    weight_BHTS = (score_BHTS + mask_BHTS).softmax(-1, dtype=torch.float32).to(query_BHTE.dtype)
     T, S = weight_BHTS.shape[-2:]
-    for head, matrix in matrices.items():
+    for head, matrix in steering.weights.items():
         if matrix.shape != (T, S):
             raise ValueError(f"expected weights of shape {(T, S)} for head {head}, got {tuple(matrix.shape)}")
         weight_BHTS[:, head] = matrix.to(weight_BHTS)
-    return (weight_BHTS @ value_BHSE).transpose(1, 2).contiguous(), weight_BHTS
+    mixed_BHTE = weight_BHTS @ value_BHSE
+    if steering.seen is not None:
+        parts = query_BHTE, key_BHSE, value_BHSE, mask_BHTS, bias_BHTS, weight_BHTS, mixed_BHTE
+        steering.seen.append(Attended(scale, *parts))
+    return mixed_BHTE.transpose(1, 2).contiguous(), weight_BHTS
 
 
 ALL_ATTENTION_FUNCTIONS.register(NAME, _attend)

@@ -47,6 +47,13 @@ def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
     return share
 
 
+def uniform_map(trace: Trace, kind: Kind) -> np.ndarray:
+    """The map of a head that looks at everything it may, evenly: [rows, columns]."""
+    allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
+    allowed = np.tril(allowed) if kind == "decoder" else allowed
+    return allowed / allowed.sum(-1, keepdims=True)
+
+
 def entropy(maps: np.ndarray) -> np.ndarray:
     """How spread out the rows of maps [...,rows,columns] are: means over the rows, [...], in nats.
 

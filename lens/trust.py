@@ -12,7 +12,6 @@ A view has many maps.  Which is best is chosen on other sentences than those tha
 """
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,10 +21,11 @@ import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.lens.aer import error_rate, resampled
-from seq2see.lens.alignment import MapName, falls_by_words, map_names, shares
+from seq2see.lens.alignment import MapName, all_map_names, falls_by_words, shares
 from seq2see.lens.fitting import tally
 from seq2see.lens.trace import Kind, Rows, Trace
 from seq2see.tokenizer.links import Links
+from seq2see.whole import write_whole
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -137,14 +137,7 @@ class Trust:
         return cls(**{**plain, **lists, "random": _map_trust(plain["random"])})
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON, whole or not at all."""
-        path = Path(path)
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            unfinished.write_text(json.dumps(self.to_plain(), ensure_ascii=False) + "\n", encoding="utf-8")
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_whole(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "Trust":
@@ -187,14 +180,12 @@ class Tallies:
     """What is counted of each sentence, map by map, and last the mean of random maps."""
 
     def __init__(self, traces: Iterable[Trace], gold: Sequence[Links] | None):
-        self.keys: list[Key] = []
         counts, taus, words = [], [], []
         dice = np.random.default_rng(0)
+        names: dict[tuple[str, Rows], list[MapName]] = {}
         for number, trace in enumerate(traces):
-            if not self.keys:
-                self.keys = [(view, rows, name) for view in trace.views for rows in get_args(Rows)
-                             if (view, rows) != ("left_out", "reads") for name in map_names(trace, view)]
-            maps_MJI = _all_maps(trace, self.keys)
+            names = names or all_map_names(trace)
+            maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
             tau_MJ, compared_J = kendall(every_MJI, falls_by_words(trace))
@@ -204,6 +195,7 @@ class Tallies:
                 counts.append(_chance_last(tally(every_MJI, gold[number], [("target", 0.0)])[:, 0]))
         if not words:
             raise ValueError("expected at least one sentence")
+        self.keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
         self.counts = np.stack(counts, axis=1) if counts else None  # [M+1,N,4]
         self.taus, self.words = np.stack(taus, axis=1), np.array(words)  # [M+1,N], [N]
 
@@ -241,13 +233,6 @@ def _figure(value: Any, drawn: np.ndarray) -> Figure:
 def _chance_last(per_map: np.ndarray) -> np.ndarray:
     """The random maps, which stand last, made one by their mean."""
     return np.concatenate([per_map[:-RANDOM_MAPS], per_map[-RANDOM_MAPS:].mean(0, keepdims=True)])
-
-
-def _all_maps(trace: Trace, keys: Sequence[Key]) -> np.ndarray:
-    groups: dict[tuple[str, Rows], list[MapName]] = {}
-    for view, rows, name in keys:
-        groups.setdefault((view, rows), []).append(name)
-    return np.concatenate([shares(trace, view, rows, names) for (view, rows), names in groups.items()])
 
 
 def kendall(maps_MJI: np.ndarray, falls_JI: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

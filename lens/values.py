@@ -40,7 +40,7 @@ def other_values(
     with ExitStack() as stack:
         for kind in kinds:
             for site in attention_sites(model)[kind]:
-                stack.callback(site.value.register_forward_hook(hook(site)).remove)
+                stack.enter_context(site.value.register_forward_hook(hook(site)))
         yield
 
 

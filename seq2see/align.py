@@ -42,6 +42,8 @@ def align(args: argparse.Namespace) -> None:
         raise UserError("--links are for --fit and --trust: without them links are what comes out", exit_code=2)
     if not (args.fit or args.trust or args.src):
         raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
+    for path in filter(None, (args.src, args.tgt, args.links)):
+        Path(path).stat()  # one that is not there is told before the model is loaded; a pipe is read only once
     aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)
@@ -71,21 +73,14 @@ def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
         if not args.links:
             raise UserError("--fit needs --links FILE with the known links of --src and --tgt, as lines of 0-0 1-2",
                             exit_code=2)
-        pairs, gold = list(read_pairs(args.src, args.tgt)), list(read_pharaoh(args.links))
-        name = str(args.links)
-        if len(pairs) != len(gold):
-            raise UserError(f"{args.links} has {len(gold)} lines, {args.src} has {len(pairs)}")
+        (pairs, gold), name = linked_pairs(args), str(args.links)
     else:
-        stories = storybook(settings).val
-        pairs, gold = [(story.source, story.target) for story in stories], gold_links(stories)
-        name = "storybook's validation part"
-    kept = [number for number, (source, target) in enumerate(pairs) if source.strip() and target.strip()]
-    if not kept:
+        (pairs, gold), name = known(storybook(settings).val), "storybook's validation part"
+    if not pairs or gold is None:
         raise UserError(f"{args.src} and {args.tgt} hold no sentence pair to fit on")
-    traces = tqdm(aligner.traces([pairs[number] for number in kept], views=VIEWS), total=len(kept), disable=None,
-                  desc="Tracing", leave=False, dynamic_ncols=True)
-    choice = fit_alignment((trace for trace in traces if trace), [gold[number] for number in kept], fitted_on=name,
-                           guided=guided)
+    traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
+                  dynamic_ncols=True)
+    choice = fit_alignment(filter(None, traces), gold, fitted_on=name, guided=guided)
     choice.save(folder / FILE)
     print(f"{choice.describe()}\nwrote {folder / FILE}")
 
@@ -106,8 +101,19 @@ def storybook(settings: dict) -> Storybook:
     return generate(seed=(settings.get("training") or {}).get("seed", 0))
 
 
-def gold_links(stories: Sequence[StoryPair]) -> list[Links]:
-    return [Links(frozenset(story.links)) for story in stories]
+def known(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
+    """The two texts of each story, and their links."""
+    return [(one.source, one.target) for one in stories], [Links(frozenset(one.links)) for one in stories]
+
+
+def linked_pairs(args: argparse.Namespace) -> tuple[list[TextPair], list[Links] | None]:
+    """The pairs of the given files that are not blank, and their links where they are given."""
+    pairs = list(read_pairs(args.src, args.tgt))
+    gold = list(read_pharaoh(args.links)) if args.links else None
+    if gold is not None and len(gold) != len(pairs):
+        raise UserError(f"{args.links} has {len(gold)} lines, {args.src} has {len(pairs)}")
+    kept = [number for number, pair in enumerate(pairs) if all(text.strip() for text in pair)]
+    return [pairs[number] for number in kept], None if gold is None else [gold[number] for number in kept]
 
 
 def find_choice(folder: Path) -> AlignmentChoice | None:

@@ -27,7 +27,11 @@ def demo(args: argparse.Namespace) -> None:
     run = Path(args.run)
     port = choose_port(args.host, args.port)
     if not is_finished(run):
-        is_begun(run)  # that it holds something else is told before the page is there
+        is_begun(run)  # that it holds something else is told before the page is there, as what cannot be written is
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot make the folder {run} ({error.strerror}); give another by --run") from error
     learning = Learning(run)
     known = learning.finished
 

@@ -39,7 +39,7 @@ def _percent(share: float | None) -> str:
 
 
 def _cells(right: dict[str, float]) -> str:
-    return " ".join(f"{right[name]:{width}.0%}" for name, width in zip(("il", "elle"), (5, 5), strict=True))
+    return f"{right['il']:5.0%} {right['elle']:5.0%}"
 
 
 def _print_verdict(report: dict[str, Any]) -> None:

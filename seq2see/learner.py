@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from seq2see.lens.trace import Trace
 from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
 from seq2see.training.packaged import is_finished, train_storybook
+from seq2see.whole import write_whole
 
 EVERY = 1.0  # seconds between two records, plus ten times what a record takes: a tenth of the training at most
 SLOWER = 10
@@ -60,13 +60,13 @@ class Telling(TrainerCallback):
         if began < self.next:
             return
         record = self.of_training(state) | look(kwargs["model"], kwargs["processing_class"])
-        tell(self.path, record)
+        write_whole(self.path, json.dumps(record, ensure_ascii=False))
         now = time.monotonic()
         self.next = now + EVERY + SLOWER * (now - began)
 
     def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         record = {"state": "measuring"} | look(kwargs["model"], kwargs["processing_class"])
-        tell(self.path, self.of_training(state) | record)
+        write_whole(self.path, json.dumps(self.of_training(state) | record, ensure_ascii=False))
 
     def of_training(self, state: TrainerState) -> dict[str, Any]:
         done = state.global_step - self.first
@@ -96,30 +96,18 @@ def _maps(trace: Trace) -> dict[str, Any]:
     }
 
 
-def tell(path: Path, record: dict[str, Any]) -> None:
-    """Written whole: a reader finds this record or the one before."""
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(record, ensure_ascii=False), "utf-8")
-    os.replace(unfinished, path)
-
-
 def fit(run: Path) -> None:
     """Fit on storybook's validation part how raw weights tell which word is which, and leave it beside the run."""
-    from seq2see.align import Aligner, gold_links, settings_of, storybook
+    from seq2see.align import Aligner, known, settings_of, storybook
     from seq2see.lens.alignment import FILE
     from seq2see.lens.fitting import fit_alignment
     from seq2see.serve.translator import Translator
 
     if (run / FILE).is_file():
         return
-    stories = storybook(settings_of(run)).val
-    aligner = Aligner(Translator.from_pretrained(run, engine="torch"))
-
-    def traces() -> Iterator[Trace]:
-        found = aligner.traces([(story.source, story.target) for story in stories], views=("raw",))
-        return (trace for trace in found if trace)
-
-    fit_alignment(traces(), gold_links(stories), fitted_on="storybook's validation part").save(run / FILE)
+    pairs, gold = known(storybook(settings_of(run)).val)
+    traces = Aligner(Translator.from_pretrained(run, engine="torch")).traces(pairs, views=("raw",))
+    fit_alignment(filter(None, traces), gold, fitted_on="storybook's validation part").save(run / FILE)
 
 
 def main(run: Path, path: Path) -> int:

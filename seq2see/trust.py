@@ -9,13 +9,13 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from seq2see.align import Aligner, TextPair, gold_links, read_pairs, settings_of, storybook
+from seq2see.align import Aligner, TextPair, known, linked_pairs, settings_of, storybook
 from seq2see.errors import UserError
 from seq2see.gold import in_halves
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.trust import FILE, Trust, measure_trust
 from seq2see.serve.checkpoint import fingerprint
-from seq2see.tokenizer.links import Links, read_pharaoh
+from seq2see.tokenizer.links import Links
 
 LEAST = 300  # sentences that figures are reported on
 
@@ -25,14 +25,16 @@ def measure(aligner: Aligner, args: argparse.Namespace) -> None:
     folder = Path(args.run)
     if not folder.is_dir():
         raise UserError(f"{folder} is no folder, so {FILE} has no place: take a model that lies in one", exit_code=2)
+    dev_gold: list[Links] | None
+    test_gold: list[Links] | None
     if args.src:
         name = f"{Path(args.src).name} and {Path(args.tgt).name}"
-        halves = [_every_second(_linked_pairs(args), part) for part in (0, 1)]
+        pairs, gold = linked_pairs(args)
+        dev, test = pairs[::2], pairs[1::2]
+        dev_gold, test_gold = (gold[::2], gold[1::2]) if gold else (None, None)
     else:
         name = "storybook's held-out combinations"
-        parts = in_halves(storybook(settings_of(folder)).test)
-        halves = [([(one.source, one.target) for one in part], gold_links(part)) for part in parts]
-    (dev, dev_gold), (test, test_gold) = halves
+        (dev, dev_gold), (test, test_gold) = map(known, in_halves(storybook(settings_of(folder)).test))
     if len(test) < LEAST:
         raise UserError(f"{len(dev) + len(test)} sentence pairs are too few: {LEAST} are reported on, and on as many"
                         " others each view's best map is chosen")  # fmt: skip
@@ -44,23 +46,6 @@ def measure(aligner: Aligner, args: argparse.Namespace) -> None:
     trust.save(folder / FILE)
     print_trust(trust)
     print(f"wrote {folder / FILE}")
-
-
-def _linked_pairs(args: argparse.Namespace) -> tuple[list[TextPair], list[Links] | None]:
-    """The pairs of the given files that are not blank, and their links where they are given."""
-    pairs = list(read_pairs(args.src, args.tgt))
-    gold = list(read_pharaoh(args.links)) if args.links else None
-    if gold is not None and len(gold) != len(pairs):
-        raise UserError(f"{args.links} has {len(gold)} lines, {args.src} has {len(pairs)}")
-    kept = [number for number, pair in enumerate(pairs) if all(text.strip() for text in pair)]
-    return [pairs[number] for number in kept], None if gold is None else [gold[number] for number in kept]
-
-
-def _every_second(
-    linked: tuple[list[TextPair], list[Links] | None], first: int
-) -> tuple[list[TextPair], list[Links] | None]:
-    pairs, gold = linked
-    return pairs[first::2], None if gold is None else gold[first::2]
 
 
 def _traces(aligner: Aligner, pairs: Sequence[TextPair], bar: tqdm) -> Iterator[Trace]:

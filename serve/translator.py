@@ -364,9 +364,9 @@ class Translator(Opened):
             return source or "", target or ""
         fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
         if not fitting:
-            asked = f"{source or 'any'} to {target or 'any'}"
+            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code)
             known = ", ".join(f"{a} to {b}" for a, b in pairs)
-            raise UserError(f"this model does not translate from {asked}; it has {known}")
+            raise UserError(f"this model does not translate {asked}; it has {known}")
         return fitting[0]
 
     def tag(self, target: str) -> int | None:

@@ -221,13 +221,6 @@ def flush_entry(folder: Path) -> None:
             os.close(descriptor)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    beside = path.with_name(f".{path.name}")
-    beside.write_text(text, "utf-8")
-    os.replace(beside, path)
-
-
 @contextmanager
 def written_whole(output_dir: Path) -> Iterator[Path]:
     """A folder to write the finished model into; its files are put in place once all are written, the manifest last."""

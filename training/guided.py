@@ -153,15 +153,9 @@ def heard(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
 
         return listen
 
-    handles = [
-        projection.register_forward_hook(listener(name))
-        for name, projection in (("query", attention.q_proj), ("key", attention.k_proj))
-    ]
-    try:
+    query, key = attention.q_proj, attention.k_proj
+    with query.register_forward_hook(listener("query")), key.register_forward_hook(listener("key")):
         yield seen
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def head_log_weights(

@@ -44,8 +44,7 @@ class Pace(TrainerCallback):
     def on_evaluate(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         self.mark = time.perf_counter()
 
-    def on_save(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        self.mark = time.perf_counter()
+    on_save = on_evaluate
 
     def figures(self, logs: dict[str, float]) -> dict[str, float]:
         """What belongs into a log beside what is there: the rate since the last one, or when it was evaluated."""

@@ -34,7 +34,7 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, only_training, write_whole, written_whole
+from seq2see.training.checkpoints import find_checkpoint, only_training, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.distillation import with_teacher
@@ -50,6 +50,7 @@ from seq2see.training.scores import print_scores
 from seq2see.training.seen import seen_at_once, seen_words
 from seq2see.training.shortlist import write_shortlist
 from seq2see.training.trainer import Seq2SeeTrainer
+from seq2see.whole import write_whole
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed

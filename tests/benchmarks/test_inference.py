@@ -43,6 +43,6 @@ def test_the_peer_ends_each_sentence_where_ours_did(bench: Any, tmp_path: Path, 
 
 
 def test_a_row_says_what_was_measured(bench: Any) -> None:
-    row = bench.row("ready tokens, beam", 2, [2.0, 1.0, 4.0], [3.0, 3.0, 3.0], 60, 600)
+    row = bench.row("ready tokens", 2, 4, [2.0, 1.0, 4.0], [3.0, 3.0, 3.0], 60, 600)
     assert (row["ours"], row["peer"], row["ratio"], row["wanted"]) == (30.0, 20.0, 1.5, 0.95)
-    assert row["ours_tokens_per_s"] == 300 and row["threads"] == 2
+    assert row["ours_tokens_per_s"] == 300 and (row["threads"], row["beams"]) == (2, 4)

@@ -83,8 +83,8 @@ FAULTS = [
     Fault(
         "positions stay in a word's static vector",
         "lens/embeddings.py",
-        "if not positions:",
-        "if False:",
+        "if not positions and name",
+        "if positions and name",
         tests="tests/lens/test_embeddings.py",
     ),
     Fault(
@@ -188,8 +188,8 @@ FAULTS = [
     Fault(
         "the arithmetic is another head's",
         "lens/arithmetic.py",
-        "(one[number].float() for one in kept.parts)",
-        "(one[number - 1].float() for one in kept.parts)",
+        "(part[0, number].float() for part in parts)",
+        "(part[0, number - 1].float() for part in parts)",
         tests="tests/lens/test_arithmetic.py",
     ),
     Fault(
@@ -201,9 +201,9 @@ FAULTS = [
     ),
     Fault(
         "the module looked at keeps what passed through it",
-        "lens/arithmetic.py",
-        "site.module.config = config\n        site",
-        "site",
+        "lens/steering.py",
+        "module.config = config\n            module",
+        "module",
         tests="tests/lens/test_arithmetic.py -k left_as",
     ),
     Fault(

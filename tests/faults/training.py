@@ -69,7 +69,7 @@ FAULTS = [
     Fault(
         "the cache forgets the settings",
         "training/pairs.py",
-        '{**asdict(data), "path": None}',
+        '{**asdict(data), "path": None, "teacher": None}',
         "{}",
         tests="tests/training/test_pairs.py -k found_again",
     ),

@@ -6,8 +6,9 @@ import pytest
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
 from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.arithmetic import KEPT, arithmetic
+from seq2see.lens.arithmetic import arithmetic
 from seq2see.lens.forcing import encode_target
+from seq2see.lens.steering import STEERING
 from seq2see.lens.trace import KINDS
 
 
@@ -62,4 +63,4 @@ def test_the_model_is_left_as_it_was(looked):
     with pytest.raises(UserError, match="there is no row"):
         arithmetic(model, trace, ("cross", 0, 0), len(trace.target))
     arithmetic(model, trace, ("cross", 0, 0), 0)
-    assert [module.config for module in modules] == before and not any(KEPT in vars(module) for module in modules)
+    assert [module.config for module in modules] == before and not any(STEERING in vars(module) for module in modules)

@@ -84,7 +84,7 @@ def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, fil
     aligner = align.Aligner(Translator.from_pretrained(folder))
     pairs = [(one.source, one.target) for one in story.val]
     traces = aligner.traces(pairs, views=("raw", choice.view))
-    found = agreement([choice.links(trace) for trace in traces], align.gold_links(story.val))
+    found = agreement([choice.links(trace) for trace in traces], align.known(story.val)[1])
     assert (found.aer, found.low, found.high) == pytest.approx((choice.aer, choice.low, choice.high))
     code, out, err = run(capsys, folder, *files)
     assert code == 0 and err.startswith("fitted: view") and "trained towards links" in err
@@ -106,8 +106,8 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
     (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, the other file has"),
     (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
     (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1: not UTF-8"),
-    (["--src", "SRC", "--tgt", "LONG"], "line 3: target 0 has"),
-    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "it has en to fr, en to de"),
+    (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
+    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; it has en to fr, en to de"),
     (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links are for --fit"),
     (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
     (["--fit"], "not trained on storybook"),
@@ -125,6 +125,11 @@ def test_a_mistake_is_one_line(folder, tmp_path, monkeypatch, capsys, arguments,
     code, _, err = run(capsys, folder, *arguments)
     assert code in (1, 2) and said in err
     assert len([line for line in err.splitlines() if line.startswith("seq2see: ")]) == 1
+
+
+def test_a_file_that_is_not_there_is_told_before_the_model_is_loaded(files, capsys):
+    code, out, err = run(capsys, "no/such/run", *files[:2], "--tgt", "none")
+    assert (code, out, err) == (1, [], "seq2see: error: No such file or directory: none\n")
 
 
 def test_a_choice_of_another_model_is_refused(folder, files, capsys):
@@ -164,7 +169,7 @@ def test_trust_is_measured_on_sentences_that_were_held_out(folder, short_story, 
     aligner = align.Aligner(Translator.from_pretrained(folder, engine="torch"))
     traces = list(aligner.traces([(one.source, one.target) for one in test], views=["raw"]))
     choice = AlignmentChoice("raw", "predicts", ((1, 1),), "target", 0.0)
-    links = agreement([choice.links(trace) for trace in traces], align.gold_links(test))
+    links = agreement([choice.links(trace) for trace in traces], align.known(test)[1])
     assert trust.of("raw", "predicts", (1, 1)).aer.value == pytest.approx(links.aer, abs=1e-4)
 
 

@@ -130,6 +130,7 @@ def one_line(err: str) -> str:
     [
         (["trian"], "invalid choice: 'trian'"),
         (["look", "runs/x"], "required: TEXT"),
+        (["train"], "required: CONFIG (see"),
         (["look", "runs/x", "a", "--kind", "both"], "invalid choice: 'both'"),
         (["look", "runs/x", "a", "--layer", "-1"], "-1 is not a whole number of at least 0"),
         (["look", "runs/x", "a", "--head", "two"], "'two' is not a whole number"),
@@ -242,11 +243,31 @@ def test_signals_end_it_with_their_own_exit_code(number: int, code: int, said: s
     assert said in err and "Traceback" not in err
 
 
-def test_the_callers_sigterm_handler_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(env, "env", lambda args: None)
-    assert cli.main(["env"]) == 0
-    assert signal.getsignal(signal.SIGTERM) is before
+@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+def test_an_import_that_makes_an_error_of_the_signal_is_interrupted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def verb(args: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("numpy could not be imported") from None
+
+    monkeypatch.setattr(env, "env", verb)
+    assert cli.main(["env"]) == 130
+    assert one_line(capsys.readouterr().err) == "seq2see: interrupted"
+
+
+def test_the_callers_handlers_are_given_back_and_ignored_signals_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
+    inside: list[object] = []
+    monkeypatch.setattr(env, "env", lambda args: inside.append(signal.getsignal(signal.SIGINT)))
+    try:
+        assert cli.main(["env"]) == 0
+        assert (inside, signal.getsignal(signal.SIGINT)) == ([signal.SIG_IGN], signal.SIG_IGN)
+        assert signal.getsignal(signal.SIGTERM) is before[1]
+    finally:
+        signal.signal(signal.SIGINT, before[0])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX pipes")

@@ -107,6 +107,17 @@ def test_a_folder_of_something_else_is_left_alone(launched: list[Launched], caps
     assert launched == []
 
 
+def test_a_folder_that_cannot_be_made_is_told_before_any_training(
+    launched: list[Launched], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("notes.txt").touch()
+    assert cli.main(["demo", "--run", "notes.txt", "--port", "0"]) == 1
+    assert capsys.readouterr().err == (
+        "seq2see: error: cannot make the folder notes.txt (File exists); give another by --run\n"
+    )
+    assert launched == []
+
+
 def test_a_taken_default_port_gives_the_next_one(
     launched: list[Launched], taken: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
