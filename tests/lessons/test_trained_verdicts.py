@@ -73,7 +73,8 @@ def test_positions() -> None:
         encoder_moved=(0.7, 1e-7), output_moved=(0.5, 1e-7), decoder_moved=np.array([[0.2, 0.3], [0.0, 0.0]]),
         told_apart=(1.0, 0.0), pairs=10, exact=np.array([[80.0], [10.0]]), chrf=np.array([[90.0], [50.0]]),
         source="A cat.", written=("Un chat.", "Chat un."), by_distance=1e-8, shift=1e-8, dots=np.eye(24), dimensions=9,
-        width=96, read_off=(0.95, 0.1), twins=(0.8, 0.0), nouns=np.array([[0.3, 0.1], [0.1, 0.1]]), sentences=10,
+        overlap=0.01, width=96, read_off=(0.95, 0.1), twins=(0.8, 0.0),
+        nouns=np.array([[0.3, 0.1], [0.1, 0.1]]), sentences=10,
     )  # fmt: skip
     check(positions, held, {
         0: {"encoder_moved": (0.7, 0.7)},
@@ -82,8 +83,9 @@ def test_positions() -> None:
         3: {"exact": np.array([[80.0], [60.0]])},
         4: {"shift": 0.1},
         5: {"read_off": (0.5, 0.1)},
-        6: {"twins": (0.8, 0.8)},
-        7: {"nouns": np.array([[0.3, 0.29], [0.1, 0.1]])},
+        6: {"overlap": 0.09},
+        7: {"twins": (0.8, 0.8)},
+        8: {"nouns": np.array([[0.3, 0.29], [0.1, 0.1]])},
     })  # fmt: skip
 
 
@@ -111,6 +113,9 @@ def test_recurrence() -> None:
     })  # fmt: skip
     kept = recurrence.judge(replace(held, influence=held.influence | {"gru": np.ones((1, 4))})).findings[1]
     assert kept.word == "holds partly"  # all of it is more than in part
+    assert "says nothing" not in recurrence.judge(held).findings[3].why
+    unlearnt = recurrence.judge(replace(held, exact=each([0.0], [5.0], [60.0], [60.0]))).findings[3]
+    assert "at most 5% of single sentences" in unlearnt.why and "says nothing" in unlearnt.why
 
 
 def test_caching() -> None:
