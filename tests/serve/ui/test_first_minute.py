@@ -61,6 +61,14 @@ def test_it_is_watched_learning_and_then_translates(open_tab, learning, translat
     tab.get_by_text("step 413 of 4,312").wait_for()
     assert tab.evaluate("window.hit") is None
 
+    def other_head(largest):
+        told.update(step=told["step"] + 1, maps=[[WEIGHTS, WEIGHTS], [WEIGHTS, [0, 0, largest, *WEIGHTS[3:]]]])
+        tab.get_by_text(f"step {told['step']} of 4,312").wait_for()
+        return tab.locator(".ln-maps").inner_text()
+
+    assert "layer 0, head 0, one of the most pointed" in other_head(120), "a little more is no reason to show another"
+    assert "layer 1, head 1, one of the most pointed" in other_head(255)
+
     gate.set()
     tab.locator(".ln").wait_for(state="hidden")
     tab.locator("textarea.tr-text:not([disabled])").wait_for()
