@@ -172,6 +172,9 @@ def test_overfitting() -> None:
         4: {"unseen": curves(2.0, 2.0, 0.8, 0.2, before=0.7)},
         5: {"unseen": curves(2.0, 1.2, 0.8, 0.2, before=0.09)},
     })  # fmt: skip
+    seeds = {"60": np.array([[0.1] * 4, [0.2] * 4]), "all": np.array([[0.2] * 4, [0.4] * 4])}
+    overlapping = overfitting.judge(replace(held, state=held.state | seeds)).findings[2]
+    assert overlapping.word == "does not hold here"
 
 
 @pytest.mark.parametrize("evenness, row", [(1.0, [0.25] * 4), (0.0, [1.0, 0, 0, 0]), (0.5, [0.5, 0.5, 0, 0])])

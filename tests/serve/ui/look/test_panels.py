@@ -8,7 +8,7 @@ from looking import TEXT, numbers, panel, settled, thumb
 
 from seq2see.lens import ablate, beam_tree, logit_lens, outlook
 from seq2see.lens.arithmetic import arithmetic
-from seq2see.lens.embeddings import contextual, distances, neighbours
+from seq2see.lens.embeddings import analogy, contextual, distances, neighbours
 from seq2see.lens.what_if import WhatIf
 from seq2see.lens.wording import label
 
@@ -35,6 +35,19 @@ def test_the_step_follows_a_row_and_a_temperature_reshapes_it_at_once(look, trac
     slider.focus()
     look.keyboard.press("End")
     assert step.locator("output").first.inner_text() == f"{len(trace.target) - 1} of {len(trace.target) - 1}"
+
+
+def test_a_click_in_the_map_chooses_the_step_of_its_row(look, trace):
+    step = panel(look, "Step")
+    look.locator(".s2s-scroll canvas").focus()
+    for key in ("ArrowDown", "PageUp", "Home", "ArrowDown", "ArrowDown", "ArrowDown"):
+        look.keyboard.press(key)
+    cell = look.locator(".s2s-mark").bounding_box()
+    step.get_by_label("Step").fill("1")
+    look.mouse.click(cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2)
+    before = trace.target_text[: trace.target[2].end]
+    said = step.locator("p").first.inner_text()
+    assert said.startswith("Step 3 read “") and f"after “{before}” was written" in said
 
 
 def test_the_logit_lens_says_what_each_layer_would(look, translator, trace):
@@ -162,6 +175,13 @@ def test_a_word_in_two_sentences_and_its_neighbours(look, translator):
     part.get_by_role("button", name="Nearest").click()
     settled(look)
     assert part.locator("ol li").first.inner_text().startswith(f"{label(near[0].text)} {near[0].value:.3f}")
+    part.get_by_label("less", exact=True).fill("box")
+    part.get_by_label("and", exact=True).fill("street")
+    part.get_by_role("button", name="Nearest").click()
+    settled(look)
+    with translator.inside() as (model, tokenizer):
+        found, _ = analogy(model, tokenizer, "cat", "box", "street")
+    assert part.locator("ol li").first.inner_text().startswith(f"{label(found[0].text)} {found[0].value:.3f}")
     part.get_by_role("textbox", name="The word").fill("dog")
     part.get_by_role("button", name="See the word").click()
     part.get_by_text("the word 'dog' is not in").wait_for()
