@@ -53,8 +53,7 @@ LENGTHS = (4, 8, 16, 32)
 TIMED = (8, 16, 32, 64, 128)
 DIRECTIONS = 8
 
-FORGOTTEN = 0.1  # of a fair share of influence, at the greatest length
-KEPT = 0.5
+KEPT = 0.5  # of a fair share of influence, at the greatest length: below, it is lost
 MENDED = 2.0  # times Elman's share
 FALLS = 5.0  # chrF lost from one sentence to two
 LEARNT = 10.0  # percent of single sentences exact: with less there is little to lose
@@ -165,9 +164,9 @@ def judge(result: Result) -> Verdict:
     )
     bare, attending = min(lost["elman"], lost["gru"]), max(lost["gru with attention"], lost["transformer"])
     findings = (
-        found("In an Elman network early words lose their influence.", share["elman"] < FORGOTTEN,
+        found("In an Elman network early words lose their influence.", share["elman"] < KEPT,
               f"After {LENGTHS[-1]} pieces the first has {share['elman']:.3f} of a fair share of the influence on the"
-              f" last state (lost: below {FORGOTTEN})."),
+              f" last state (lost: below {KEPT})."),
         found("A GRU mends that in part.",
               gru > MENDED * share["elman"] and (gru < KEPT or "holds partly"),
               f"There the first piece has {gru:.2f} of a fair share (in part: at least {MENDED:.0f} times Elman's, and"

@@ -104,15 +104,15 @@ def test_recurrence() -> None:
     )  # fmt: skip
     fallen = held.influence | {"transformer": np.full((1, 4), 0.1)}
     check(recurrence, held, {
-        0: {"influence": held.influence | {"elman": np.array([[1, 1, 1, 0.15]]), "gru": np.array([[1, 1, 1, 0.4]])}},
-        1: {"influence": held.influence | {"gru": np.array([[1, 0.5, 0.1, 0.001]])}},
+        (0, 1): {"influence": held.influence | {"elman": np.array([[1, 1, 1, 0.6]])}},
         2: {"influence": fallen},
         3: {"in_a_row": each([79.0], [79.0], [89.0], [89.0])},
         4: {"waiting": dict.fromkeys(recurrence.NETWORKS, 2)},
         5: {"seconds": each(*[np.linspace(0.01, last, 5) for last in (0.2, 0.1, 0.4, 0.3)])},
     })  # fmt: skip
-    kept = recurrence.judge(replace(held, influence=held.influence | {"gru": np.ones((1, 4))})).findings[1]
-    assert kept.word == "holds partly"  # all of it is more than in part
+    for gru, word in ((0.001, "does not hold here"), (1.0, "holds partly")):  # all of it is more than in part
+        changed = held.influence | {"gru": np.full((1, 4), gru)}
+        assert recurrence.judge(replace(held, influence=changed)).findings[1].word == word
     assert "says nothing" not in recurrence.judge(held).findings[3].why
     unlearnt = recurrence.judge(replace(held, exact=each([0.0], [5.0], [60.0], [60.0]))).findings[3]
     assert "at most 5% of single sentences" in unlearnt.why and "says nothing" in unlearnt.why
