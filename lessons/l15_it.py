@@ -23,8 +23,8 @@ from seq2see.tokenizer.words import piece_spans
 # L layers, H heads, N sentences, P pairs
 
 TITLE = "It"
-CLAIM = ("In `The cat did not cross the street because it was too tired` the word *it* looks at the cat, takes"
-         " on what it finds there, and so stands for the cat; with `too wide` it stands for the street.")
+CLAIM = ("In *The cat did not cross the street because it was too tired* the word *it* looks at the cat, takes"
+         " on what it finds there, and so stands for the cat; with *too wide* it stands for the street.")
 HOW = """French has to decide: *il* for the cat (*le chat*), *elle* for the street (*la rue*). In the corpus the nouns
 change places and both may be either, so that no single word tells. The model is forced to the right translation up to
 the pronoun, and asked for the log-probability of *il* against *elle* there.
@@ -38,7 +38,7 @@ has the other pronoun: all that one head hands over, or the encoder's states at 
 pronoun has turned if the other one becomes more probable. And one head at a time is replaced by its mean over other
 sentences. Heads are chosen on one half of the sentences and reported on the other. Layers and heads count from 0."""
 TRY = ("`seq2see heads` does this for every head and for sets of heads, beside random sets. Then write your own minimal"
-       " pairs: `The goat fled from the wolf because it was hungry`.")  # fmt: skip
+       " pairs: *The goat fled from the wolf because it was hungry*.")  # fmt: skip
 
 # Each with the word that makes the flip, and the two nouns.
 EXAMPLES = (
@@ -195,13 +195,13 @@ def judge(result: Result) -> Verdict:
               f" {names} together {result.together} (wanted: {CARRIES:.0%} at the lower end, by one head; by {FEW} it"
               f" holds partly). Replaced by its mean, {best} leaves {result.right[first]} of the pronouns right, of"
               f" {result.whole.value:.1%} with all heads."),
-        found("In the encoder `it` takes on what it stands for, and the pronoun comes from there.", it.low >= CARRIES,
-              f"The state of `it` after the encoder's last layer, put in from the other sentence, turns {it} of the"
+        found("In the encoder *it* takes on what it stands for, and the pronoun comes from there.", it.low >= CARRIES,
+              f"The state of *it* after the encoder's last layer, put in from the other sentence, turns {it} of the"
               f" pronouns; that of the word that changed {changed}, those of the two nouns {nouns}, all states {every}"
-              f" (wanted: {CARRIES:.0%} for `it`). What all do not turn, the French already written decides."),
+              f" (wanted: {CARRIES:.0%} for *it*). What all do not turn, the French already written decides."),
     ), (
         f"Of {result.pairs} pronouns {turned_by.value:.0%} turn with the one head {best}, {result.together.value:.0%}"
-        f" with {FEW} heads, {it.value:.0%} with the encoder's state of `it`. The most that a head looks at the right"
+        f" with {FEW} heads, {it.value:.0%} with the encoder's state of *it*. The most that a head looks at the right"
         f" noun is {max((one.score for one in result.looks.values()), default=0):.0%} (the notes: {NOTED:.0%}). The"
         f" lowest share of pairs of which both are right is {min(share.value for share in result.flips.values()):.0%}."
     ))
@@ -217,7 +217,7 @@ def _looks(result: Result) -> Finding:
     return found(
         "It looks at the noun that it stands for.", word,
         f"The heads that look there most: {looks}. In the sentence of the cat no head of the encoder gives the cat more"
-        f" than {cat.largest[0]:.0%}, the street more than {cat.largest[1]:.0%} or `cross` more than"
+        f" than {cat.largest[0]:.0%}, the street more than {cat.largest[1]:.0%} or *cross* more than"
         f" {cat.largest[2]:.0%}; the notes say {NOTED:.0%}, 10% and 0%.")
 
 
@@ -226,7 +226,7 @@ def tables(result: Result) -> tuple[Table, ...]:
             for i, head in enumerate(result.heads)]
     ranked = sorted(grid, key=lambda row: row[3])[:6]
     return (
-        Table.of("The sentences, and where `it` looks in the encoder: the largest and the mean weight over its heads", (
+        Table.of("The sentences, and where *it* looks in the encoder: the largest and the mean weight over its heads", (
             "English", "the model's French", "in training", "first noun", "second noun", "verb"), [
                 (one.source, one.french, one.seen, *(
                     f"{word}: at most {most:.0%}, mean {mean:.0%}" for word, most, mean in

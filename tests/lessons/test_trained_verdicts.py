@@ -110,6 +110,8 @@ def test_recurrence() -> None:
         4: {"waiting": dict.fromkeys(recurrence.NETWORKS, 2)},
         5: {"seconds": each(*[np.linspace(0.01, last, 5) for last in (0.2, 0.1, 0.4, 0.3)])},
     })  # fmt: skip
+    one_seed = held.influence | {"elman": np.array([[1, 1, 1, 0.6], [1, 1, 1, 0.01]])}
+    assert recurrence.judge(replace(held, influence=one_seed)).findings[0].word == "holds partly"
     for gru, word in ((0.001, "does not hold here"), (1.0, "holds partly")):  # all of it is more than in part
         changed = held.influence | {"gru": np.full((1, 4), gru)}
         assert recurrence.judge(replace(held, influence=changed)).findings[1].word == word
