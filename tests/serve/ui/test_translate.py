@@ -404,21 +404,28 @@ def test_everybody_can_use_it(open_tab, server, scheme):
 
 
 def test_an_older_answer_changes_nothing(page, translator):
+    streams, held = [], []  # of answers: those that are open, and those that wait
+    page.on("request", lambda one: "/queue/data" in one.url and streams.append(one))
+    for end in ("requestfinished", "requestfailed"):
+        page.on(end, lambda one: one in streams and streams.remove(one))
     write(page, "The cat.")
     before = read_out(page)
-    page.wait_for_function("!document.querySelector('.tr-caption').textContent.startsWith('Reading')")
-    page.wait_for_timeout(1000)  # until the stream of answers is closed, on which the next ones would come
-    held = []
+    while streams:  # on an open one the next answers would come
+        page.wait_for_timeout(50)
     page.route("**/run/**", lambda route: route.fulfill(json={"data": []}))  # so that the server answers all the same
     page.route("**/queue/data*", lambda route: held.append(route))
     page.locator("textarea.tr-text").fill("The box did not fit.")
     page.locator("#translate").click()
     page.wait_for_function("document.querySelector('.tr').dataset.busy === 'true'")
+    while not held:
+        page.wait_for_timeout(50)
     page.get_by_role("button", name="Stop").click()
     page.unroute("**/queue/data*")
     for route in held:
         route.continue_()
-    page.wait_for_timeout(1500)
+    while streams:
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(300)
     assert read_out(page) == before and page.locator(".tr").get_attribute("data-busy") == "false"
 
 
