@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
-BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#c2570c", "#2f7d4f", "#7b4fa6", "#b3344a"
+BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#ad4c08", "#2f7d4f", "#7b4fa6", "#b3344a"
 SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED)
 PALETTE = {INK: "ink", SOFT: "soft", LINE: "line", BLUE: "blue", ORANGE: "orange", GREEN: "green", PURPLE: "purple",
            RED: "red"}  # fmt: skip

@@ -249,7 +249,8 @@ def judge(result: Result) -> Verdict:
               " than half), by back-propagation alone."),
         found("A key can be smaller than the value that it stands for.", key < value,
               f"A key of {key} components suffices for a value of {value}: these get {SUFFICES:.0%} of the best"
-              f" ({best:.0%}) where the other has {GRID[-1]}."),
+              f" ({best:.0%}) where the other has {GRID[-1]}. To compare such keys takes {value / key:.1f} times fewer"
+              " multiplications than to compare such values."),
         found("With queries and keys, *it* looks at its noun otherwise than the noun at *it*.",
               max(result.it[:2]) > TIMES * min(result.it[:2]),
               f"In the encoder head that does so most, *it* gives {result.it[0]:.1%} to the noun it stands for, and"

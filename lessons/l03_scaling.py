@@ -184,7 +184,8 @@ def _heads(result: Result) -> Finding:
 
 
 def tables(result: Result) -> tuple[Table, ...]:
-    rows = [(width, *result.variance[:, w].mean(-1), *result.jacobian[:, w].mean(-1), *result.largest[:, w].mean(-1))
+    plain, scaled = result.variance.mean(-1)
+    rows = [(width, plain[w], f"{scaled[w]:.3f}", *result.jacobian[:, w].mean(-1), *result.largest[:, w].mean(-1))
             for w, width in enumerate(result.widths)]
     heads = [(f"layer {layer}", float(result.untrained_heads[layer].mean()), *map(float, row))
              for layer, row in enumerate(result.trained_heads)]

@@ -25,8 +25,8 @@ Once in the trained model: the first self-attention of its decoder, at work on t
 weights in the file every step is computed anew in numpy, in float64: embedding, position, norm, query, key, value,
 scores, mask, softmax, weighted sum, the heads side by side, the projection, and the residual. The model's own numbers
 are read out of it while it runs, in float32, and compared. The tables hold one head; the picture shows its weights."""
-TRY = ("Open `lessons.json` beside this page: it holds every number of the example to six digits. Or change a word in"
-       " `PREFIX` and run the lesson again.")
+TRY = ("Run `seq2see lessons 5`: the `lesson-5.json` that it writes holds every number of the example to six digits. Or"
+       " change a word in `PREFIX` first.")
 SOURCE = "The cat did not cross the street because it was too tired."
 PREFIX = "Le chat n'a pas"
 LAYER, HEAD = 0, 1

@@ -163,7 +163,7 @@ def judge(result: Result) -> Verdict:
     return overall(findings, (
         f"Sum and concatenation agree to {result.off:.0e}. Four heads get {exact[0]:.0f} % of unseen sentences right,"
         f" one of their size {exact[1]:.0f} %. Of *who*, *what state* and *what action*, the trained model has a head"
-        f" for {len(named)}{': ' + ', '.join(named) if named else ''}."
+        f" for {', '.join(f'*{one}*' for one in named) or 'none'}."
     ))
 
 

@@ -34,8 +34,8 @@ goat ...*. How many of them are translated differently? And a small Transformer 
 three seeds each, on sentences whose words mostly say by themselves who does what.
 
 Of the sinusoids: does the dot product of two positions depend on their distance alone, and is a shift by k positions
-one linear map for all? Can the position still be read off the encoder's output (by ridge regression, fitted on some
-sentences and tried on others)?
+one linear map for all? Do the word vectors leave the directions in which positions lie free? Can the position still be
+read off the encoder's output (by ridge regression, fitted on some sentences and tried on others)?
 
 At last two equal words: for each *the* that has a twin in its sentence, how much the encoder's heads look at its own
 noun and how much at the other's, in the same sentences and with positions taken away. The picture shows the dot
@@ -48,6 +48,7 @@ MOVED = 0.01  # share that is a difference
 WORSE = 0.5  # of pairs that order tells apart, and of exact translations
 ROUNDING = 1e-5
 READ_OFF = 0.8  # R² of positions read off the encoder's output
+APART = 0.5  # of the words' variance that lies evenly in any so many directions
 CONCERNED = 2.0  # times as much on its own noun as on the other's
 SHOWN_POSITIONS = 24
 
@@ -67,6 +68,7 @@ class Result:
     shift: float  # largest error of the shift as a rotation
     dots: np.ndarray  # [P,P] of the first positions, over the length squared
     dimensions: int  # that hold 99 % of the variance of 40 positions
+    overlap: float  # share of the word vectors' variance that lies in those
     width: int
     read_off: tuple[float, float]  # R² of the position: from the encoder's output, with positions and without
     twins: tuple[float, float]  # mean length of the difference between two equal words: with positions, without
@@ -85,6 +87,7 @@ def compute(bench: Workbench) -> Result:
     scores = [[quality(task.test, one) for one in row] for row in texts]
     pairs = same_words(bench)
     table_PD = sinusoids(512, model.config.d_model).double().numpy()
+    words_VD = model.get_input_embeddings().weight.detach().double().numpy()
     twins = [story for story in bench.corpus.test if len(own_and_other(story)) > 1][: bench.pick(80, 4)]
     return Result(
         (moves[0, 0], moves[1, 0]), (moves[0, 1], moves[1, 1]), moves[:, 2:],
@@ -94,7 +97,7 @@ def compute(bench: Workbench) -> Result:
         task.test[0].source, (texts[0][0][0], texts[1][0][0]),
         by_distance(table_PD), shift_error(table_PD),
         (table_PD @ table_PD.T)[:SHOWN_POSITIONS, :SHOWN_POSITIONS] / (model.config.d_model / 2),
-        dimensions(table_PD[:40]), model.config.d_model,
+        len(directions(table_PD[:40])), overlap(words_VD, table_PD[:40]), model.config.d_model,
         (read_off(model, bench), read_off(blind, bench)),
         (apart(model, bench, twins), apart(blind, bench, twins)),
         np.array([on_nouns(model, bench, twins), on_nouns(blind, bench, twins)]), len(twins),
@@ -165,10 +168,18 @@ def shift_error(table_PD: np.ndarray, by: int = 5) -> float:
 SHOWN = (without_positions, by_distance, shift_error)
 
 
-def dimensions(table_PD: np.ndarray) -> int:
-    """How many directions hold 99 % of the variance of these positions."""
-    shares = np.linalg.svd(table_PD - table_PD.mean(0), compute_uv=False) ** 2
-    return int((np.cumsum(shares) / shares.sum() < 0.99).sum()) + 1
+def directions(table_PD: np.ndarray) -> np.ndarray:
+    """The directions [K,D] that hold 99 % of the variance of these positions."""
+    _, sizes, found_DD = np.linalg.svd(table_PD - table_PD.mean(0), full_matrices=False)
+    count = int((np.cumsum(sizes**2) / (sizes**2).sum() < 0.99).sum()) + 1
+    kept_KD: np.ndarray = found_DD[:count]
+    return kept_KD
+
+
+def overlap(words_VD: np.ndarray, table_PD: np.ndarray) -> float:
+    """The share of the words' variance that lies in the directions of these positions."""
+    centred_VD = words_VD - words_VD.mean(0)
+    return float(((centred_VD @ directions(table_PD).T) ** 2).sum() / (centred_VD**2).sum())
 
 
 @torch.no_grad()
@@ -253,6 +264,11 @@ def judge(result: Result) -> Verdict:
         found("The position is still there when the encoder is done.", result.read_off[0] > READ_OFF,
               f"A straight line through its output explains {result.read_off[0]:.0%} of the variance of the position"
               f" (wanted: {READ_OFF:.0%}), without positions {max(result.read_off[1], 0):.0%}."),
+        found("Words and positions are kept apart.", result.overlap < APART * result.dimensions / result.width,
+              f"99% of the variance of the first 40 positions lies in {result.dimensions} of {result.width} directions,"
+              f" and there {result.overlap:.0%} of the variance of the word vectors; evenly it would be"
+              f" {result.dimensions / result.width:.0%} (kept apart: below {APART:.0%} of that). Their tables are"
+              " separate, but their sum is one vector."),
         found("Positions tell two equal words apart.", result.twins[0] > MOVED > SAME > result.twins[1],
               f"Two equal words of a sentence are {result.twins[0]:.0%} of their length apart after the encoder;"
               f" without positions, {result.twins[1]:.0e}."),

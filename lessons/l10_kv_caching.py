@@ -225,7 +225,7 @@ def judge(result: Result) -> Verdict:
     )  # fmt: skip
     return overall(findings, (
         f"With the cache the model writes the same, and after {longest} pieces {faster:.1f} times as fast. It helps"
-        " where words come one by one, in the decoder; it is no part of *this happens in parallel for all words*."
+        " the decoder, whose words come one by one; where all words are there at once there is nothing to keep."
     ))
 
 

@@ -279,7 +279,7 @@ def judge(result: Result) -> Verdict:
         found("In a sentence it is the vector of what it means there.",
               _by(last.value >= TOLD, last.low > placed.high),
               f"After the last layer {last} of unseen meanings are told rightly (wanted: {TOLD:.0%}). As vectors"
-              f" they hardly differ: those of `bank` in two sentences have a cosine of {result.bank[-1]:.4f}."),
+              f" they hardly differ: those of *bank* in two sentences have a cosine of {result.bank[-1]:.4f}."),
         _used_alike(result),
         found("Words of like meaning lie near each other, nearer than opposites do.",
               result.synonyms.low > result.opposites.high,

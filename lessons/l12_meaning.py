@@ -258,7 +258,8 @@ def tables(result: Result) -> tuple[Table, ...]:
         Table.of(f"Unseen sentences: {result.unseen[0]} idioms, {result.unseen[1]} literal ones; percent", (
             "attention of the encoder", "to", "idiom as idiom", "seeds", "idiom as cake", "seeds", "literal exact",
             "seeds"), rows),
-        Table.of(result.source, ("attention", "when", "French", "Hindi"), result.said),
+        Table.of(f"What the networks make of “{result.source}”, mistakes and all",
+                 ("attention", "when", "French", "Hindi"), result.said),
         Table.of("The vector of *cake*", ("made by", "told apart, %", "cosine, idiom and dessert"), vectors),
         Table.of("Storybook's idiom sentences, all of which fine-tuning has shown: exact after it, %",
                  ("attention of the encoder", "French", "Hindi"), hearts),

@@ -122,7 +122,8 @@ def judge(result: Result) -> Verdict:
     gap = last(result.unseen, few) / last(result.seen, few)
     gap_most = last(result.unseen, most) / last(result.seen, most)
     pronoun, pronoun_most = last(result.pronoun, few), last(result.pronoun, most)
-    noun, state = (last(figure, most) - last(figure, few) for figure in (result.noun, result.state))
+    looks = [(last(figure, most) - last(figure, few), figure[most][:, -1].min() > figure[few][:, -1].max())
+             for figure in (result.noun, result.state)]
     dropout = last(result.unseen, "60, dropout") / last(result.unseen, few)
     findings = (
         found("A small set is learnt by heart.", gap > GAP > gap_most,
@@ -132,12 +133,12 @@ def judge(result: Result) -> Verdict:
         found("The pronoun is then not matched.", pronoun < CHANCE + MATCHED <= pronoun_most,
               f"{pronoun:.0f} % of pronouns are right with {result.pairs[few]} sentences and {pronoun_most:.0f} % with"
               f" {result.pairs[most]:,} (matched: from {CHANCE + MATCHED:.0f} %; a coin gets half)."),
-        found("Heads do not find what they are said to find.", noun > ROLE and state > ROLE,
+        found("Heads do not find what they are said to find.", all(gain > ROLE and clear for gain, clear in looks),
               f"With {result.pairs[most]:,} sentences the best encoder head puts {last(result.noun, most):.0%} of"
               f" *it*'s attention on the noun and {last(result.state, most):.0%} on what is said of it; with"
               f" {result.pairs[few]}, {last(result.noun, few):.0%} and {last(result.state, few):.0%} (a difference:"
-              f" {ROLE:.0%} of both). Attention is {last(result.entropy, few):.0%} as even as can be with few,"
-              f" {last(result.entropy, most):.0%} with all."),
+              f" {ROLE:.0%} of both, and seeds that do not overlap). Attention is {last(result.entropy, few):.0%} as"
+              f" even as can be with few, {last(result.entropy, most):.0%} with all."),
         found("Stopping in time helps.", last(result.unseen, few) > RISEN * best,
               f"On unseen sentences the loss is lowest, {best:.2f} nats, after {stopped} of {result.steps[-1]} steps,"
               f" and ends at {last(result.unseen, few):.2f} (helps: if it ends {RISEN - 1:.0%} higher)."),

@@ -23,8 +23,8 @@ from seq2see.tokenizer.words import piece_spans
 # L layers, H heads, N sentences, P pairs
 
 TITLE = "It"
-CLAIM = ("In `The cat did not cross the street because it was too tired` the word *it* looks at the cat, takes"
-         " on what it finds there, and so stands for the cat; with `too wide` it stands for the street.")
+CLAIM = ("In *The cat did not cross the street because it was too tired* the word *it* looks at the cat, takes"
+         " on what it finds there, and so stands for the cat; with *too wide* it stands for the street.")
 HOW = """French has to decide: *il* for the cat (*le chat*), *elle* for the street (*la rue*). In the corpus the nouns
 change places and both may be either, so that no single word tells. The model is forced to the right translation up to
 the pronoun, and asked for the log-probability of *il* against *elle* there.
@@ -38,20 +38,20 @@ has the other pronoun: all that one head hands over, or the encoder's states at 
 pronoun has turned if the other one becomes more probable. And one head at a time is replaced by its mean over other
 sentences. Heads are chosen on one half of the sentences and reported on the other. Layers and heads count from 0."""
 TRY = ("`seq2see heads` does this for every head and for sets of heads, beside random sets. Then write your own minimal"
-       " pairs: `The goat fled from the wolf because it was hungry`.")  # fmt: skip
+       " pairs: *The goat fled from the wolf because it was hungry*.")  # fmt: skip
 
 # Each with the word that makes the flip, and the two nouns.
 EXAMPLES = (
-    ("The cat did not cross the street because it was too tired.", "cat", "street"),
-    ("The cat did not cross the street because it was too wide.", "cat", "street"),
-    ("The trophy did not fit in the suitcase because it was too big.", "trophy", "suitcase"),
-    ("The trophy did not fit in the suitcase because it was too small.", "trophy", "suitcase"),
-    ("The goat chased the wolf because it was hungry.", "goat", "wolf"),
-    ("The goat fled from the wolf because it was hungry.", "goat", "wolf"),
+    ("The cat did not cross the street because it was too tired.", ("cat", "street", "cross")),
+    ("The cat did not cross the street because it was too wide.", ("cat", "street", "cross")),
+    ("The trophy did not fit in the suitcase because it was too big.", ("trophy", "suitcase", "fit")),
+    ("The trophy did not fit in the suitcase because it was too small.", ("trophy", "suitcase", "fit")),
+    ("The goat chased the wolf because it was hungry.", ("goat", "wolf", "chased")),
+    ("The goat fled from the wolf because it was hungry.", ("goat", "wolf", "fled")),
 )
 LOOK = Look(EXAMPLES[0][0], "cross", 2, 2)
 FAMILIES = {"easy": "the cat and the street", "fit": "the trophy and the suitcase", "chase": "the goat and the wolf"}
-NOTED = 0.9  # of its attention that *it* is said to give the cat, and 0.1 the street
+NOTED = 0.9  # of its attention that *it* is said to give the cat, 0.1 the street, and 0 what it did not cross
 
 FLIPS = 0.9  # share of minimal pairs with both pronouns right, from which on the flip is had
 CARRIES = 0.5  # share of pronouns that one head must turn to carry them
@@ -62,15 +62,14 @@ PLACES = ("the word that changed", "the two nouns", "it", "all words")
 @dataclass(frozen=True)
 class Example:
     """A sentence, what the model makes of it, and where *it* looks: the largest and the mean weight of all heads of the
-    encoder on the first noun and on the second."""
+    encoder on the first noun, on the second and on the verb."""
 
     source: str
     french: str
     seen: bool  # word for word in training
-    first: str
-    second: str
-    largest: tuple[float, float]
-    mean: tuple[float, float]
+    words: tuple[str, str, str]
+    largest: tuple[float, ...]
+    mean: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -168,14 +167,13 @@ def _flips(bench: Workbench, pronoun: Pronouns, family: str) -> Share:
     return Share.of([hit for _, hit in both], [group for group, _ in both])
 
 
-def _example(bench: Workbench, source: str, first: str, second: str) -> Example:
+def _example(bench: Workbench, source: str, words: tuple[str, str, str]) -> Example:
     trace = WhatIf(bench.model, bench.tokenizer, "en", "fr").as_it_is(source)
     by_words = word_map(trace, "encoder")
     names = [unit.text.casefold() for unit in by_words.rows]
-    weights_LH2 = by_words.maps[:, :, names.index("it")][..., [names.index(first), names.index(second)]]
-    largest, mean = weights_LH2.max((0, 1)), weights_LH2.mean((0, 1))
-    return Example(source, trace.target_text, any(pair.source == source for pair in bench.corpus.train), first, second,
-                   (float(largest[0]), float(largest[1])), (float(mean[0]), float(mean[1])))
+    weights_LH3 = by_words.maps[:, :, names.index("it")][..., [names.index(word) for word in words]]
+    return Example(source, trace.target_text, any(pair.source == source for pair in bench.corpus.train), words,
+                   tuple(weights_LH3.max((0, 1)).tolist()), tuple(weights_LH3.mean((0, 1)).tolist()))
 
 
 def judge(result: Result) -> Verdict:
@@ -197,13 +195,13 @@ def judge(result: Result) -> Verdict:
               f" {names} together {result.together} (wanted: {CARRIES:.0%} at the lower end, by one head; by {FEW} it"
               f" holds partly). Replaced by its mean, {best} leaves {result.right[first]} of the pronouns right, of"
               f" {result.whole.value:.1%} with all heads."),
-        found("In the encoder `it` takes on what it stands for, and the pronoun comes from there.", it.low >= CARRIES,
-              f"The state of `it` after the encoder's last layer, put in from the other sentence, turns {it} of the"
+        found("In the encoder *it* takes on what it stands for, and the pronoun comes from there.", it.low >= CARRIES,
+              f"The state of *it* after the encoder's last layer, put in from the other sentence, turns {it} of the"
               f" pronouns; that of the word that changed {changed}, those of the two nouns {nouns}, all states {every}"
-              f" (wanted: {CARRIES:.0%} for `it`). What all do not turn, the French already written decides."),
+              f" (wanted: {CARRIES:.0%} for *it*). What all do not turn, the French already written decides."),
     ), (
         f"Of {result.pairs} pronouns {turned_by.value:.0%} turn with the one head {best}, {result.together.value:.0%}"
-        f" with {FEW} heads, {it.value:.0%} with the encoder's state of `it`. The most that a head looks at the right"
+        f" with {FEW} heads, {it.value:.0%} with the encoder's state of *it*. The most that a head looks at the right"
         f" noun is {max((one.score for one in result.looks.values()), default=0):.0%} (the notes: {NOTED:.0%}). The"
         f" lowest share of pairs of which both are right is {min(share.value for share in result.flips.values()):.0%}."
     ))
@@ -212,14 +210,15 @@ def judge(result: Result) -> Verdict:
 def _looks(result: Result) -> Finding:
     holding = [kind for kind, one in result.looks.items() if one.holds]
     looks = "; ".join(
-        f"{one.head} {one.score:.1%} ({one.low:.1%} to {one.high:.1%}) on it and {one.rival or 0:.1%} on the other noun"
+        f"{one.head} {one.score:.1%} ({one.low:.1%} to {one.high:.1%}) on that noun, {one.rival or 0:.1%} on the other"
         for one in result.looks.values())
     cat = result.examples[0]
     word: Word = "holds" if len(holding) == len(KINDS) else "holds partly" if holding else "does not hold here"
     return found(
         "It looks at the noun that it stands for.", word,
         f"The heads that look there most: {looks}. In the sentence of the cat no head of the encoder gives the cat more"
-        f" than {cat.largest[0]:.0%}, or the street more than {cat.largest[1]:.0%}; the notes say {NOTED:.0%}, 10%.")
+        f" than {cat.largest[0]:.0%}, the street more than {cat.largest[1]:.0%} or *cross* more than"
+        f" {cat.largest[2]:.0%}; the notes say {NOTED:.0%}, 10% and 0%.")
 
 
 def tables(result: Result) -> tuple[Table, ...]:
@@ -227,11 +226,11 @@ def tables(result: Result) -> tuple[Table, ...]:
             for i, head in enumerate(result.heads)]
     ranked = sorted(grid, key=lambda row: row[3])[:6]
     return (
-        Table.of("The sentences, and where `it` looks in the encoder: the largest and the mean weight over its heads", (
-            "English", "the model's French", "in training", "first noun", "second noun"), [
+        Table.of("The sentences, and where *it* looks in the encoder: the largest and the mean weight over its heads", (
+            "English", "the model's French", "in training", "first noun", "second noun", "verb"), [
                 (one.source, one.french, one.seen, *(
-                    f"{noun}: at most {most:.0%}, mean {mean:.0%}" for noun, most, mean in
-                    zip((one.first, one.second), one.largest, one.mean, strict=True)))
+                    f"{word}: at most {most:.0%}, mean {mean:.0%}" for word, most, mean in
+                    zip(one.words, one.largest, one.mean, strict=True)))
                 for one in result.examples]),
         Table.of("The six heads without which il and elle are told apart worst (1: always, 0.5: by chance)", (
             "head", "pronouns turned by it", "right without it", "told apart without it"), ranked),

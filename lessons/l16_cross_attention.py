@@ -32,7 +32,7 @@ PREFIX, NEXT, ASKED = "Le chat n'a pas", "traversé", "cross"
 TRANSLATION = "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
 
 TITLE = "Cross-attention"
-CLAIM = ("After `Le chat n'a pas` the decoder needs the English sentence for the next word: its query comes from the"
+CLAIM = ("After *Le chat n'a pas* the decoder needs the English sentence for the next word: its query comes from the"
          " French, keys and values from the English, and it looks at what is to be translated next.")  # fmt: skip
 HOW = """The model is forced to the right translation of unseen sentences, and at every step it is counted whether its
 first choice is the right piece. Then, on the same sentences, something is taken away.
@@ -43,7 +43,7 @@ cross-attention hands over its mean over other sentences, whatever the source. S
 self-attention hands over its mean, and every word already written is replaced by the mean word, so that only its
 position is known. Another source: that of another sentence.
 
-The picture shows, for the step that writes `traversé`, how much of every head's attention falls on each English word.
+The picture shows, for the step that writes *traversé*, how much of every head's attention falls on each English word.
 Layers and heads count from 0."""
 TRY = ("`seq2see look` at the same sentence with `--view left_out`: how much less probable each French word is without"
        " each English one, which no map of attention shows.")  # fmt: skip
@@ -274,7 +274,7 @@ def judge(result: Result) -> Verdict:
     ), (
         f"On {result.sentences} unseen sentences {both.value:.1%} of the pieces are right by source and prefix,"
         f" {source.value:.1%} by the source alone, {removed.value:.1%} by the prefix alone, {shuffled.value:.1%} with"
-        f" the values shuffled. For `{NEXT}` the head that aligns best looks at `{result.asked}`."
+        f" the values shuffled. For *{NEXT}* the head that aligns best looks at *{result.asked}*."
     ))
 
 
@@ -282,10 +282,10 @@ def _asked(result: Result) -> Finding:
     head, costly = result.alignment, result.words[int(np.argmax(result.falls))]
     most = [result.words[column] for column in result.weights.argmax(1)]
     return found(
-        f"For `{NEXT}` it looks at `{ASKED}`, and likewise for other words.",
+        f"For *{NEXT}* it looks at *{ASKED}*, and likewise for other words.",
         result.asked == ASKED == costly and head.holds,
-        f"The best aligning head ({head.head}) looks most at `{result.asked}`, and {most.count(ASKED)} of {len(most)}"
-        f" heads do; leaving out `{costly}` costs most, {max(result.falls):.1f} nats. Over {head.sentences} sentences"
+        f"The best aligning head ({head.head}) looks most at *{result.asked}*, and {most.count(ASKED)} of {len(most)}"
+        f" heads do; leaving out *{costly}* costs most, {max(result.falls):.1f} nats. Over {head.sentences} sentences"
         f" that head has {head.score:.0%} ({head.low:.0%} to {head.high:.0%}) of its weight on words linked to the one"
         f" that it writes; always looking at the best fixed place would give {head.positional or 0:.0%} (wanted:"
         f" {100 * LEAST:.0f} points more).")
@@ -297,7 +297,7 @@ def tables(result: Result) -> tuple[Table, ...]:
             "", "right", "lowest and highest seed"), [
                 (name, str(share), "–" if "shuffled" not in name else "{:.1%} to {:.1%}".format(*result.spread[name]))
                 for name, share in result.right.items()]),
-        Table.of(f"What the model then writes for `{SENTENCE}`, mistakes and all", ("", "French"),
+        Table.of(f"What the model then writes for *{SENTENCE}*, mistakes and all", ("", "French"),
                  list(result.wrote.items())),
         Table.of("How probable each word of the right translation is, after the words before it", (
             "", "source and prefix", "source alone", "prefix alone"),

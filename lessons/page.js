@@ -1,4 +1,5 @@
-// Light or dark as the system has it, or as the reader chooses; on paper always light, with every listing open.
+// Light or dark as the system has it, or as the reader chooses; on paper always light, with every listing open.  What is
+// wider than its place is a stop of the Tab key, so that the arrow keys scroll it.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -24,6 +25,11 @@
     opened.forEach((one) => { one.open = false; });
     show();
   };
+  const wide = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }));
+  document.querySelectorAll("figure, .table, pre").forEach((one) => wide.observe(one));
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", back);
   show();

@@ -4,7 +4,7 @@
 // Nothing is fetched, nothing is renormalised, and text reaches the page only as textContent or canvas text.
 //
 // `panels` are functions (host) => { name, title, node, show(), refresh() }: `show` at a new trace, `refresh` whenever
-// something is chosen while it is open.  `saves` are more ways to take something away: [text, act].  `fetchView(name)`
+// something is chosen while it is open.  `saves` are more ways to take something away: [text, act(host, button)].  `fetchView(name)`
 // brings a view that is offered (`data.offered`) and not in the data; `help` is what panels find in their host.
 
 function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null, help = {} } = {}) {
@@ -94,7 +94,7 @@ function attentionMap(root, { panels = [stepPanel], saves = [], fetchView = null
     const away = make("div", "s2s-away");
     away.append(make("span", "", "Take away"), button("PNG", savePng), button("SVG", saveSvg),
       button("CSV", () => save(fileName("csv"), csvOf(drawn.picture), "text/csv")),
-      ...saves.map(([text, act]) => button(text, () => act(host))));
+      ...saves.map(([text, act]) => button(text, (event) => act(host, event.currentTarget))));
     map.append(ui.about, ui.axis, ui.lights, ui.scroll, ui.read, ui.live, ui.trust, ui.legend, ui.note, ui.details, away);
     return map;
   }

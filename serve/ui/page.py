@@ -48,7 +48,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
                 watch = build_first_minute(service, learning) if learning else None
                 box = build_translate(service, shown)
                 if watch:
-                    watch(box)
+                    watch(page, box)
             with gr.Tab("Look", id="look") as looking:
                 build_look(service, looking, shown)
             with gr.Tab("Learn", id="learn") as learn:

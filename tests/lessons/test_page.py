@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accessibility import violations
 
 from seq2see import cli
 from seq2see.lessons import command, contents, record
@@ -102,6 +103,7 @@ def test_a_browser_shows_it(made: dict[str, Any], scheme: str, tmp_path: Path, b
     assert view.evaluate("document.documentElement.scrollWidth") <= 390  # nothing sticks out on a phone
     inks = view.evaluate("[...document.querySelectorAll('figure svg text')].map((one) => getComputedStyle(one).fill)")
     assert view.evaluate("getComputedStyle(document.body).color") in inks
+    assert violations(view) == []
     view.get_by_role("button", name="Light" if scheme == "dark" else "Dark").click()
     assert view.evaluate("document.documentElement.dataset.theme") != scheme
     view.evaluate("dispatchEvent(new Event('beforeprint'))")

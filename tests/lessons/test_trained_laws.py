@@ -77,6 +77,14 @@ def test_sinusoids_shift_by_a_rotation_and_a_learnt_table_does_not() -> None:
     assert positions.by_distance(table) < 1e-5 < positions.by_distance(other)
 
 
+def test_words_share_the_positions_directions_or_leave_them_free() -> None:
+    table, among = sinusoids(40, 16).double().numpy(), np.random.default_rng(0).standard_normal((500, 16))
+    taken = positions.directions(table)
+    assert taken @ taken.T == pytest.approx(np.eye(len(taken)), abs=1e-12) and 1 < len(taken) < 16
+    assert positions.overlap(among, table) == pytest.approx(len(taken) / 16, abs=0.03)
+    assert positions.overlap(among - among @ taken.T @ taken, table) < 1e-12
+
+
 @pytest.mark.parametrize("cell, attention", [("elman", False), ("gru", False), ("gru", True)])
 def test_a_recurrent_translator_reads_from_left_to_right_and_writes_from_the_last_state(
     cell: Any, attention: bool

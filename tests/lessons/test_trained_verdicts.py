@@ -73,7 +73,8 @@ def test_positions() -> None:
         encoder_moved=(0.7, 1e-7), output_moved=(0.5, 1e-7), decoder_moved=np.array([[0.2, 0.3], [0.0, 0.0]]),
         told_apart=(1.0, 0.0), pairs=10, exact=np.array([[80.0], [10.0]]), chrf=np.array([[90.0], [50.0]]),
         source="A cat.", written=("Un chat.", "Chat un."), by_distance=1e-8, shift=1e-8, dots=np.eye(24), dimensions=9,
-        width=96, read_off=(0.95, 0.1), twins=(0.8, 0.0), nouns=np.array([[0.3, 0.1], [0.1, 0.1]]), sentences=10,
+        overlap=0.01, width=96, read_off=(0.95, 0.1), twins=(0.8, 0.0),
+        nouns=np.array([[0.3, 0.1], [0.1, 0.1]]), sentences=10,
     )  # fmt: skip
     check(positions, held, {
         0: {"encoder_moved": (0.7, 0.7)},
@@ -82,8 +83,9 @@ def test_positions() -> None:
         3: {"exact": np.array([[80.0], [60.0]])},
         4: {"shift": 0.1},
         5: {"read_off": (0.5, 0.1)},
-        6: {"twins": (0.8, 0.8)},
-        7: {"nouns": np.array([[0.3, 0.29], [0.1, 0.1]])},
+        6: {"overlap": 0.09},
+        7: {"twins": (0.8, 0.8)},
+        8: {"nouns": np.array([[0.3, 0.29], [0.1, 0.1]])},
     })  # fmt: skip
 
 
@@ -102,15 +104,20 @@ def test_recurrence() -> None:
     )  # fmt: skip
     fallen = held.influence | {"transformer": np.full((1, 4), 0.1)}
     check(recurrence, held, {
-        0: {"influence": held.influence | {"elman": np.array([[1, 1, 1, 0.15]]), "gru": np.array([[1, 1, 1, 0.4]])}},
-        1: {"influence": held.influence | {"gru": np.array([[1, 0.5, 0.1, 0.001]])}},
+        (0, 1): {"influence": held.influence | {"elman": np.array([[1, 1, 1, 0.6]])}},
         2: {"influence": fallen},
         3: {"in_a_row": each([79.0], [79.0], [89.0], [89.0])},
         4: {"waiting": dict.fromkeys(recurrence.NETWORKS, 2)},
         5: {"seconds": each(*[np.linspace(0.01, last, 5) for last in (0.2, 0.1, 0.4, 0.3)])},
     })  # fmt: skip
-    kept = recurrence.judge(replace(held, influence=held.influence | {"gru": np.ones((1, 4))})).findings[1]
-    assert kept.word == "holds partly"  # all of it is more than in part
+    one_seed = held.influence | {"elman": np.array([[1, 1, 1, 0.6], [1, 1, 1, 0.01]])}
+    assert recurrence.judge(replace(held, influence=one_seed)).findings[0].word == "holds partly"
+    for gru, word in ((0.001, "does not hold here"), (1.0, "holds partly")):  # all of it is more than in part
+        changed = held.influence | {"gru": np.full((1, 4), gru)}
+        assert recurrence.judge(replace(held, influence=changed)).findings[1].word == word
+    assert "says nothing" not in recurrence.judge(held).findings[3].why
+    unlearnt = recurrence.judge(replace(held, exact=each([0.0], [5.0], [60.0], [60.0]))).findings[3]
+    assert "at most 5% of single sentences" in unlearnt.why and "says nothing" in unlearnt.why
 
 
 def test_caching() -> None:
@@ -167,6 +174,9 @@ def test_overfitting() -> None:
         4: {"unseen": curves(2.0, 2.0, 0.8, 0.2, before=0.7)},
         5: {"unseen": curves(2.0, 1.2, 0.8, 0.2, before=0.09)},
     })  # fmt: skip
+    seeds = {"60": np.array([[0.1] * 4, [0.2] * 4]), "all": np.array([[0.2] * 4, [0.4] * 4])}
+    overlapping = overfitting.judge(replace(held, state=held.state | seeds)).findings[2]
+    assert overlapping.word == "does not hold here"
 
 
 @pytest.mark.parametrize("evenness, row", [(1.0, [0.25] * 4), (0.0, [1.0, 0, 0, 0]), (0.5, [0.5, 0.5, 0, 0])])

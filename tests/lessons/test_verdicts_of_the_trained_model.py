@@ -107,7 +107,7 @@ def test_heads_and_layers() -> None:
     assert words(layers, none) == ["does not hold here"] * 6
 
 
-EXAMPLE = it.Example("The cat ...", "Le chat ...", False, "cat", "street", (0.9, 0.1), (0.5, 0.1))
+EXAMPLE = it.Example("The cat ...", "Le chat ...", False, ("cat", "street", "cross"), (0.9, 0.1, 0.0), (0.5, 0.1, 0.0))
 IT = it.Result(
     examples=(EXAMPLE,), flips=dict.fromkeys(it.FAMILIES, MUCH),
     looks={kind: role(Head(kind, 0, 0), "antecedent", 0.8, rival=0.1) for kind in KINDS}, heads=HEADS,

@@ -23,9 +23,14 @@ async function takeAway(form) {
   }
 }
 
+function copyLink({ state: { kind, layer, head } }, button) {
+  const { text, source, target } = shown;
+  copied(button, addressOf({ text, ...(source ? { from: source, to: target } : {}), look: [kind, layer, head].join() }));
+}
+
 const map = attentionMap(root, {
   panels: [stepPanel, arithmeticPanel, switchOffPanel, whatIfPanel, wordsPanel, trainingPanel],
-  saves: [["JSON", () => takeAway("json")], ["HTML page", () => takeAway("html")]],
+  saves: [["JSON", () => takeAway("json")], ["HTML page", () => takeAway("html")], ["Link", copyLink]],
   fetchView: (view) => ask("maps", { view }),
   help: { ask, language: () => shown.source, lensOf: layersOf, models: () => map.host.data.models.filter((name) => name !== shown.model) },
 });

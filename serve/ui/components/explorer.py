@@ -37,6 +37,6 @@ def explorer(service: Service, **settings: Any) -> gr.HTML:
         answering(service, "training", CheckpointQuestion, training()),
         what_if(service),
     ]
-    js = "\n".join([script(), *(panel(f"{name}.js") for name in PANELS), asset("explorer.js")])
+    js = "\n".join([script(), *(panel(f"{name}.js") for name in PANELS), asset("copying.js"), asset("explorer.js")])
     css = drawing("attention_map.css") + asset("explorer.css")
     return element(css=css, js=js, server_functions=functions, template='<div class="s2s-look"></div>', **settings)

@@ -2,7 +2,8 @@
 
 function learningPanel(root, { props, watch }) {
   const SVG = "http://www.w3.org/2000/svg";
-  let picked = null, record = null;
+  const CLEARLY = 1.1;  // times as pointed: less is no reason to show another head
+  let picked = null, record = null, leading = 0;
   const title = make("h2"), progress = make("progress", { max: 1, value: 0, "aria-label": "Steps" }), where = make("p", { class: "ln-where" });
   const curve = document.createElementNS(SVG, "svg"), line = document.createElementNS(SVG, "polyline"), loss = make("p", { class: "ln-where" });
   const sentence = make("p", { class: "ln-source" }), translation = make("p", { class: "ln-target", lang: "fr" });
@@ -41,7 +42,7 @@ function learningPanel(root, { props, watch }) {
     const last = losses.at(-1), most = Math.max(...losses.map(([, value]) => value)), least = Math.min(...losses.map(([, value]) => value));
     line.setAttribute("points", losses.map(([step, value]) =>
       `${(300 * step / record.steps).toFixed(1)},${(4 + 82 * (most - value) / (most - least || 1)).toFixed(1)}`).join(" "));
-    loss.textContent = `loss ${last[1].toFixed(2)}, from ${losses[0][1].toFixed(2)} at step ${losses[0][0]}`;
+    loss.textContent = `loss ${last[1].toFixed(2)}${losses.length > 1 ? `, from ${losses[0][1].toFixed(2)} at step ${losses[0][0]}` : ""}`;
     curve.setAttribute("aria-label", loss.textContent);
   }
   // How pointed a head is: the mean of its rows' largest weights.
@@ -52,12 +53,13 @@ function learningPanel(root, { props, watch }) {
   function drawMaps() {
     const heads = record.maps.flatMap((layer, l) => layer.map((bytes, h) => ({ l, h, values: bytes.map((byte) => byte / 255) })));
     const of = (values) => ({ rows: record.rows, columns: record.columns, values });
-    const best = heads.reduce((a, b) => pointed(b.values) > pointed(a.values) ? b : a);
-    const chosen = picked ? heads.find((one) => one.l === picked.l && one.h === picked.h) : best;
+    const points = heads.map(({ values }) => pointed(values)), most = Math.max(...points);
+    if (most > CLEARLY * points[leading]) leading = points.indexOf(most);
+    const chosen = heads[picked ?? leading];
     grid.style.gridTemplateColumns = `repeat(${record.maps[0].length}, max-content)`;
     if (grid.children.length !== heads.length) {
-      grid.replaceChildren(...heads.map(({ l, h }) => make("button", { type: "button", "aria-label": `Layer ${l}, head ${h}`,
-        onclick: () => { picked = { l, h }; draw(); } }, make("canvas"))));
+      grid.replaceChildren(...heads.map(({ l, h }, i) => make("button", { type: "button", "aria-label": `Layer ${l}, head ${h}`,
+        onclick: () => { picked = i; draw(); } }, make("canvas"))));
     }
     heads.forEach((one, i) => {
       grid.children[i].setAttribute("aria-pressed", String(one === chosen));
@@ -66,7 +68,7 @@ function learningPanel(root, { props, watch }) {
     smallMap(large, of(chosen.values), { cell: 18, labels: true, within: maps.clientWidth });
     const name = `cross-attention, layer ${chosen.l}, head ${chosen.h}`;
     large.setAttribute("aria-label", `${name}: where each word of the translation, a row, looked among the words of the sentence`);
-    named.textContent = `${name}${picked ? "" : ", the most pointed now"}. A row is a word of the translation; the stronger the colour, the more it looked at the word above. A click picks a head.`;
+    named.textContent = `${name}${picked === null ? ", one of the most pointed now" : ""}. A row is a word of the translation; the stronger the colour, the more it looked at the word above. A click picks a head.`;
   }
   watch("value", draw);
   draw();

@@ -3,7 +3,7 @@
 
 function translationBox(root, gradio) {
   const PAUSE = 450;  // ms without a key, after which what is typed is translated
-  let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = [], timer = 0, taken = 0, flipped = -1;
+  let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = [], timer = 0, wish = null, taken = 0, flipped = -1;
 
   // --- what is on the screen
   const select = (label, onchange) => make("select", { "aria-label": label, onchange });
@@ -72,7 +72,7 @@ function translationBox(root, gradio) {
     go.disabled = text.disabled = !about.ready;
     words.node.hidden = !about.ready || (model().pairs.length > 0 && !model().pairs.some(([source]) => source === "en"));
     text.placeholder = about.ready ? "Type a sentence" : "The model is still learning";
-    const wish = about.asked;
+    if (about.asked && (about.asked.n > 0 || !wish)) wish = about.asked;  // what was watched gives way to what a link asks for
     if (wish && wish.n !== taken && about.ready) {
       taken = wish.n;
       text.value = wish.text;
@@ -181,6 +181,8 @@ function translationBox(root, gradio) {
     root.dataset.busy = sent !== null;
     if (!keep) status.textContent = sent !== null ? "Translating…" : "";
     copy.disabled = link.disabled = !current();
+    const auto = from.querySelector("[value=auto]");
+    if (auto) auto.textContent = result && result.detected ? `${named(result.source)}, detected` : "Detect language";
     cut.textContent = !result || result.parts < 2 ? ""
       : `The text was cut into ${result.parts} parts, as long as the model knows sentences, and each translated for itself.`;
     drawUnknown();
@@ -329,20 +331,9 @@ function translationBox(root, gradio) {
   document.addEventListener("pointerdown", (event) => { if (!pop.contains(event.target)) closeOthers(); });
 
   // --- taking away
-  async function copied(button, what) {
-    const before = button.textContent;
-    try {
-      await navigator.clipboard.writeText(what);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Not allowed";
-    }
-    setTimeout(() => { button.textContent = before; }, 1500);
-  }
   function copyText() { copied(copy, current().text); }
   function copyLink() {
-    const query = new URLSearchParams({ text: result.source_text, ...(result.source ? { from: result.source, to: result.target } : {}) });
-    copied(link, `${location.origin}${location.pathname}?${query}`);
+    copied(link, addressOf({ text: result.source_text, ...(result.source ? { from: result.source, to: result.target } : {}) }));
   }
 
   offer();

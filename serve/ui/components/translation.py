@@ -19,6 +19,7 @@ def translation_box(*, about: dict[str, Any], **settings: Any) -> gr.HTML:
 {asset("search.js")}
 {asset("small_map.js")}
 {asset("one_word.js")}
+{asset("copying.js")}
 {asset("translation.js")}
 const ask = (data) => trigger("ask", data), stop = (data) => trigger("stop", data);
 const choose = (data) => trigger("choose", data), compare = (data) => trigger("compare", data);

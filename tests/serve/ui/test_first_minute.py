@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from accessibility import violations
 
 from seq2see.serve.app import make_app
 from seq2see.serve.server import make_server
@@ -60,16 +61,31 @@ def test_it_is_watched_learning_and_then_translates(open_tab, learning, translat
     told.update(step=413)
     tab.get_by_text("step 413 of 4,312").wait_for()
     assert tab.evaluate("window.hit") is None
+    assert violations(tab) == []
+
+    def other_head(largest):
+        told.update(step=told["step"] + 1, maps=[[WEIGHTS, WEIGHTS], [WEIGHTS, [0, 0, largest, *WEIGHTS[3:]]]])
+        tab.get_by_text(f"step {told['step']} of 4,312").wait_for()
+        return tab.locator(".ln-maps").inner_text()
+
+    assert "layer 0, head 0, one of the most pointed" in other_head(120), "a little more is no reason to show another"
+    assert "layer 1, head 1, one of the most pointed" in other_head(255)
+
+    linked = open_tab(f"{server.url}/ui/?text=The+box.&from=en&to=de")
+    linked.get_by_role("heading", name="A model learns French, now").wait_for()
+    tab.evaluate("window.stayed = true")
 
     gate.set()
-    tab.locator(".ln").wait_for(state="hidden")
-    tab.locator("textarea.tr-text:not([disabled])").wait_for()
-    tab.locator("textarea.tr-text").fill("The cat.")
-    tab.wait_for_function("text => document.querySelector('.tr-out').textContent === text",
-                          arg=translator("The cat.").text)
+    for one, source, target in ((tab, "The cat.", "fr"), (linked, "The box.", "de")):
+        one.locator(".ln").wait_for(state="hidden")
+        one.wait_for_function("text => document.querySelector('.tr-out').textContent === text",
+                              arg=translator(source, target=target).text)
+        assert one.locator("textarea.tr-text:not([disabled])").input_value() == source
+    assert tab.evaluate("window.stayed"), "no reload"
     again = open_tab(server.url)
     again.locator("textarea.tr-text:not([disabled])").wait_for()
-    again.locator(".ln").wait_for(state="hidden")
+    again.wait_for_timeout(1500)
+    assert again.locator(".ln").is_hidden() and not again.locator("textarea.tr-text").input_value()
 
 
 def test_while_the_page_is_built_browsers_are_shown_one_that_asks_again():

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from accessibility import violations
 from serving import running
 
 ATTACK = "<img src=x onerror=window.hit=1>"
@@ -48,9 +49,15 @@ def test_a_lesson_is_read_and_its_map_looked_at(learn, tmp_path):
         assert part in text
     assert learn.locator(".ls figure svg rect").count() == 1 and learn.locator(".ls svg script, .ls img").count() == 0
     assert learn.evaluate("window.hit") is None
+    drawn = learn.locator(".ls svg rect")
+    for scheme, blue in (("light", "rgb(31, 95, 174)"), ("dark", "rgb(111, 176, 242)")):
+        learn.evaluate(f"document.body.classList.toggle('dark', {str(scheme == 'dark').lower()})")
+        assert drawn.evaluate("node => getComputedStyle(node).fill") == blue
+        assert violations(learn) == [], scheme
     learn.get_by_role("button", name="Look at").click()
     learn.get_by_role("tab", name="Look", selected=True).wait_for()
     learn.wait_for_function("document.querySelector('textarea.tr-text').value === 'The cat.'")
+    learn.locator(".s2s-about", has_text="Encoder, layer 1, head 0").wait_for()
 
 
 def test_they_are_run_by_a_button_with_their_progress(learn, tmp_path):

@@ -5,12 +5,15 @@ import math
 import threading
 
 import pytest
+import tiny
 from accessibility import violations
 from serving import running
 
+from seq2see import Translator
 from seq2see.lens.alignment import naive_choice
 from seq2see.lens.counterparts import counterparts, first_steps
 from seq2see.serve.ui import asking, translate_tab
+from seq2see.tokenizer import train_tokenizer
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
 
@@ -252,6 +255,29 @@ def test_another_language_translates_at_once(page, translator):
     assert page.get_by_label("Swap the languages").is_disabled(), "German to English is not served"
 
 
+@pytest.fixture(scope="module")
+def both_ways():
+    """English to French and French to English."""
+    model, _ = tiny.seq2see()
+    model.config.language_pairs = [["en", "fr"], ["fr", "en"]]
+    return Translator(model, train_tokenizer(tiny.SENTENCES * 4, vocab_size=400, languages=["en", "fr"]), name="both")
+
+
+def test_the_language_is_detected_and_the_two_are_swapped(open_tab, both_ways):
+    with running({"both": lambda: both_ways}, page=True) as server:
+        tab = open_tab(server.url)
+        source, target = (tab.get_by_label(name, exact=True) for name in ("From", "To"))
+        assert source.locator("option:checked").text_content() == "Detect language"
+        write(tab, "The cat did not cross the street because it was too tired.")
+        assert source.locator("option:checked").text_content() == "English, detected"
+        before = read_out(tab)
+        assert before == both_ways("The cat did not cross the street because it was too tired.", target="fr").text
+        tab.get_by_label("Swap the languages").click()
+        assert (source.input_value(), target.input_value()) == ("fr", "en")
+        assert tab.locator("textarea.tr-text").input_value() == before
+        shows(tab, both_ways(before, source="fr", target="en").text)
+
+
 def test_copying(page, translator):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     write(page, "The cat.")
@@ -271,9 +297,18 @@ def test_a_link_is_translated_at_once(open_tab, server, translator):
     assert tab.locator("textarea.tr-text").input_value() == "The cat."
 
 
-def test_a_link_to_a_map_opens_look(open_tab, server):
+def test_a_link_to_a_map_opens_it_and_look_gives_such_a_link(open_tab, server):
     tab = open_tab(f"{server.url}/ui/?text=The%20cat.&from=en&to=fr&look=encoder,0,1")
     tab.get_by_role("tab", name="Look", selected=True).wait_for()
+    tab.locator(".s2s-about", has_text="Encoder, layer 0, head 1").wait_for()
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.get_by_role("button", name="Decoder, layer 1, head 0").click()
+    tab.locator(".s2s-away").get_by_role("button", name="Link").click()
+    tab.locator(".s2s-away").get_by_role("button", name="Copied").wait_for()
+    link = tab.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{server.url}/ui") and "?text=The+cat.&from=en&to=fr&" in link
+    again = open_tab(link)
+    again.locator(".s2s-about", has_text="Decoder, layer 1, head 0").wait_for()
 
 
 @pytest.mark.parametrize("where", ["text", "link"])
@@ -369,21 +404,28 @@ def test_everybody_can_use_it(open_tab, server, scheme):
 
 
 def test_an_older_answer_changes_nothing(page, translator):
+    streams, held = [], []  # of answers: those that are open, and those that wait
+    page.on("request", lambda one: "/queue/data" in one.url and streams.append(one))
+    for end in ("requestfinished", "requestfailed"):
+        page.on(end, lambda one: one in streams and streams.remove(one))
     write(page, "The cat.")
     before = read_out(page)
-    page.wait_for_function("!document.querySelector('.tr-caption').textContent.startsWith('Reading')")
-    page.wait_for_timeout(1000)  # until the stream of answers is closed, on which the next ones would come
-    held = []
+    while streams:  # on an open one the next answers would come
+        page.wait_for_timeout(50)
     page.route("**/run/**", lambda route: route.fulfill(json={"data": []}))  # so that the server answers all the same
     page.route("**/queue/data*", lambda route: held.append(route))
     page.locator("textarea.tr-text").fill("The box did not fit.")
     page.locator("#translate").click()
     page.wait_for_function("document.querySelector('.tr').dataset.busy === 'true'")
+    while not held:
+        page.wait_for_timeout(50)
     page.get_by_role("button", name="Stop").click()
     page.unroute("**/queue/data*")
     for route in held:
         route.continue_()
-    page.wait_for_timeout(1500)
+    while streams:
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(300)
     assert read_out(page) == before and page.locator(".tr").get_attribute("data-busy") == "false"
 
 
