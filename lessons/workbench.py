@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from seq2see.lessons.timing import one_thread
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.cache import cache_folder, fingerprint, made_once
@@ -74,7 +75,8 @@ class Workbench:
         return hashlib.blake2b((self.run / "model.safetensors").read_bytes(), digest_size=8).hexdigest()
 
     def cached(self, function: Callable[..., T], *arguments: Any, made_by: Sequence[Any] = ()) -> T:
-        """`function(*arguments)`, kept on disk and found again while its source and arguments are the same.
+        """`function(*arguments)`, kept on disk and found again while its source and arguments are the same.  It runs on
+        one thread, whatever the machine has.
 
         Args:
             arguments: what JSON can hold. What depends on the trained model has `bench.weights` among them.
@@ -82,10 +84,14 @@ class Workbench:
 
         What it returns is read back by torch.load(weights_only=True): tensors, figures, text, lists and dicts.
         """
-        sources = [inspect.getsource(item) for item in (function, *made_by)]
+        def make(unfinished: Path) -> None:
+            with one_thread():
+                torch.save(function(*arguments), unfinished / "kept.pt")
+
+        sources = [inspect.getsource(item) for item in (function, one_thread, *made_by)]
         key = fingerprint(sources, arguments, torch.__version__)
         folder = self.shelf / f"{function.__module__.rpartition('.')[2]}-{function.__name__}-{key}"
-        made_once(folder, lambda unfinished: torch.save(function(*arguments), unfinished / "kept.pt"))
+        made_once(folder, make)
         kept: T = torch.load(folder / "kept.pt", weights_only=True)
         return kept
 

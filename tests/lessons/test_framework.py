@@ -118,6 +118,19 @@ def test_what_was_made_once_is_found_again(bench: Workbench, tmp_path: Path, mon
     assert counter.read_text() == "7"
 
 
+def threads() -> int:
+    return torch.get_num_threads()
+
+
+def test_what_is_kept_is_made_on_one_thread_wherever(bench: Workbench) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert bench.cached(threads) == 1 and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_seeds_and_budgets(bench: Workbench) -> None:
     assert bench.pick("full", "reduced") == "reduced" and bench.seeds == (0,)
     assert Workbench(bench.run).seeds == (0, 1, 2) and Workbench(bench.run).budget is Budget.FULL
