@@ -30,7 +30,9 @@ times a growing scale.
 
 At last what learning needs. A word has a name, the name of a word that it wants, and a content of three things, all
 three rotated into one vector of 28 components; it is to say the content of the word that it wants. Every way of giving
-attention parameters is trained on that, with the same data, steps and readout, and three seeds; guessing gives 25%.
+attention parameters is trained on that, with the same data, steps and readout, and three seeds; guessing gives 25%. The
+notes look for places where something could be learnt and find two, before the scores and before the sum: between them
+stands the softmax, which needs no parameters. The one it could have is its temperature, and that is the table's scalar.
 The picture's last map has three matrices, with keys and values of every size."""
 TRY = "Give a sequence 32 words instead of 8 (`NAMES` in `lessons/lookup.py`): are keys of two components still enough?"
 LOOK = None

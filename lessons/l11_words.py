@@ -31,7 +31,9 @@ stands and nothing else.
 
 How words are used is counted in the training sentences: which words stand within four places of which, and how much
 more often than by chance (positive pointwise mutual information). Two words are used alike if their rows of counts have
-a high cosine. The ten words used most like a word are compared with the ten that lie nearest to it.
+a high cosine. The ten words used most like a word are compared with the ten that lie nearest to it. The notes begin
+with vectors from word2vec or GloVe, which are learnt from such neighbours alone; here they are learnt with the
+translation, and this comparison says how much of the neighbours is in them all the same.
 
 An analogy (woman − man + king) is asked of the whole vocabulary. The words of the question often lie nearest to the
 answer themselves, so it is usual to leave them out; both ways are shown, and beside them what the last of the three
