@@ -66,7 +66,9 @@ def vet_tokenizer(folder: Path, *, pieces: int | None) -> None:
         _check_added(path, program.get("added_tokens") or [], pieces=pieces)
         _check_steps(path, program)
         _check_fixed(path, program)
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+    except UserError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UserError(f"{path} is not the file of a tokenizer: {type(error).__name__} {str(error)[:100]}") from error
     patterns = [one for one in _patterns(program) if hashlib.sha256(one.encode()).hexdigest() != OUR_PATTERN]
     for pattern in patterns:

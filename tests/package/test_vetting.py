@@ -423,6 +423,23 @@ def test_the_expressions_of_published_tokenizers_pass(folder, pattern):
 
 
 @pytest.mark.parametrize(
+    ("vocab", "said"),
+    [
+        ([["a", -1.0]] * 100_000, "expected ids of pieces from 0 to"),
+        ([["a", -1.0], ["b", 1e999]], "expected pieces and their scores"),
+        ([["a", -1.0], [7, -1.0]], "expected pieces and their scores"),
+        ([["a", "much"]], "not the file of a tokenizer"),
+        ([["a"]], "not the file of a tokenizer"),
+        ([["a", 10**400]], "not the file of a tokenizer"),
+    ],
+)
+def test_pieces_with_scores(folder, vocab, said):
+    """A Unigram model's pieces are a list, each with the logarithm of its probability."""
+    edit(folder / "tokenizer.json", model={"type": "Unigram", "unk_id": 0, "vocab": vocab})
+    assert said in refused(folder)
+
+
+@pytest.mark.parametrize(
     "values",
     [
         {"vocab_file": "/etc/passwd"},

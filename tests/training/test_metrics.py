@@ -1,8 +1,10 @@
-"""The literature's BLEU: our text is brought to the very form of its references."""
+"""The literature's BLEU: our text is brought to the very form of its references.  And whose pronouns are right."""
+
+from dataclasses import dataclass
 
 import pytest
 
-from seq2see.training.metrics import tokenized_bleu
+from seq2see.training.metrics import pronoun_accuracy, tokenized_bleu
 from seq2see.training.reading import read_lines
 
 
@@ -19,3 +21,29 @@ def test_the_untokenised_references_of_multi30k_score_full_marks(shared_data, la
     folder = shared_data / "multi30k"
     lines = [list(read_lines(folder / f"val.{form}{language}.gz")) for form in ("", "lc.norm.tok.")]
     assert tokenized_bleu(lines[0], lines[1], language=language)[0] > 99.95
+
+
+@dataclass(frozen=True)
+class Story:
+    kind: str
+    family: str
+    target: str
+
+
+def test_pronouns_are_right_where_they_are_the_references_in_order():
+    given = [
+        (Story("hard", "chase", "Il la suit parce qu'elle chante."), "Il le suit parce qu'elle rit."),  # pronouns right
+        (Story("hard", "chase", "Elle dort parce qu'il pleut."), "Il dort parce qu'elle pleut."),  # in the other order
+        (Story("hard", "lend", "Elles partent."), "Elles partent."),
+        (Story("hard", "lend", "Ils partent, dit-il."), "Ils partent."),  # one is wanting
+        (Story("plain", "simple", "Le chat dort."), "Il dort."),  # there is none to get right
+        (Story("plain", "simple", "La chèvre dort."), "La chèvre dort."),
+    ]
+    stories, hypotheses = zip(*given, strict=True)
+    assert pronoun_accuracy(stories, hypotheses) == {
+        "hard": {"pairs": 4, "exact_match": 25.0, "pronoun": 50.0},
+        "hard/chase": {"pairs": 2, "exact_match": 0.0, "pronoun": 50.0},
+        "hard/lend": {"pairs": 2, "exact_match": 50.0, "pronoun": 50.0},
+        "plain": {"pairs": 2, "exact_match": 50.0},
+        "plain/simple": {"pairs": 2, "exact_match": 50.0},
+    }

@@ -195,6 +195,23 @@ def test_tokenised_references_are_scored_where_they_lie(run, tmp_path, capsys):
     assert main(["evaluate", str(run), "--data", str(tmp_path), "--to", "fr", "--json"]) == 0
     row = json.loads(capsys.readouterr().out)["fr"]
     assert "tok:none" in row["bleu_lc_tok_signature"]
+    (tmp_path / "test.lc.norm.tok.fr").write_text("le chien\n")
+    assert main(["evaluate", str(run), "--data", str(tmp_path), "--to", "fr"]) == 1
+    assert "1 tokenised references of test for 2 pairs" in last_error(capsys)
+
+
+def test_a_model_that_does_not_say_what_it_was_trained_on_is_evaluated_on_given_data(run, toy_file, tmp_path, capsys):
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    names = ("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+    for name in names:
+        (stranger / name).write_bytes((run / name).read_bytes())
+    assert main(["evaluate", str(stranger)]) == 2
+    assert "no run.yaml" in last_error(capsys)
+    for folder in (stranger, run):
+        assert main(["evaluate", str(folder), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
+    ours, known = map(json.loads, capsys.readouterr().out.splitlines())
+    assert ours["fr"] == known["fr"] and ours["source"] == "en"
 
 
 @pytest.fixture(scope="module")
