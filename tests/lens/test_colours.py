@@ -1,0 +1,61 @@
+"""Colours for readers who tell few of them apart: heads' hues as three kinds of dichromats see them, and even ramps.
+
+What a dichromat sees is Machado, Oliveira and Fernandes (2009), "A Physiologically-based Model for Simulation of Color
+Vision Deficiency", table 1, severity 1, on linear RGB; how far apart two colours are, CIE 1976 (L*a*b*).
+"""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from seq2see.lens import show
+
+SEES = {
+    "all": np.eye(3),
+    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+XYZ = np.array([[0.41246, 0.35758, 0.18044], [0.21267, 0.71515, 0.07217], [0.01933, 0.11919, 0.95030]])  # of linear RGB
+HEADS, FOUR = 4, 10.0  # as many as a layer of our models has, and how far their hues are apart
+JUST = 2.3  # what an eye can just tell
+
+
+def lab(rgb: np.ndarray, sees: np.ndarray) -> np.ndarray:
+    """L*, a*, b* of a colour given in 0 to 255."""
+    share = np.asarray(rgb) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    ratio = XYZ @ np.clip(np.asarray(sees) @ linear, 0, 1) / (0.95047, 1, 1.08883)
+    x, y, z = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def listed(name: str, theme: str) -> list[np.ndarray]:
+    """The colours of a table of colour.js."""
+    table = show.asset("colour.js").partition(f"const {name} = ")[2].partition("};")[0]
+    row = next(line for line in table.splitlines() if line.strip().startswith(f"{theme}:"))
+    if "#" in row:
+        return [np.array([int(code[i : i + 2], 16) for i in (0, 2, 4)]) for code in re.findall(r"#(\w{6})", row)]
+    return [np.array(list(map(int, one.split(",")))) for one in re.findall(r"\[([\d, ]+)\]", row)]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("sees", SEES)
+def test_heads_are_told_apart(theme, sees):
+    colours = [lab(rgb, SEES[sees]) for rgb in listed("HUES", theme)]
+    assert len(colours) == 8
+    for number, (a, b) in enumerate(itertools.combinations(colours, 2)):
+        assert np.linalg.norm(a - b) > JUST, (number, theme, sees)
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(colours[:HEADS], 2)) > FOUR
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("sees", SEES)
+@pytest.mark.parametrize("ramp", ["RAMPS", "BELOW_0"])
+def test_more_weight_is_further_from_the_page(theme, sees, ramp):
+    """By lightness alone, in steps that are seen."""
+    lightness = [lab(rgb, SEES[sees])[0] for rgb in listed(ramp, theme)]
+    steps = np.diff(lightness) * (-1 if theme == "light" else 1)
+    assert (steps > JUST).all()
