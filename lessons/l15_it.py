@@ -14,6 +14,7 @@ from seq2see.lens.heads import RoleScore, heads_of_roles
 from seq2see.lens.patching import Stack
 from seq2see.lens.trace import KINDS, Kind
 from seq2see.lens.what_if import WhatIf
+from seq2see.lessons import keys
 from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, heatmap, new_figure
 from seq2see.lessons.held_out import Pronouns, Share, measured, pronouns, turned
 from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
@@ -32,6 +33,10 @@ the pronoun, and asked for the log-probability of *il* against *elle* there.
 Where it looks is read off the maps of unseen sentences: from *it* in the encoder, from the step that writes the pronoun
 in the decoder and in cross-attention. A head is said to look at what it stands for if it does so more than at the other
 noun and more than a head that always looks at the best fixed place.
+
+The notes have the keys answer a question: *I am one, and can be tired*. Whether they do is asked of each head's keys at
+the nouns of unseen sentences: is a noun's key nearer to the mean key of animals and people or to that of things, the
+noun itself left out of both; and the same for one and many.
 
 What carries the decision is found by putting something of one sentence into another that differs in a word or two and
 has the other pronoun: all that one head hands over, or the encoder's states at some of the words after some layer. The
@@ -54,6 +59,8 @@ FAMILIES = {"easy": "the cat and the street", "fit": "the trophy and the suitcas
 NOTED = 0.9  # of its attention that *it* is said to give the cat, 0.1 the street, and 0 what it did not cross
 
 FLIPS = 0.9  # share of minimal pairs with both pronouns right, from which on the flip is had
+TOLD = 0.9  # share of nouns of which a key must say rightly what they are
+GUESSING = 0.5
 CARRIES = 0.5  # share of pronouns that one head must turn to carry them
 FEW = 3  # heads that are tried together
 PLACES = ("the word that changed", "the two nouns", "it", "all words")
@@ -86,6 +93,8 @@ class Result:
     together: Share  # pronouns that turn with all of these
     by_place: dict[str, tuple[Share, ...]]  # of PLACES: pronouns that turn, by encoder layer
     pairs: int
+    alive: keys.Told  # by the key of a noun: whether it is an animal or a person
+    one: keys.Told  # and whether it is in the singular
 
 
 def places(bench: Workbench, pronoun: Pronouns) -> dict[str, list[dict[Stack, list[int]]]]:
@@ -139,6 +148,8 @@ def compute(bench: Workbench) -> Result:
         by_place={name: tuple(turned(test, own, layers=[("encoder", layer)], where=where[name]) for layer in layers)
                   for name in PLACES},
         pairs=len(own),
+        alive=keys.told_by_keys(bench, keys.alive),
+        one=keys.told_by_keys(bench, keys.one),
     )
 
 
@@ -190,6 +201,7 @@ def judge(result: Result) -> Verdict:
               f"Of two variants of an unseen sentence both pronouns are right: {flips} (wanted: {FLIPS:.0%} at the"
               " lower end of each interval)."),
         _looks(result),
+        _keys(result),
         found("One head carries what the pronoun stands for.", carried,
               f"What {best} does for the other sentence, put in, turns {turned_by} of the pronouns, the {FEW} heads"
               f" {names} together {result.together} (wanted: {CARRIES:.0%} at the lower end, by one head; by {FEW} it"
@@ -219,6 +231,15 @@ def _looks(result: Result) -> Finding:
         f"The heads that look there most: {looks}. In the sentence of the cat no head of the encoder gives the cat more"
         f" than {cat.largest[0]:.0%}, the street more than {cat.largest[1]:.0%} or *cross* more than"
         f" {cat.largest[2]:.0%}; the notes say {NOTED:.0%}, 10% and 0%.")
+
+
+def _keys(result: Result) -> Finding:
+    lowest = min(result.alive.low, result.one.low)
+    word: Word = "holds" if lowest >= TOLD else "holds partly" if lowest > GUESSING else "does not hold here"
+    return found(
+        "A key says of its noun whether it can be tired, and that it is one.", word,
+        f"Told by which class's mean key, of other nouns, is nearer: animals and people, and things, by {result.alive};"
+        f" one, and many, by {result.one} (wanted: {TOLD:.0%} of each at the lower end; above half it holds partly).")
 
 
 def tables(result: Result) -> tuple[Table, ...]:

@@ -150,4 +150,11 @@ FAULTS = [
         "for side in (places[::-1], places))",
         tests="tests/lessons/test_verdicts_of_the_trained_model.py -k test_values",
     ),
+    Fault(
+        "lessons: a noun is told by its own keys",
+        "lessons/keys.py",
+        "if others := [mean for noun, mean in of.items() if noun != entry[0]]",
+        "if others := list(of.values())",
+        tests="tests/lessons/test_keys.py",
+    ),
 ]

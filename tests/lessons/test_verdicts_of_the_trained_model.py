@@ -21,6 +21,7 @@ from seq2see.lessons import l16_cross_attention as crossing
 from seq2see.lessons import l17_last_vector as last_vector
 from seq2see.lessons import l18_values as values
 from seq2see.lessons.held_out import Share
+from seq2see.lessons.keys import Told
 from seq2see.lessons.workbench import Workbench
 
 LITTLE, HALF, MUCH = Share(0.05, 0.02, 0.08), Share(0.5, 0.45, 0.55), Share(0.97, 0.95, 1.0)
@@ -112,7 +113,7 @@ IT = it.Result(
     examples=(EXAMPLE,), flips=dict.fromkeys(it.FAMILIES, MUCH),
     looks={kind: role(Head(kind, 0, 0), "antecedent", 0.8, rival=0.1) for kind in KINDS}, heads=HEADS,
     turned=(MUCH,) * 6, right=(HALF,) * 6, apart=(0.5,) * 6, whole=MUCH, best=(2, 0, 1), together=MUCH,
-    by_place=dict.fromkeys(it.PLACES, (HALF, MUCH)), pairs=40,
+    by_place=dict.fromkeys(it.PLACES, (HALF, MUCH)), pairs=40, alive=Told(0, 1, MUCH, MUCH), one=Told(1, 0, MUCH, MUCH),
 )  # fmt: skip
 
 
@@ -120,12 +121,14 @@ def test_it() -> None:
     check(it, IT, {
         0: {"flips": IT.flips | {"fit": HALF}},
         1: {"looks": IT.looks | {"encoder": role(Head("encoder", 0, 0), "antecedent", 0.3, rival=0.25)}},
-        2: {"turned": (MUCH, MUCH, LITTLE, MUCH, MUCH, MUCH)},
-        3: {"by_place": IT.by_place | {"it": (MUCH, LITTLE)}},
+        2: {"one": Told(1, 0, MUCH, Share(0.7, 0.6, 0.8))},
+        3: {"turned": (MUCH, MUCH, LITTLE, MUCH, MUCH, MUCH)},
+        4: {"by_place": IT.by_place | {"it": (MUCH, LITTLE)}},
     })  # fmt: skip
+    assert words(it, replace(IT, alive=Told(0, 1, HALF, MUCH)))[2] == "does not hold here"
     blind = {kind: role(Head(kind, 0, 0), "antecedent", 0.15, rival=0.1) for kind in KINDS}
     fallen = words(it, replace(IT, looks=blind, turned=(LITTLE,) * 6, together=LITTLE))
-    assert fallen[1:3] == ["does not hold here"] * 2
+    assert fallen[1] == fallen[3] == "does not hold here"
 
 
 CROSSING = crossing.Result(
