@@ -1,7 +1,7 @@
 """How fast training is on a CPU, against the stock Trainer: real target tokens per second, in one run on one machine.
 
     python benchmarks/train_speed.py --data FOLDER         FOLDER with train.en, train.de ...; without it: storybook
-    python benchmarks/train_speed.py --quick               one short round, without the single steps
+    python benchmarks/train_speed.py --quick               one short round of three contenders
     python benchmarks/train_speed.py --only ours stock 'no bf16'
 
 `ours` is the command `seq2see train multi30k-en-de` as a user gives it; `stock` a MarianMTModel of the same shape under
@@ -43,6 +43,7 @@ WORKERS = str(Path(__file__).with_name("_train_workers.py"))
 OFF = ("tokenizer.bpe_dropout=0", "training.r_drop=0")
 WARM_UP = 5  # updates before the clock starts
 WANTED = {"end to end": 3.0, "end to end, tuned peer": 1.8}
+QUICK = ["ours", "stock float32", "tuned float32 ranks"]  # one of each group
 HOPELESS = 0.85  # a setting of the peer slower than this share of its best one is not tried a second time
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592", "MALLOC_TOP_PAD_": "67108864"}
 # What the peer takes over from our model and our training arguments.
@@ -352,7 +353,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="override the recipe")
     args = parser.parse_args(argv)
     if args.quick:
-        args.steps, args.rounds, args.only = args.steps or 10, 1, args.only or ["ours", "stock", "tuned"]
+        args.steps, args.rounds, args.only = args.steps or 10, 1, args.only or QUICK
     bf16 = has_bfloat16(use_cpu=True)
     everybody = all_contenders(usable_cores(), bf16=bf16)
     chosen = [one for one in everybody if not args.only or {one.name, one.group} & set(args.only)]

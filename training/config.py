@@ -20,6 +20,8 @@ import yaml
 
 from seq2see.errors import UserError
 
+SHOWN = 12  # known names in a line that says what is known
+
 
 class Loader(yaml.SafeLoader):
     """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number.
@@ -145,7 +147,7 @@ def _read(name_or_path: str) -> tuple[str, str, str]:
         text = resources.files("seq2see.configs").joinpath(f"{name_or_path}.yaml").read_text("utf-8")
         return text, name_or_path, name_or_path
     raise _wrong(
-        f"no configuration {name_or_path!r}: give a YAML file or one of {', '.join(names)}"
+        f"no configuration {name_or_path!r}: neither a YAML file nor the name of a packaged one"
         + _nearest(name_or_path, names)
     )
 
@@ -257,7 +259,9 @@ def _spell(hint: Any) -> str:
 
 def _nearest(key: str, known: list[str], prefix: str = "") -> str:
     found = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"; did you mean {prefix}{found[0]}?" if found else f"; known are {', '.join(sorted(known)[:12])} ..."
+    if found:
+        return f"; did you mean {prefix}{found[0]}?"
+    return f"; known are {', '.join(sorted(known)[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
 
 
 def _wrong(message: str) -> UserError:

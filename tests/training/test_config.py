@@ -105,6 +105,9 @@ def test_mistakes_name_the_mend(override, message):
 def test_unknown_configuration_names_the_nearest(tmp_path):
     with pytest.raises(UserError, match="did you mean storybook"):
         load_config("storybok")
+    with pytest.raises(UserError, match="xyz.*; known are finetune, ") as caught:
+        load_config("xyz")
+    assert str(caught.value).count("multi30k-en-de-fast") == 1
     (tmp_path / "list.yaml").write_text("[1, 2]")
     with pytest.raises(UserError, match="holds list"):
         load_config(str(tmp_path / "list.yaml"))
