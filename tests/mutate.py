@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # Files, and the quick tests that speak of them.
 SUBJECTS = {
     "seq2see/manifest.py": ["tests/package/test_manifest.py"],
-    "seq2see/vetting.py": ["tests/package/test_vetting.py", "tests/package/test_manifest.py"],
-    "seq2see/vetting_tokenizer.py": ["tests/package/test_vetting.py"],
+    "seq2see/vetting.py": ["tests/package/vetting", "tests/package/test_manifest.py"],
+    "seq2see/vetting_tokenizer.py": ["tests/package/vetting"],
     "modeling/loading.py": ["tests/modeling/test_saving.py"],
     "modeling/attention.py": ["tests/modeling/test_attention_laws.py", "tests/modeling/test_network_laws.py"],
     "modeling/configuration_seq2see.py": ["tests/modeling/test_network_laws.py", "tests/modeling/test_saving.py"],

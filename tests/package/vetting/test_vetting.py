@@ -1,6 +1,6 @@
-"""A folder made to hurt is refused in one line, by file and field, before any library opens it.
+"""A folder made to hurt is refused in one line, by file and field, before any library opens it: settings and weights.
 
-pytest tests/package/test_vetting.py
+pytest tests/package/vetting
 """
 
 import contextlib
@@ -9,12 +9,12 @@ import json
 import math
 import os
 import pickle
-import resource
 import subprocess
 import sys
 
 import pytest
 import tiny
+from spoiling import edit, refused
 
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
@@ -24,43 +24,6 @@ from seq2see.vetting import SIZES, TABLE, check_weights, vet
 from seq2see.vetting_tokenizer import OUR_PATTERN
 
 HUGE = 10**9
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return tiny.save(tmp_path_factory.mktemp("whole"), *tiny.make("seq2see"))
-
-
-@pytest.fixture(scope="module")
-def marian(tmp_path_factory):
-    return tiny.save(tmp_path_factory.mktemp("marian"), *tiny.make("marian"))
-
-
-@pytest.fixture
-def folder(whole, tmp_path):
-    """A copy to be spoilt: its files are links to the whole one's until they are written anew."""
-    return copied(whole, tmp_path / "copy")
-
-
-def copied(whole, folder):
-    folder.mkdir()
-    for path in whole.iterdir():
-        (folder / path.name).hardlink_to(path)
-    return folder
-
-
-def edit(path, **values):
-    changed = {**json.loads(path.read_text()), **values} if path.exists() else values
-    path.unlink(missing_ok=True)
-    path.write_text(json.dumps(changed))
-
-
-def refused(folder):
-    with pytest.raises(UserError) as raised:
-        vet(folder)
-    line = str(raised.value)
-    assert str(folder) in line and "\n" not in line and len(line) < 500
-    return line
 
 
 @pytest.mark.parametrize("kind", tiny.KINDS)
@@ -311,152 +274,3 @@ def test_a_header_without_end(folder, length):
     path.unlink()
     path.write_bytes(length.to_bytes(8, "little") + data[8:])
     assert "model.safetensors cannot be read" in refused(folder)
-
-
-# Tokenizers
-
-
-def split_by(pattern):
-    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-
-
-def replacing(text, by):
-    return {"type": "Replace", "pattern": {"String": text}, "content": by}
-
-
-def in_sequence(*steps):
-    return {"type": "Sequence", "normalizers": list(steps)}
-
-
-BOMBS = {
-    "nested repetition": lambda t: t.update(pre_tokenizer=split_by("(a+)+$")),
-    "nested by another": lambda t: t.update(pre_tokenizer=split_by("(?:a{2,}b?)*$")),
-    "overlapping": lambda t: t.update(pre_tokenizer=split_by("(a|a)*$")),
-    "a word and a half": lambda t: t.update(pre_tokenizer=split_by(r"(\w|\w\w)*!!$")),
-    "many in a row": lambda t: t.update(pre_tokenizer=split_by("a*a*a*a*a*a*a*b")),
-    "back reference": lambda t: t.update(pre_tokenizer=split_by(r"(a*)\1b")),
-    "recursion": lambda t: t.update(pre_tokenizer=split_by(r"\((?:[^()]|(?R))*\)")),
-    "no expression": lambda t: t.update(pre_tokenizer=split_by("(((a*)(b|")),
-    "long expression": lambda t: t.update(pre_tokenizer=split_by("a|" * 5_000)),
-    "in a decoder": lambda t: t.update(decoder={"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""}),
-    "growth": lambda t: t.update(normalizer=replacing("a", "a" * 100_000)),
-    "growth by steps": lambda t: t.update(normalizer=in_sequence(*[replacing("a", "aa")] * 30)),
-    "growth in front": lambda t: t.update(normalizer={"type": "Prepend", "prepend": "a" * 100_000}),
-    "many steps": lambda t: t.update(normalizer=in_sequence(*[{"type": "NFC"}] * 5_000)),
-    "broken map": lambda t: t.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
-    "id beyond": lambda t: t["model"]["vocab"].update(zzz=HUGE),
-    "id below": lambda t: t["model"]["vocab"].update(zzz=-1),
-    "id of text": lambda t: t["model"]["vocab"].update(zzz="5"),
-    "added beyond": lambda t: t["added_tokens"].append({**t["added_tokens"][0], "id": HUGE, "content": "zzz"}),
-    "added nothing": lambda t: t["added_tokens"].append({**t["added_tokens"][0], "content": ""}),
-    "added text": lambda t: t.update(added_tokens="abc"),
-    "dropout": lambda t: t["model"].update(dropout=0.5),
-    "no model": lambda t: t.pop("model"),
-    "other model": lambda t: t["model"].update(type="Exec"),
-    "long words": lambda t: t.update(model={"type": "WordPiece", "unk_token": "<unk>", "vocab": {"a": 0},
-                                            "continuing_subword_prefix": "##", "max_input_chars_per_word": HUGE}),
-    "padding": lambda t: t.update(padding={"strategy": {"Fixed": HUGE}, "pad_to_multiple_of": None}),
-}  # fmt: skip
-
-
-def test_a_penalty_may_be_a_fraction(folder):
-    edit(folder / "generation_config.json", length_penalty=1.4)
-    vet(folder)
-
-
-def test_the_largest_id_is_told(folder):
-    plant("id beyond", folder)
-    assert "expected ids of pieces from 0 to 399, got 1000000000" in refused(folder)
-
-
-def test_a_text_may_grow_somewhat(folder):
-    edit(folder / "tokenizer.json", normalizer=replacing("a", "a" * 64))
-    vet(folder)
-
-
-def plant(name, folder):
-    path = folder / "tokenizer.json"
-    program = json.loads(path.read_text())
-    BOMBS[name](program)
-    path.unlink()
-    path.write_text(json.dumps(program))
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_tokenizer_made_to_hurt(folder, name):
-    plant(name, folder)
-    assert "tokenizer.json" in refused(folder)
-
-
-def test_a_tokenizer_whose_trial_does_not_end(folder, monkeypatch):
-    def sleeping(command, *, timeout, **more):
-        raise subprocess.TimeoutExpired(command, timeout)
-
-    monkeypatch.setattr(subprocess, "run", sleeping)
-    edit(folder / "tokenizer.json", pre_tokenizer=split_by(" {2,}"))
-    assert "does not open" in refused(folder)
-
-
-@pytest.mark.parametrize("name", ["a word and a half", "many in a row", "growth by steps", "id beyond"])
-def test_the_command_refuses_it_in_two_seconds_and_500_megabytes(folder, name):
-    plant(name, folder)
-    limits = {resource.RLIMIT_CPU: 2, resource.RLIMIT_AS: 500 * 2**20}  # seconds of processor time, bytes
-    ended = subprocess.run(
-        [sys.executable, "-m", "seq2see", "translate", folder],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        preexec_fn=lambda: [resource.setrlimit(what, (most, most)) for what, most in limits.items()],
-    )  # fmt: skip
-    assert ended.returncode == 1 and str(folder / "tokenizer.json") in ended.stderr and ended.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-        r"(?i:'s|'t|'re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        " {2,}",
-    ],
-)
-def test_the_expressions_of_published_tokenizers_pass(folder, pattern):
-    edit(folder / "tokenizer.json", pre_tokenizer=split_by(pattern))
-    vet(folder)
-
-
-@pytest.mark.parametrize(
-    ("vocab", "said"),
-    [
-        ([["a", -1.0]] * 100_000, "expected ids of pieces from 0 to"),
-        ([["a", -1.0], ["b", 1e999]], "expected pieces and their scores"),
-        ([["a", -1.0], [7, -1.0]], "expected pieces and their scores"),
-        ([["a", "much"]], "not the file of a tokenizer"),
-        ([["a"]], "not the file of a tokenizer"),
-        ([["a", 10**400]], "not the file of a tokenizer"),
-    ],
-)
-def test_pieces_with_scores(folder, vocab, said):
-    """A Unigram model's pieces are a list, each with the logarithm of its probability."""
-    edit(folder / "tokenizer.json", model={"type": "Unigram", "unk_id": 0, "vocab": vocab})
-    assert said in refused(folder)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"vocab_file": "/etc/passwd"},
-        {"fast_tokenizer_files": ["tokenizer.json", "../tokenizer.4.0.json"]},
-        {"source_spm": "../other.spm"},
-        {"tokenizer_class": 5},
-        {"source_lang": ["en"]},
-        {"added_tokens_decoder": {"1000000": {"content": "x"}}},
-        {"added_tokens_decoder": {"x": {}}},
-    ],
-)
-def test_settings_of_a_tokenizer(folder, values):
-    edit(folder / "tokenizer_config.json", **values)
-    assert "tokenizer_config.json" in refused(folder)
-
-
-def test_the_vocabulary_in_a_file_of_its_own(marian, tmp_path):
-    folder = copied(marian, tmp_path / "copy")
-    edit(folder / "vocab.json", a=0, b=HUGE)
-    assert "vocab.json" in refused(folder)
