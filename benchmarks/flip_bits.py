@@ -152,6 +152,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="40 flips and 20 cuts")
     args = parser.parse_args()
     flips, cuts = (40, 20) if args.quick else (args.flips, args.cuts)
+    import torch
+
+    torch.set_num_threads(1)  # the workers are forked: a child waits for ever for the threads that its parent had
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         whole = Path(scratch) / "run"

@@ -20,6 +20,7 @@ from seq2see.lens.alignment import FILE, AlignmentChoice, naive_choice
 from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.fitting import fit_alignment
 from seq2see.serve.translator import Translator
+from seq2see.streams import only_results_on_stdout
 from seq2see.tokenizer.links import Links, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import piece_spans
 from seq2see.training.checkpoints import find_record
@@ -44,7 +45,8 @@ def align(args: argparse.Namespace) -> None:
         raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
     for path in filter(None, (args.src, args.tgt, args.links)):
         Path(path).stat()  # one that is not there is told before the model is loaded; a pipe is read only once
-    aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
+    with only_results_on_stdout():
+        aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)
         return

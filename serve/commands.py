@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from seq2see.errors import UserError
 from seq2see.serve.translator import Translator
+from seq2see.streams import only_results_on_stdout
 
 if TYPE_CHECKING:
     from seq2see.serve.scoring import Score
@@ -34,7 +35,8 @@ def translate(args: argparse.Namespace) -> None:
     What has arrived is translated at once, so that a slow writer at the other end of a pipe sees its lines come back,
     and a file goes through in large batches.
     """
-    translator = Translator.from_pretrained(args.run, engine=args.engine)
+    with only_results_on_stdout():
+        translator = Translator.from_pretrained(args.run, engine=args.engine)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is told before anything is read
     for lines in _windows(sys.stdin.buffer):
@@ -46,7 +48,8 @@ def translate(args: argparse.Namespace) -> None:
 def score(args: argparse.Namespace) -> None:
     """`args.run`, `args.source`, `args.target`; lines `source TAB translation` from stdin, and to stdout for each
     `log-probability TAB log-probability per token TAB tokens`."""
-    translator = Translator.from_pretrained(args.run, engine="torch")
+    with only_results_on_stdout():
+        translator = Translator.from_pretrained(args.run, engine="torch")
     settings = {"source": args.source, "target": args.target}
     translator([], **settings)  # a wrong language is told before anything is read
 

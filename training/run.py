@@ -34,7 +34,7 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, only_training, written_whole
+from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.distillation import with_teacher
@@ -62,7 +62,9 @@ def train(args: argparse.Namespace) -> int:
     try:
         run_experiment(config)
     except (KeyboardInterrupt, SystemExit) as stopped:
-        say(f"stopped; to go on, give the same command with training.resume=true (run folder {output_folder(config)})")
+        output = output_folder(config)
+        done = "to go on" if numbered(output) else "no checkpoint was written yet: to begin again"
+        say(f"stopped; {done}, give the same command with training.resume=true (run folder {output})")
         if isinstance(stopped, SystemExit):
             raise
         return 130

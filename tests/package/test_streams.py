@@ -4,6 +4,7 @@ pytest tests/package/test_streams.py
 """
 
 import io
+import json
 import os
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tiny
 
 from seq2see import cli
 from seq2see.errors import UserError
@@ -72,6 +74,23 @@ def test_a_closed_stream_is_nothing_to_fail_at(closed: str) -> None:
 def test_what_is_wrong_goes_nowhere_but_to_stderr() -> None:
     done = shell("$SEQ2SEE trian 2>&-")
     assert (done.returncode, done.stdout) == (2, "")
+
+
+@posix
+@pytest.mark.parametrize("verb", ["translate", "score", "align"])
+def test_what_a_library_prints_of_a_folder_is_no_result(verb: str, tmp_path: Path) -> None:
+    """`tokenizers` prints of what it does not know; a line of output still stands for each of input."""
+    folder = tiny.save(tmp_path / "stranger", *tiny.make("marian"))
+    settings = folder / "tokenizer_config.json"
+    token = {"content": "</s>", "special": True, "colour": "red"}
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "added_tokens_decoder": {"0": token}}))
+    (tmp_path / "one").write_text("The cat.\n")
+    (tmp_path / "two").write_text("The cat.\tThe cat.\n")
+    asked = {"translate": f"--engine torch < {tmp_path}/one", "score": f"< {tmp_path}/two",
+             "align": f"--src {tmp_path}/one --tgt {tmp_path}/one"}  # fmt: skip
+    done = shell(f"$SEQ2SEE {verb} {folder} {asked[verb]}")
+    assert done.returncode == 0, done.stderr
+    assert "colour" in done.stderr and "colour" not in done.stdout and done.stdout.count("\n") == 1
 
 
 def test_a_busy_port_is_one_line() -> None:

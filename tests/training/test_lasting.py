@@ -240,13 +240,22 @@ def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
     except SystemExit as stopped:
         assert stopped.code == code
     said = capfd.readouterr().err
-    assert "stopping after this step, with a checkpoint" in said and "training.resume=true" in said.splitlines()[-1]
+    assert "stopping after this step, with a checkpoint" in said and "stopped; to go on, " in said.splitlines()[-1]
     at(0, None)
     done, folder = toy("run", "training.resume=true")
     assert done == 0
     assert f"resuming from {folder}/checkpoint-{step + 1}\n" in capfd.readouterr().err
     assert weights(folder) == weights(uninterrupted)
     assert evaluations_of(folder) == evaluations_of(uninterrupted)
+
+
+def test_two_signals_before_a_checkpoint_say_that_none_is_there(toy, at, capfd):
+    at(2, send(signal.SIGINT, signal.SIGINT))
+    assert toy("run")[0] == 130
+    assert "no checkpoint was written yet" in capfd.readouterr().err.splitlines()[-1]
+    at(0, None)
+    assert toy("run", "training.resume=true")[0] == 0
+    assert "starting afresh" in capfd.readouterr().err
 
 
 def test_the_second_signal_stops_at_once(make_trainer, at):
