@@ -481,4 +481,11 @@ FAULTS = [
         "if not known:",
         tests="tests/training/test_distillation.py",
     ),
+    Fault(
+        "bfloat16 wherever a processor has it, slow or not",
+        "training/arguments.py",
+        " and is_made_by_amd())",
+        ")",
+        tests="tests/training/test_precision.py",
+    ),
 ]
