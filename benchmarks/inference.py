@@ -134,8 +134,8 @@ def measure(
             "bare": {"what": "all", "beams": beams},
             "marian": {"what": "all", "beams": beams, "batches": [32, 64]},
         }
-        if beams == 1:
-            contenders |= {name: {"what": "all", "beams": 1} for name in ("torch", "recipe") if name in workers}
+        more = ("torch", "recipe") if beams == 1 else ("recipe",)
+        contenders |= {name: {"what": "all", "beams": beams} for name in more if name in workers}
         found = take_turns(workers, contenders, rounds)
         pairs = [("greedy vs hf" if beams == 1 else "beam vs hf", "fast", "marian"), ("ready tokens", "fast", "bare")]
         pairs += [(what, one, other) for what, one, other in (("torch vs hf", "torch", "marian"),
@@ -235,11 +235,11 @@ class Bare:
         self.batch = BATCH_TOKENS
 
     def all(self, beams: int) -> float:
-        return timed(lambda: self.translator.translate_batch(
+        return timed(lambda: [one.hypotheses for one in self.translator.translate_batch(
             self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
             length_penalty=self.plan.length_penalty, max_decoding_length=self.plan.max_length, max_input_length=0,
             max_batch_size=self.batch, batch_type="tokens", return_scores=True, return_end_token=True,
-        ))  # fmt: skip
+        )])  # fmt: skip
 
 
 class Marian:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import math
 import os
 import socket
@@ -27,7 +28,7 @@ from seq2see.serve.threads import Threads
 from seq2see.serve.translator import Translator
 
 SELF_TEST = "Hello."
-SWEEP = 10  # ticks of a tenth of a second between two looks at silent connections
+SWEEP = 10  # ticks of a tenth of a second between two looks at silent connections, and at new modules
 KEEP_ALIVE = 20  # seconds; clients drop an unused connection after 5 (httpx) or 15 (aiohttp), so that it is they who do
 Loaders = Mapping[str, Callable[[], Translator]]
 Learning = Callable[[], dict[str, Any]]  # `learning.Learning.record`
@@ -60,6 +61,7 @@ class Server(uvicorn.Server):
         self._stop_page: Callable[[], None] | None = None
         self._until = float("inf")  # when those at work must have ended
         self._silent: dict[tuple[Any, Any], float] = {}  # connection and its last request: since when no other comes
+        self._imported = 0  # modules, when they were last set apart
         self._threads = Threads(1, "loading")
 
     def serve(self, sockets: list[socket.socket] | None = None) -> Any:  # a coroutine, as uvicorn has it
@@ -122,6 +124,7 @@ class Server(uvicorn.Server):
         if not await super().on_tick(counter):
             if counter % SWEEP == 0:
                 self._sweep()
+                self._set_apart()
             return False
         if not self.service.draining:
             self.service.draining = True
@@ -156,6 +159,13 @@ class Server(uvicorn.Server):
                 if now - since > self.settings.read_seconds:
                     connection.transport.close()
         self._silent = silent
+
+    def _set_apart(self) -> None:
+        """Have Python's collector pass over what the server consists of, torch after the first look too: to go through
+        all of it, and nothing is garbage, takes up to 0.3 s, in which nobody gets an answer."""
+        if self.service.ready and len(sys.modules) != self._imported:
+            self._imported = len(sys.modules)
+            gc.freeze()
 
 
 def make_server(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,

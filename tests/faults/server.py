@@ -150,4 +150,18 @@ FAULTS = [
         "from seq2see.lens.reading import trace_texts as script\nfrom seq2see.lens.show import script\n",
         tests="tests/serve/test_server.py -k imports",
     ),
+    Fault(
+        "server: the collector goes through what the first look imported",
+        "serve/server.py",
+        "len(sys.modules) != self._imported",
+        "not self._imported",
+        tests="tests/serve/test_server.py -k collector",
+    ),
+    Fault(
+        "server: the collector goes through all of the server",
+        "serve/server.py",
+        "            gc.freeze()",
+        "            pass",
+        tests="tests/serve/test_server.py -k collector",
+    ),
 ]

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import gc
 import json
 import logging
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import httpx
 import psutil
@@ -201,6 +203,26 @@ def test_several_models_serve_their_pairs():
         assert not first.seen and not second.seen
         targets = {one["code"]: one["targets"] for one in client.get("/languages").json()}
         assert targets == {"en": ["fr", "hi"], "fr": ["en"]}
+
+
+def test_the_collector_passes_over_what_the_server_consists_of(monkeypatch):
+    """Gone through with all the rest, it kept every client waiting for a quarter of a second, again and again."""
+
+    def set_apart():
+        deadline = time.monotonic() + 20
+        while not gc.get_freeze_count() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return gc.get_freeze_count() > 1_000
+
+    gc.unfreeze()
+    try:
+        with stub_server():
+            assert set_apart(), "once it is ready"
+            gc.unfreeze()
+            monkeypatch.setitem(sys.modules, "imported_by_the_first_look", types.ModuleType("late"))
+            assert set_apart(), "and what was imported since"
+    finally:
+        gc.unfreeze()
 
 
 # --- ending
