@@ -8,7 +8,7 @@
 layers, widths and vocabulary, whose batches are sorted by length, of 32 and of 64 sentences, the faster counting.
 *latency vs hf*: one sentence at a time, greedy, the median sentence.  *ready tokens*: strings to strings against
 CTranslate2 given tokens and giving tokens.  *torch vs hf*: the torch engine, greedy.  *recipe*: another run against
-this one, both as in *greedy vs hf*.  *cold start*: from `python -c` to the first translation.
+this one, both as in *greedy vs hf* and *beam vs hf*.  *cold start*: from `python -c` to the first translation.
 
 The peer's weights are random, and it is made to end each sentence at the length that ours produced.  Every contender is
 a process of its own with one thread or two (CTranslate2: one for each sentence at work), and they take turns round by

@@ -342,7 +342,7 @@ def print_tables(recipe: dict[str, Any], contenders: list[dict[str, Any]], ratio
 
 
 def main(argv: list[str]) -> None:
-    from seq2see.training.arguments import has_bfloat16
+    from seq2see.training.arguments import has_fast_bfloat16
     from seq2see.training.processes import usable_cores
 
     parser = arguments(__doc__)
@@ -354,7 +354,7 @@ def main(argv: list[str]) -> None:
     args = parser.parse_args(argv)
     if args.quick:
         args.steps, args.rounds, args.only = args.steps or 10, 1, args.only or QUICK
-    bf16 = has_bfloat16(use_cpu=True)
+    bf16 = has_fast_bfloat16(use_cpu=True)
     everybody = all_contenders(usable_cores(), bf16=bf16)
     chosen = [one for one in everybody if not args.only or {one.name, one.group} & set(args.only)]
     if unknown := set(args.only or ()) - {name for one in everybody for name in (one.name, one.group)}:

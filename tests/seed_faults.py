@@ -14,13 +14,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faults import Fault, dialects, lens, lessons, modeling, page, seq2see, serve, server, training
+from faults import Fault, dialects, lasting, lens, lessons, modeling, page, seq2see, serve, server, training
 
 ROOT = Path(__file__).resolve().parent.parent
 
 FAULTS = [
-    *modeling.FAULTS, *training.FAULTS, *lens.FAULTS, *lessons.FAULTS, *serve.FAULTS, *server.FAULTS, *dialects.FAULTS,
-    *seq2see.FAULTS, *page.FAULTS,
+    *modeling.FAULTS, *training.FAULTS, *lasting.FAULTS, *lens.FAULTS, *lessons.FAULTS, *serve.FAULTS, *server.FAULTS,
+    *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS,
 ]  # fmt: skip
 
 

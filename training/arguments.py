@@ -37,7 +37,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
         default=0, metadata={"help": "processes to train in without a GPU; 0: one per core, if batches are large"}
     )
 
-    bf16: bool | None = None  # None: bfloat16 where the hardware has it, else float32
+    bf16: bool | None = None  # None: bfloat16 where it is faster than float32
     num_train_epochs: float = 20
     learning_rate: float = 3e-3
     lr_scheduler_type: str = "inverse_sqrt"
@@ -66,18 +66,18 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
         if not (torch.cuda.is_available() or torch.backends.mps.is_available()):
             self.use_cpu = True
         if self.bf16 is None:
-            self.bf16 = not self.fp16 and has_bfloat16(self.use_cpu)
+            self.bf16 = not self.fp16 and has_fast_bfloat16(self.use_cpu)
         super().__post_init__()
         if self.patience and self.eval_strategy == "no":
             raise ValueError("patience counts evaluations, and eval_strategy=no makes none; set patience=0")
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
 
 
-def has_bfloat16(use_cpu: bool) -> bool:
+def has_fast_bfloat16(use_cpu: bool) -> bool:
     """Whether the hardware multiplies bfloat16 faster than float32.
 
     Emulated, it is slower; and Intel's AVX512_BF16 without AMX, as virtual machines may have it, has half the speed of
-    float32 where AMD's has twice.  Told by what the processor is, not by a stopwatch: a run and its resumption agree.
+    float32.  Told by what the processor is, not by a stopwatch: a run and its resumption agree.
     """
     if use_cpu:
         return torch.cpu._is_amx_tile_supported() or (torch.cpu._is_avx512_bf16_supported() and is_made_by_amd())

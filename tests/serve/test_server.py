@@ -206,7 +206,7 @@ def test_several_models_serve_their_pairs():
 
 
 def test_the_collector_passes_over_what_the_server_consists_of(monkeypatch):
-    """Gone through with all the rest, it kept every client waiting for a quarter of a second, again and again."""
+    """Gone through with all the rest, it kept every client waiting for up to 0.28 s."""
 
     def set_apart():
         deadline = time.monotonic() + 20
