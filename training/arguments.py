@@ -12,7 +12,7 @@ from transformers import Seq2SeqTrainingArguments
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and eleven fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and twelve fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -22,6 +22,9 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     max_tokens: int = field(default=4096, metadata={"help": "most pieces in one side of a batch, padding counted"})
     ema_decay: float = field(default=0.0, metadata={"help": "decay of the averaged weights; 0 keeps no average"})
     r_drop: float = field(default=0.0, metadata={"help": "weight of the divergence of two dropout passes; 0: one pass"})
+    muon: float = field(
+        default=0.0, metadata={"help": "matrices are Muon's, with so many times AdamW's step; 0: all is optim's"}
+    )
     patience: int = field(default=0, metadata={"help": "stop after so many evaluations without a gain; 0 never"})
     on_bad_loss: Literal["stop", "skip"] = field(
         default="stop", metadata={"help": "what to do about a batch whose loss is no number, or far too large"}
@@ -70,6 +73,8 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
         super().__post_init__()
         if self.patience and self.eval_strategy == "no":
             raise ValueError("patience counts evaluations, and eval_strategy=no makes none; set patience=0")
+        if not 0 <= self.muon < float("inf"):
+            raise ValueError(f"muon={self.muon}: expected so many times AdamW's step, such as 2, or 0 for none")
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
 
 

@@ -42,6 +42,7 @@ from seq2see.training.kernels import fast_kernels
 from seq2see.training.lasting import LastingTrainer
 from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
 from seq2see.training.metrics import score
+from seq2see.training.muon import Muon, grouped
 from seq2see.training.progress import LogLines, Pace, ProgressBar
 from seq2see.training.stopping import leave_signals_to_parent
 from seq2see.training.translation import translate_pairs
@@ -58,6 +59,7 @@ class Seq2SeeTrainer(LastingTrainer):
     control: TrainerControl  # what the callbacks have asked for; Trainer makes it
 
     args: Seq2SeeTrainingArguments
+    optimizer: torch.optim.Optimizer | None
 
     def __init__(
         self,
@@ -97,6 +99,22 @@ class Seq2SeeTrainer(LastingTrainer):
         self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
         self.bar = ProgressBar()
         self.add_callback(LogLines(self.pace) if args.disable_tqdm else self.bar)
+
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+        args = self.args
+        if self.optimizer is None and args.muon:
+            groups = grouped(
+                self.model, decayed=self.get_decay_parameter_names(self.model), weight_decay=args.weight_decay
+            )
+            self.optimizer = Muon(
+                groups,
+                lr=args.learning_rate,
+                betas=(args.adam_beta1, args.adam_beta2),
+                eps=args.adam_epsilon,
+                scale=args.muon,
+                dtype=torch.bfloat16 if args.bf16 else torch.float32,
+            )
+        return super().create_optimizer(model)
 
     # Data
 
