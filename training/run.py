@@ -53,7 +53,7 @@ from seq2see.training.trainer import Seq2SeeTrainer
 from seq2see.whole import write_whole
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
-SHARED_SECTIONS = ("data", "tokenizer", "model")  # what must not change when a run is resumed
+SHARED_SECTIONS = ("data", "tokenizer", "model")  # which must not change when a run is resumed
 
 
 def train(args: argparse.Namespace) -> int:
@@ -212,16 +212,23 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
         say(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
     if checkpoint and (output / "run.yaml").exists():
-        before, now = asdict(load_config(str(output / "run.yaml"))), asdict(config)
-        for section in SHARED_SECTIONS:
-            for key, value in now[section].items():
-                if before[section][key] != value:
-                    raise UserError(
-                        f"{section}.{key} is {value!r}, but the run in {output} has {before[section][key]!r};"
-                        " resume with the same, or give another training.output_dir",
-                        exit_code=2,
-                    )
+        before = what_stays(load_config(str(output / "run.yaml")))
+        for name, value in what_stays(config).items():
+            if before[name] != value:
+                raise UserError(
+                    f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
+                    " resume with the same, or give another training.output_dir",
+                    exit_code=2,
+                )
     return checkpoint
+
+
+def what_stays(config: RunConfig) -> dict[str, Any]:
+    """The settings that must not change when a run is resumed, the optimizer's kind among them: a checkpoint has its
+    state."""
+    sections, default = asdict(config), Seq2SeeTrainingArguments
+    shared = {f"{section}.{key}": value for section in SHARED_SECTIONS for key, value in sections[section].items()}
+    return shared | {f"training.{key}": config.training.get(key, getattr(default, key)) for key in ("optim", "muon")}
 
 
 def make_model(

@@ -383,4 +383,11 @@ FAULTS = [
         "self.__dict__.setdefault(str(id(weight)), torch.zeros_like(weight)) for weight in weights",
         tests="tests/training/test_trajectory.py -k resuming",
     ),
+    Fault(
+        "a run is resumed by another optimizer",
+        "training/run.py",
+        'for key in ("optim", "muon")}',
+        "for key in ()}",
+        tests="tests/training/test_run.py -k over",
+    ),
 ]

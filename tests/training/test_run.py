@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -100,8 +101,10 @@ def test_a_run_is_never_trained_over(run, toy_file, capsys):
     data = f"data.path={toy_file}"
     assert train(data, f"training.output_dir={run}") == 2
     assert "already holds a run" in last_error(capsys)
-    assert train(data, f"training.output_dir={run}", "training.resume=true", "tokenizer.vocab_size=350") == 2
-    assert "tokenizer.vocab_size is 350, but the run" in last_error(capsys)
+    for changed in ("tokenizer.vocab_size=350", "training.muon=3.0", "training.optim=adafactor"):
+        assert train(data, f"training.output_dir={run}", "training.resume=true", changed) == 2
+        name, value = changed.split("=")
+        assert re.search(rf"{name} is '?{value}'?, but the run", last_error(capsys))
     assert (run / "model.safetensors").stat().st_mtime_ns == before
 
 
