@@ -3,9 +3,10 @@
     python benchmarks/_clients.py URL < plan.json       {"texts": [...], "clients": 64, "rate": null, "seconds": 5, ...}
 
 Each client is one connection that asks for a text, waits for the answer and asks for the next, until the texts are all
-asked for or the time is up.  With `rate`, requests are begun so many a second, whether or not those before are
-answered.  Prints JSON: of each request the text's number, the status, the seconds, and the translation.  HTTP is
-written by hand: a client library would need more of the two cores than the server does.
+asked for or the time is up.  With `rate`, all connections are opened first, and requests are then begun so many a
+second, whether or not those before are answered.  Prints JSON: of each request the text's number, the status, the
+seconds, and the translation.  HTTP is written by hand: a client library would need more of the two cores than the
+server does.
 """
 
 import asyncio
@@ -23,10 +24,13 @@ class Client:
         self.path, self.settings = path, settings
         self.reader = self.writer = None
 
+    async def open(self):
+        self.reader, self.writer = await asyncio.open_connection(self.address.hostname, self.address.port)
+
     async def ask(self, text):
         """Status, Retry-After and body of a request for one translation."""
         if self.writer is None:
-            self.reader, self.writer = await asyncio.open_connection(self.address.hostname, self.address.port)
+            await self.open()
         body = json.dumps({"texts": [text], **self.settings}).encode()
         head = f"POST {self.path} HTTP/1.1\r\nHost: {self.address.netloc}\r\nContent-Type: application/json\r\n"
         self.writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
@@ -46,6 +50,10 @@ class Client:
 async def run(url, plan):
     texts, records = plan["texts"], []
     todo = iter(range(len(texts)))
+    clients = [Client(url, plan["path"], plan["settings"]) for _ in range(plan["clients"])]
+    if plan["rate"] is not None:
+        for client in clients:
+            await client.open()
     stop = time.perf_counter() + plan["seconds"]
 
     async def one(client, number):
@@ -66,7 +74,6 @@ async def run(url, plan):
         client.close()
 
     began = time.perf_counter()
-    clients = [Client(url, plan["path"], plan["settings"]) for _ in range(plan["clients"])]
     if plan["rate"] is None:
         await asyncio.gather(*map(one_after_the_other, clients))
     else:
