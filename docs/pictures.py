@@ -1,0 +1,114 @@
+"""Takes the pictures of the page in docs/ anew.
+
+    python docs/pictures.py RUN     RUN: the built-in model, runs/storybook by default; it needs Chromium
+
+Of RUN the page shows what `seq2see align RUN --trust` and `seq2see heads RUN` have found, if they came before.  Look is
+shown at the head of cross-attention that looks most at *tired* in the step which writes *il*.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from seq2see import Translator
+
+DOCS = Path(__file__).resolve().parent
+SENTENCE = "The cat did not cross the street because it was too tired."
+
+
+@contextlib.contextmanager
+def served(run: str) -> Iterator[str]:
+    """The address of `seq2see serve`."""
+    command = [sys.executable, "-m", "seq2see", "serve", run, "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://[\d.]+:\d+", line)
+        if not found:
+            raise RuntimeError(line)
+        try:
+            yield f"{found[0]}/ui/"
+        finally:
+            process.terminate()
+
+
+def head_for_tired(run: str) -> tuple[int, int]:
+    """Layer and head."""
+    translator = Translator.from_pretrained(run, engine="torch")
+    [trace] = translator.look(translator(SENTENCE, source="en", target="fr"))
+    row = [piece.text for piece in trace.target].index("il")
+    column = [piece.text for piece in trace.source].index("tired")
+    weights = trace.maps("cross", "raw")[:, :, row, column]
+    layer, head = divmod(int(weights.argmax()), weights.shape[1])
+    print(f"cross-attention, layer {layer}, head {head}: {weights.max():.2f} on tired")
+    return layer, head
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, url: str, *, width: int, scheme: str, height: int = 900) -> Iterator[Page]:
+    tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    tab.set_default_timeout(60_000)
+    tab.goto(url)
+    tab.locator("textarea.tr-text:not([disabled])").wait_for(state="attached")
+    yield tab
+    tab.close()
+
+
+def keep(tab: Page, name: str, *, whole: bool = True) -> None:
+    with Image.open(io.BytesIO(tab.screenshot(full_page=whole))) as picture:
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(DOCS / name, optimize=True)  # a third of the size; no colour is off by more than some eight levels
+        print(f"docs/{name}: {picture.width} x {picture.height}, {(DOCS / name).stat().st_size / 1000:.0f} kB")
+
+
+def translate_tab(browser: Browser, url: str, *, width: int, scheme: str) -> None:
+    """One word of a sentence changed, and a word pointed at."""
+    with opened(browser, url, width=width, scheme=scheme) as tab:
+        for word in ("chased", "fled from"):
+            tab.get_by_role("button", name=word, exact=True).click()
+            tab.wait_for_function("""() => /^Point/.test(document.querySelector('.tr-caption').textContent)
+                && document.querySelector('.tr').dataset.busy === 'false'
+                && !document.querySelector('.ow-result').hidden""")
+        tab.wait_for_timeout(500)
+        keep(tab, f"translate-{width}-{scheme}.png")
+
+
+def look_tab(browser: Browser, url: str, head: tuple[int, int], *, width: int, scheme: str, first: bool) -> None:
+    """The map of that head, at the step that writes *il*; `first` is also kept as the first picture of README."""
+    link = urlencode({"text": SENTENCE, "from": "en", "to": "fr", "look": ",".join(["cross", *map(str, head)])})
+    with opened(browser, f"{url}?{link}", width=width, scheme=scheme, height=1180) as tab:
+        tab.locator(".s2s-scroll canvas").wait_for()
+        tab.locator(".s2s-piece", has_text=re.compile("^il")).click()
+        tab.wait_for_timeout(1_000)
+        keep(tab, f"look-{width}-{scheme}.png")
+        if first:
+            keep(tab, "page.png", whole=False)
+
+
+def main() -> None:
+    run = (*sys.argv[1:], "runs/storybook")[0]
+    head = head_for_tired(run)
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    with served(run) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        for width in (1440, 768, 390):
+            for scheme in ("light", "dark"):
+                translate_tab(browser, url, width=width, scheme=scheme)
+        for width, scheme in ((1440, "light"), (1440, "dark"), (390, "light")):
+            look_tab(browser, url, head, width=width, scheme=scheme, first=(width, scheme) == (1440, "light"))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
