@@ -73,7 +73,7 @@ def keep(tab: Page, name: str, *, whole: bool = True) -> None:
 
 
 def translate_tab(browser: Browser, url: str, *, width: int, scheme: str) -> None:
-    """One word of a sentence changed, and a word pointed at."""
+    """One word of a sentence changed."""
     with opened(browser, url, width=width, scheme=scheme) as tab:
         for word in ("chased", "fled from"):
             tab.get_by_role("button", name=word, exact=True).click()
@@ -98,8 +98,10 @@ def look_tab(browser: Browser, url: str, head: tuple[int, int], *, width: int, s
 
 def main() -> None:
     run = (*sys.argv[1:], "runs/storybook")[0]
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        sys.exit("there is no Chromium to take pictures with: install it")
     head = head_for_tired(run)
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with served(run) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for width in (1440, 768, 390):
