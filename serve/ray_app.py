@@ -15,120 +15,52 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from ray import serve
 from ray.exceptions import RayActorError
 from ray.serve.exceptions import BackPressureError
 
 from seq2see.errors import UserError
-from seq2see.serve.access import Access, Caller, read_keys
 from seq2see.serve.app import make_app
 from seq2see.serve.guard import Receive, Scope, Send
 from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Request, Service
+from seq2see.serve.replicated import Answer, Replica, Replicated
 from seq2see.serve.settings import ServerSettings, read_settings
 from seq2see.serve.translator import EngineName, Translator
-
-if TYPE_CHECKING:
-    from seq2see.lens.trace import Trace
-    from seq2see.serve.jobs import Translation
 
 AT_WORK = 64  # requests in one engine, which batches them
 WAITING = 256  # requests that wait for an engine, at the front
 AIM = 16  # requests at work in each engine, which Ray starts and stops engines to keep
-WITHIN = Caller(None, "the front")
-
-
-class Answer(NamedTuple):
-    """What an engine says: a result, or the parts of a `Refusal`, which Ray would wrap as an error of its own."""
-
-    result: Any
-    refused: tuple[int, str, str, int | None] | None = None
-
-
-class EngineCard(NamedTuple):
-    name: str
-    precision: str
-
-
-@dataclass(frozen=True)
-class ModelCard:
-    """What the front knows of a model, in the words of a `Translator`."""
-
-    name: str
-    language_pairs: list[tuple[str, str]]
-    engine: EngineCard
+DELAYS = {"upscale_delay_s": 30, "downscale_delay_s": 600}  # as Ray has them
 
 
 @serve.deployment(max_ongoing_requests=AT_WORK, max_queued_requests=WAITING)
-class Engines:
-    """One engine, in a process of its own; all of its replicas are alike."""
+class Engines(Replica):
+    """One engine, in a process of its own."""
 
     def __init__(self, runs: Sequence[str], settings: ServerSettings, engine: EngineName):
-        models = {Path(run).name: Translator.from_pretrained(run, engine=engine) for run in runs}
-        self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front has counted
-
-    async def describe(self) -> dict[str, ModelCard]:
-        return {
-            name: ModelCard(one.name, one.language_pairs, EngineCard(one.engine.name, one.engine.precision))
-            for name, one in self.service.models.items()
-        }
-
-    async def translate(self, request: Request) -> Answer:
-        return await _answer(self.service.translate(request, caller=WITHIN))
-
-    async def look(self, request: Request, alternative: int, views: Sequence[str]) -> Answer:
-        return await _answer(
-            self.service.translate_and_look(request, caller=WITHIN, alternative=alternative, views=views))
+        super().__init__({Path(run).name: Translator.from_pretrained(run, engine=engine) for run in runs}, settings)
 
 
-async def _answer(work: Awaitable[Any]) -> Answer:
-    try:
-        return Answer(await work)
-    except Refusal as error:
-        return Answer(None, (error.status, error.code, error.message, error.retry_after))
+class ByRay(Replicated):
+    """`engines` is Ray's handle of them."""
 
-
-class Replicated(Service):
-    """A `Service` whose translators are elsewhere: `engines` is Ray's handle of them."""
-
-    def __init__(self, engines: Any, *, settings: ServerSettings):
-        super().__init__(settings=settings, access=Access(read_keys(settings.keys_file), rate=settings.rate))
+    def __init__(self, engines: Any, settings: ServerSettings):
+        super().__init__(settings)
         self._engines = engines
 
-    async def begin(self) -> None:
-        """Wait for the first engine."""
-        self.models = await self._engines.describe.remote()
-        self.ready = True
-
-    async def _translate(self, request: Request) -> list[Translation]:
-        translations: list[Translation] = await self._ask("translate", request)
-        return translations
-
-    async def translate_and_look(
-        self, request: Request, *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",)
-    ) -> tuple[list[Translation], list[Trace]]:
-        async with self._serving(request, caller, seconds=self.settings.look_seconds):
-            both: tuple[list[Translation], list[Trace]] = await self._ask("look", request, alternative, tuple(views))
-            return both
-
-    async def _ask(self, method: str, *arguments: Any) -> Any:
+    async def send(self, method: str, *arguments: Any) -> Answer:
         for _ in range(2):
             try:
-                answer = await getattr(self._engines, method).remote(*arguments)
+                answer: Answer = await getattr(self._engines, method).remote(*arguments)
+                return answer
             except BackPressureError:
                 raise self.refuse_busy() from None
             except RayActorError:  # its process or its machine is gone
                 continue
-            if answer.refused is not None:
-                status, code, message, retry_after = answer.refused
-                raise Refusal(status, code, message, retry_after=retry_after)
-            return answer.result
         raise Refusal(503, "engine_lost", "the engine was lost twice: try again in a few seconds", retry_after=5)
 
 
@@ -155,7 +87,7 @@ class Front:
     """The server without its engines."""
 
     async def __init__(self, engines: Any, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
-        service = Replicated(engines, settings=settings)
+        service = ByRay(engines, settings)
         await service.begin()
         door.app = make_app(service, settings, host="0.0.0.0")
         if settings.page:
@@ -168,14 +100,21 @@ class Front:
 
 
 def application(arguments: dict[str, str]) -> serve.Application:
-    """For `serve run`: `models` (commas between), `config` (a YAML), `engine`, and how many, `least` and `most`."""
-    unknown = set(arguments) - {"models", "config", "engine", "least", "most"}
+    """For `serve run`: `models` (commas between), `config` (a YAML), `engine`, how many, `least` and `most`, and the
+    seconds that another number must have been right for, `upscale_delay_s` and `downscale_delay_s`.
+    """
+    unknown = set(arguments) - {"models", "config", "engine", "least", "most", *DELAYS}
     if unknown or not arguments.get("models"):
-        raise UserError("expected models=RUN[,RUN] and perhaps config=FILE, engine=NAME, least=N, most=N", exit_code=2)
+        raise UserError(
+            "expected models=RUN[,RUN] and perhaps config=FILE, engine=NAME, least=N, most=N, upscale_delay_s=SECONDS,"
+            " downscale_delay_s=SECONDS",
+            exit_code=2,
+        )
     settings = read_settings(arguments.get("config"))
     least = int(arguments.get("least", 1))
     scaling = {"min_replicas": least, "max_replicas": max(least, int(arguments.get("most", 4))),
-               "target_ongoing_requests": AIM}  # fmt: skip
+               "target_ongoing_requests": AIM,
+               **{name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}}  # fmt: skip
     many: Any = Engines  # the decorator has made them Ray's
     one: Any = Front
     engines = many.options(autoscaling_config=scaling).bind(

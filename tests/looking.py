@@ -5,6 +5,7 @@ import threading
 import time
 
 import gradio as gr
+import httpx
 import uvicorn
 
 from seq2see.serve.guard import PAGE
@@ -28,6 +29,15 @@ def serving(service, **settings):
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}{PAGE}"
     server.force_exit = server.should_exit = True
     thread.join(30)
+
+
+def call(url, name, value):
+    """What Look's function of that name answers: the status and the answer."""
+    config = httpx.get(f"{url}/config").json()
+    [component] = [one["id"] for one in config["components"] if "maps" in (one["props"].get("server_fns") or ())]
+    body = {"data": value, "component_id": component, "fn_name": name, "session_hash": "tests"}
+    answer = httpx.post(f"{url}/gradio_api/component_server", json=body, timeout=60)
+    return answer.status_code, answer.json()
 
 
 def thumb(tab, name):

@@ -14,7 +14,7 @@ from seq2see.serve.ui.components import asset, element
 from seq2see.serve.ui.panels import HeadQuestion, Question, answering
 from seq2see.serve.ui.panels import asset as panel
 from seq2see.serve.ui.panels.arithmetic import arithmetic
-from seq2see.serve.ui.panels.maps import MapsQuestion, PageQuestion, maps, take
+from seq2see.serve.ui.panels.maps import PageQuestion, maps, take
 from seq2see.serve.ui.panels.step import layers
 from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
 from seq2see.serve.ui.panels.training import CheckpointQuestion, training
@@ -26,7 +26,7 @@ PANELS = ("asking", "layers", "arithmetic", "switch_off", "side_by_side", "what_
 
 def explorer(service: Service, **settings: Any) -> gr.HTML:
     functions = [
-        answering(service, "maps", MapsQuestion, maps(service)),
+        maps(service),
         answering(service, "take", PageQuestion, take),
         answering(service, "layers", Question, layers),
         answering(service, "arithmetic", HeadQuestion, arithmetic),
@@ -34,7 +34,7 @@ def explorer(service: Service, **settings: Any) -> gr.HTML:
         answering(service, "tree", TreeQuestion, tree),
         answering(service, "words", WordsQuestion, words),
         answering(service, "near", NearQuestion, near),
-        answering(service, "training", CheckpointQuestion, training()),
+        answering(service, "training", CheckpointQuestion, training),
         what_if(service),
     ]
     js = "\n".join([script(), *(panel(f"{name}.js") for name in PANELS), asset("copying.js"), asset("explorer.js")])

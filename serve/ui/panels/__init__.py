@@ -77,14 +77,17 @@ def answering(service: Service, name: str, question: type[Question],
     """
 
     async def answer(value: Any, request: gr.Request) -> dict[str, Any]:
-        async def ask() -> dict[str, Any]:
-            asked = read(question, value)
-            return await service.examine(asked.texts, lambda translator: work(translator, asked),
-                                         model=asked.shown.model, caller=service.access.caller(request))
-        return await told(ask)
+        return await told(lambda: examined(service, read(question, value), work, request))
 
     answer.__name__ = name
     return answer
+
+
+async def examined(service: Service, asked: Any, work: Callable[[Translator, Any], dict[str, Any]],
+                   request: gr.Request) -> dict[str, Any]:
+    """What `work` finds, wherever the model is: it may know of its question alone, and is sent there by pickle."""
+    return await service.examine(asked.texts, lambda translator: work(translator, asked), model=asked.shown.model,
+                                 caller=service.access.caller(request))
 
 
 async def told(ask: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The maps of the part looked at: the weights at once, the other views one by one, as they are asked for."""
 
-from collections.abc import Callable
 from typing import Any, Literal
+
+import gradio as gr
 
 from seq2see.errors import UserError
 from seq2see.lens.files import to_json
@@ -9,7 +10,7 @@ from seq2see.lens.show import to_html, view_data
 from seq2see.lens.trace import VIEWS
 from seq2see.serve.service import Service
 from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Question
+from seq2see.serve.ui.panels import Answer, Question, examined, read, told
 
 LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
 
@@ -22,19 +23,27 @@ class PageQuestion(Question):
     form: Literal["html", "json"]
 
 
-def maps(service: Service) -> Callable[[Translator, MapsQuestion], dict[str, Any]]:
-    """What the drawing draws, and which views and models there are; for another view than "raw" that view alone."""
+def maps(service: Service) -> Answer:
+    """The function for the browser: what the drawing draws, and which views and models there are; for another view
+    than "raw" that view alone."""
 
-    def answer(translator: Translator, asked: MapsQuestion) -> dict[str, Any]:
-        offered = _offered(asked)
-        if asked.view not in offered:
-            raise UserError(f"the text is too long for this view: {LONGEST_IN_ALL_VIEWS} characters at most")
-        trace = asked.trace(translator, asked.view)
-        data = view_data(trace, **_said(translator, asked))
-        more = {"offered": offered, "models": list(service.models)}
-        return data | more if asked.view == "raw" else data["views"][asked.view]
+    async def maps(value: Any, request: gr.Request) -> dict[str, Any]:
+        async def ask() -> dict[str, Any]:
+            asked = read(MapsQuestion, value)
+            found = await examined(service, asked, _maps, request)
+            return found | {"models": list(service.models)} if asked.view == "raw" else found
 
-    return answer
+        return await told(ask)
+
+    return maps
+
+
+def _maps(translator: Translator, asked: MapsQuestion) -> dict[str, Any]:
+    offered = _offered(asked)
+    if asked.view not in offered:
+        raise UserError(f"the text is too long for this view: {LONGEST_IN_ALL_VIEWS} characters at most")
+    data = view_data(asked.trace(translator, asked.view), **_said(translator, asked))
+    return data | {"offered": offered} if asked.view == "raw" else data["views"][asked.view]
 
 
 def take(translator: Translator, asked: PageQuestion) -> dict[str, Any]:

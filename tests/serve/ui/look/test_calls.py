@@ -1,15 +1,12 @@
 """What Look calls on the server, anybody can call: every call is checked."""
 
-import httpx
+import asyncio
+
 import pytest
+from looking import call, serving
+from replicas import Wired
 
-
-def call(url, name, value):
-    config = httpx.get(f"{url}/config").json()
-    [component] = [one["id"] for one in config["components"] if one["type"] == "html"]
-    body = {"data": value, "component_id": component, "fn_name": name, "session_hash": "tests"}
-    answer = httpx.post(f"{url}/gradio_api/component_server", json=body, timeout=60)
-    return answer.status_code, answer.json()
+from seq2see.serve.settings import ServerSettings
 
 
 @pytest.mark.parametrize(("name", "value", "told"), [
@@ -47,3 +44,34 @@ def test_ids_that_are_no_pieces_are_refused(url, shown):
     part = shown.plain()["parts"][0] | {"ids": [10**6]}
     _, answer = call(url, "maps", {"shown": shown.plain() | {"parts": [part]}})
     assert "expected ids of pieces" in answer["error"]
+
+
+@pytest.fixture(scope="module")
+def distant(translator):
+    """The page of a front whose engine is elsewhere."""
+    service = Wired({"tiny": translator, "other": translator}, ServerSettings(rate=0))
+    asyncio.run(service.begin())
+    with serving(service) as address:
+        yield address
+    service.close()
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("maps", {}),
+    ("maps", {"view": "norm"}),
+    ("take", {"form": "json"}),
+    ("layers", {}),
+    ("arithmetic", {"kind": "cross", "layer": 0, "head": 0, "row": 1}),
+    ("switch_off", {"heads": [["cross", 0, 0]]}),
+    ("what_if", {"text": "The box."}),
+    ("tree", {"num_beams": 2}),
+    ("words", {"word": "cat", "sentences": ["the cat did", "the cat"]}),
+    ("near", {"word": "cat"}),
+    ("training", {}),
+    ("training", {"step": 5}),
+    ("training", {"step": 4}),
+])
+def test_an_engine_elsewhere_answers_as_one_at_hand(url, distant, shown, name, value):
+    answers = [call(address, name, {"shown": shown.plain(), **value}) for address in (url, distant)]
+    assert answers[0] == answers[1]
+    assert ("error" in answers[0][1]) is (value == {"step": 4})
