@@ -121,6 +121,7 @@ def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
     found += [Contender(f"no {name}", "steps", what, without=(name,)) for name, what in STEPS.items()]
     found.append(Contender("no bf16", "steps", "float32", ("training.bf16=false",)))
     found.append(Contender("no processes", "steps", f"one process of {cores} threads", alone, variables=threads))
+    found.append(Contender("processes", "steps", f"{cores} processes", (f"training.cpu_processes={cores}",)))
     everything = tuple(name for name in STEPS if name != "short attention")
     overrides = (*alone, "training.bf16=false")
     return [*found, Contender("no step at all", "steps", "none of these", overrides, everything, threads)]

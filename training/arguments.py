@@ -37,7 +37,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     guided_links: str | None = field(default=None, metadata={"help": "Pharaoh file; storybook has its own"})
 
     cpu_processes: int = field(
-        default=0, metadata={"help": "processes to train in without a GPU; 0: one per core, if batches are large"}
+        default=0, metadata={"help": "processes to train in without a GPU; 0: by cores, processor and batches"}
     )
 
     bf16: bool | None = None  # None: bfloat16 where it is faster than float32

@@ -1,5 +1,8 @@
 """All cores of a CPU at work: one process of one thread for each, which is faster than one process of several threads.
 
+Not with AMX: it makes matrix products so short that what processes tell each other costs more than they spare, and one
+process of two threads is the faster one.
+
 The processes train one model together, as under `torchrun`: each computes the gradients of its share of every batch.
 The first is the one that was started; the others are started here, do as it does, and say nothing.
 """
@@ -38,7 +41,14 @@ def choose_count(config: RunConfig) -> int:
     if not settings.get("use_cpu") and (torch.cuda.is_available() or torch.backends.mps.is_available()):
         return 1
     batch = settings.get("max_tokens", Seq2SeeTrainingArguments.max_tokens)
-    return settings.get("cpu_processes") or max(1, min(usable_cores(), batch // SHARE, MOST))
+    return settings.get("cpu_processes") or max(1, min(usable_cores() // best_threads(), batch // SHARE, MOST))
+
+
+def best_threads() -> int:
+    """How many threads a process is best given, if there are the cores: told by what the processor is, as in
+    `has_fast_bfloat16`.
+    """
+    return 2 if torch.cpu._is_amx_tile_supported() else 1
 
 
 @contextmanager
@@ -51,17 +61,18 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
     if count == 1:
         yield
         return
-    before, threads = dict(os.environ), torch.get_num_threads()
+    before, threads_before = dict(os.environ), torch.get_num_threads()
+    threads = min(best_threads(), max(1, usable_cores() // count))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     os.environ.update(
-        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(count), OMP_NUM_THREADS="1", RANK="0",
-        LOCAL_RANK="0", LOCAL_WORLD_SIZE=str(count),
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(count), LOCAL_WORLD_SIZE=str(count), RANK="0",
+        LOCAL_RANK="0", OMP_NUM_THREADS=str(threads),
     )
     if sys.platform in LOOPBACK:
         os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     others: list[subprocess.Popen[bytes]] = []
     try:
         others += (start_follower(config, rank) for rank in range(1, count))
@@ -87,7 +98,7 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
                 other.kill()
         os.environ.clear()
         os.environ.update(before)
-        torch.set_num_threads(threads)
+        torch.set_num_threads(threads_before)
 
 
 def start_follower(config: RunConfig, rank: int) -> "subprocess.Popen[bytes]":
@@ -124,7 +135,7 @@ def follow() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     from seq2see.training.run import run_experiment
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     print("ready", flush=True)
     torch.distributed.init_process_group("gloo")
     try:

@@ -390,4 +390,18 @@ FAULTS = [
         "for key in ()}",
         tests="tests/training/test_run.py -k over",
     ),
+    Fault(
+        "with AMX as many processes as without",
+        "training/processes.py",
+        "return 2 if torch.cpu._is_amx_tile_supported() else 1",
+        "return 1",
+        tests="tests/training/test_processes.py",
+    ),
+    Fault(
+        "each process takes as many threads as if it were alone",
+        "training/processes.py",
+        "threads = min(best_threads(), max(1, usable_cores() // count))",
+        "threads = best_threads()",
+        tests="tests/training/test_processes.py",
+    ),
 ]

@@ -1,0 +1,64 @@
+"""How many processes train on a CPU, and with how many threads each."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from seq2see.training import processes
+from seq2see.training.config import load_config
+from seq2see.training.processes import choose_count, on_all_cores
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    def pretend(cores, *, amx):
+        monkeypatch.delenv("RANK", raising=False)
+        monkeypatch.setattr(processes, "usable_cores", lambda: cores)
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+
+    return pretend
+
+
+@pytest.mark.parametrize(
+    ("cores", "amx", "pieces", "settings", "count"),
+    [
+        (1, False, 2048, [], 1),
+        (2, False, 2048, [], 2),
+        (2, False, 512, [], 1),  # a batch too small to share
+        (4, False, 1024, [], 2),
+        (64, False, 8192, [], 8),
+        (1, True, 2048, [], 1),
+        (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
+        (4, True, 2048, [], 2),
+        (2, True, 2048, ["training.cpu_processes=2"], 2),
+        (2, False, 2048, ["training.cpu_processes=1"], 1),
+    ],
+)
+def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, pieces, settings, count):
+    machine(cores, amx=amx)
+    assert choose_count(load_config("storybook", [f"training.max_tokens={pieces}", *settings])) == count
+
+
+@pytest.mark.parametrize(
+    ("cores", "amx", "threads"), [(2, False, 1), (2, True, 1), (4, False, 1), (4, True, 2), (8, True, 2)]
+)
+def test_two_processes_share_the_cores(machine, monkeypatch, cores, amx, threads):
+    """What the second is told is what the first has, and afterwards all is as it was."""
+    before, environment = torch.get_num_threads(), dict(os.environ)
+    told = []
+
+    def start(config, rank):
+        told.append(os.environ["OMP_NUM_THREADS"])
+        return subprocess.Popen([sys.executable, "-c", "print()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    machine(cores, amx=amx)
+    monkeypatch.setattr(processes, "start_follower", start)
+    monkeypatch.setattr(torch.distributed, "init_process_group", lambda backend: None)
+    with on_all_cores(load_config("storybook", ["training.cpu_processes=2"])):
+        assert (told, torch.get_num_threads()) == ([str(threads)], threads)
+    assert (torch.get_num_threads(), dict(os.environ)) == (before, environment)
