@@ -1,0 +1,119 @@
+"""Ray Serve starts a second engine when many come and stops it when they have gone: is a request lost on the way?
+
+    python benchmarks/scaling.py RUN            RUN: a trained model, runs/storybook by default; some two minutes
+    python benchmarks/scaling.py RUN --quick    without the last twenty seconds of each load
+
+Needs the extra `ray`.  A cluster of this machine alone, one engine at least and two at most, which Ray may start and
+stop after five seconds (30 and 600 otherwise).  Three loads: few clients; many, until there are two engines; few, until
+there is one.  Each client asks for a text and, when it has the answer, for the next.  *lost*: no answer, or none within
+a minute; *wrong*: another translation than the engine gives alone, or a status other than 200 and a 503 with
+Retry-After.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import socket
+import sys
+import time
+from collections import Counter
+from importlib.util import find_spec
+from typing import Any
+
+import httpx
+from _frame import arguments, end, is_trained, sentences, show
+
+LOADS = ((2, 1), (48, 2), (2, 1))  # clients, and engines to wait for
+PATIENCE = 180  # seconds for Ray to start or stop an engine
+LONGER = 20  # seconds that a load goes on with the engines it waited for
+DELAY = 5
+
+
+def running_engines() -> int:
+    from ray import serve
+
+    [application] = serve.status().applications.values()
+    return application.deployments["Engines"].replica_states.get("RUNNING", 0)
+
+
+async def measure(url: str, expected: dict[str, str], *, longer: float) -> list[dict[str, Any]]:
+    texts = itertools.cycle(expected)
+    loads = []
+
+    async def one(client: httpx.AsyncClient, over: asyncio.Event, seen: Counter[str]) -> None:
+        while not over.is_set():
+            text = next(texts)
+            try:
+                answer = await client.post(f"{url}/v1/translate", json={"texts": [text], "num_beams": 1})
+            except httpx.HTTPError as error:
+                print(f"lost: {error!r}", file=sys.stderr)
+                seen["lost"] += 1
+                continue
+            if answer.status_code == 503 and answer.headers.get("retry-after"):
+                seen["refused"] += 1
+                await asyncio.sleep(0.1)
+            elif answer.status_code == 200 and answer.json()["translations"][0]["text"] == expected[text]:
+                seen["right"] += 1
+            else:
+                print(f"wrong: {answer.status_code} {answer.text}", file=sys.stderr)
+                seen["wrong"] += 1
+
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(timeout=60, limits=limits) as client:
+        for clients, wanted in LOADS:
+            over, seen, began = asyncio.Event(), Counter(), time.perf_counter()
+            work = [asyncio.create_task(one(client, over, seen)) for _ in range(clients)]
+            before = engines = await asyncio.to_thread(running_engines)
+            while engines != wanted and time.perf_counter() - began < PATIENCE:
+                await asyncio.sleep(1)
+                engines = await asyncio.to_thread(running_engines)
+            after = time.perf_counter() - began
+            await asyncio.sleep(longer)
+            over.set()
+            await asyncio.gather(*work)
+            loads.append({
+                "clients": clients, "engines before": before, "engines": engines, "wanted": wanted,
+                "after": round(after, 1), **{name: seen[name] for name in ("right", "refused", "wrong", "lost")},
+            })  # fmt: skip
+            show(loads[-1:])
+    return loads
+
+
+def main() -> None:
+    parser = arguments(__doc__, run=True, text=True)
+    given = parser.parse_args()
+    if not is_trained(given.run):
+        return
+    if not find_spec("ray"):
+        print("ray is not installed: nothing to measure", file=sys.stderr)
+        return
+    import ray
+    from ray import serve
+
+    from seq2see.serve.ray_app import application
+    from seq2see.serve.translator import Translator
+
+    texts = sentences(given.text)[:200]
+    found = Translator.from_pretrained(given.run)(texts, num_beams=1)
+    expected = {text: one.text for text, one in zip(texts, found, strict=True)}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    variables = {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    ray.init(num_cpus=4, include_dashboard=False, configure_logging=False, object_store_memory=10**8,
+             runtime_env={"env_vars": variables})  # fmt: skip
+    try:
+        serve.start(http_options={"host": "127.0.0.1", "port": port})
+        delays = {"upscale_delay_s": str(DELAY), "downscale_delay_s": str(DELAY)}
+        serve.run(application({"models": given.run, "least": "1", "most": "2", **delays}))
+        loads = asyncio.run(measure(f"http://127.0.0.1:{port}", expected, longer=0 if given.quick else LONGER))
+    finally:
+        serve.shutdown()
+        ray.shutdown()
+    end("scaling", loads, run=given.run)
+
+
+if __name__ == "__main__":
+    main()
