@@ -17,6 +17,7 @@ import itertools
 import os
 import socket
 import sys
+import tempfile
 import time
 from collections import Counter
 from importlib.util import find_spec
@@ -29,6 +30,7 @@ LOADS = ((2, 1), (48, 2), (2, 1))  # clients, and engines to wait for
 PATIENCE = 180  # seconds for Ray to start or stop an engine
 LONGER = 20  # seconds that a load goes on with the engines it waited for
 DELAY = 5
+TOGETHER = 8  # sentences in a text: with one the front would have as much to do as the engines
 
 
 def running_engines() -> int:
@@ -95,7 +97,8 @@ def main() -> None:
     from seq2see.serve.ray_app import application
     from seq2see.serve.translator import Translator
 
-    texts = sentences(given.text)[:200]
+    known = sentences(given.text)[: 100 * TOGETHER]
+    texts = [" ".join(known[start : start + TOGETHER]) for start in range(0, len(known), TOGETHER)]
     found = Translator.from_pretrained(given.run)(texts, num_beams=1)
     expected = {text: one.text for text, one in zip(texts, found, strict=True)}
     with socket.socket() as free:
@@ -107,7 +110,11 @@ def main() -> None:
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         delays = {"upscale_delay_s": str(DELAY), "downscale_delay_s": str(DELAY)}
-        serve.run(application({"models": given.run, "least": "1", "most": "2", **delays}))
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("rate: 0\n")
+            config.flush()
+            models = {"models": given.run, "config": config.name}
+            serve.run(application({**models, "least": "1", "most": "2", **delays}))
         loads = asyncio.run(measure(f"http://127.0.0.1:{port}", expected, longer=0 if given.quick else LONGER))
     finally:
         serve.shutdown()
