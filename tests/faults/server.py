@@ -164,4 +164,42 @@ FAULTS = [
         "            pass",
         tests="tests/serve/test_server.py -k collector",
     ),
+    Fault(
+        "a front does not know which words its models have seen",
+        "serve/replicated.py",
+        "return self.words.get(language)",
+        "return None",
+        tests="tests/serve/test_replicated.py",
+    ),
+    Fault(
+        "an engine's refusal is taken for a result",
+        "serve/replicated.py",
+        "if answer.refused is not None:",
+        "if False:",
+        tests="tests/serve/test_replicated.py",
+    ),
+    Fault(
+        "an engine elsewhere counts its front's requests too",
+        "serve/replicated.py",
+        "Service(models, settings=dataclasses.replace(settings, rate=0))",
+        "Service(models, settings=dataclasses.replace(settings, rate=1))",
+        tests="tests/serve/test_replicated.py",
+    ),
+    Fault(
+        "what examines a model cannot be sent to it",
+        "serve/ui/panels/__init__.py",
+        "lambda translator: work(translator, asked), model",
+        "lambda translator: service and work(translator, asked), model",
+        tests="tests/serve/ui/look/test_calls.py -k elsewhere",
+    ),
+    Fault(
+        "a distant model is examined without being counted",
+        "serve/replicated.py",
+        """        async with self._serving(Request(tuple(texts), None, None, model=model), caller,
+                                 seconds=self.settings.look_seconds):
+            return""",
+        """        if True:
+            return""",
+        tests="tests/serve/ui/look/test_calls.py tests/serve/test_replicated.py",
+    ),
 ]

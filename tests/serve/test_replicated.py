@@ -4,8 +4,11 @@ import json
 
 import httpx
 import pytest
+from looking import call
 from replicas import Wired
 from serving import running
+
+from seq2see.serve.ui.shown import Shown
 
 TEXT = "The cat did not cross."
 
@@ -55,7 +58,7 @@ def test_the_page_translates_links_words_and_compares(server, translator):
     links = next(one["id"] for one in page["dependencies"] if (shown, "change") in map(tuple, one["targets"])
                  and one["inputs"] == [shown])  # fmt: skip
 
-    def call(number, *data, **event):
+    def ask(number, *data, **event):
         body = {"fn_index": number, "data": data, "event_data": event or None, "session_hash": "tests"}
         answer = httpx.post(f"{server.url}/ui/gradio_api/run/predict", json=body, timeout=120)
         assert answer.status_code == 200, answer.text
@@ -63,18 +66,21 @@ def test_the_page_translates_links_words_and_compares(server, translator):
 
     beams = translator.limits.plan().num_beams
     assert f'{{"name":"tiny","pairs":[["en","fr"],["en","de"]],"beams":{beams}}}' in json.dumps(page, separators=",:")
-    box, shown = call(numbers["ask"], n=1, text="The cat.", source="en", target="fr")
+    box, shown = ask(numbers["ask"], n=1, text="The cat.", source="en", target="fr")
     assert box["value"]["hypotheses"][0]["text"] == translator("The cat.").text
     assert box["value"]["learnt"] == "5 English words"
-    [linked] = call(links, shown)
+    [linked] = ask(links, shown)
     assert linked["props"]["links"]["parts"][0]["target_text"] == translator("The cat.").text
-    [compared] = call(numbers["compare"], n=1, texts=["The cat.", "The box."], source="en", target="fr")
+    [compared] = ask(numbers["compare"], n=1, texts=["The cat.", "The box."], source="en", target="fr")
     assert json.dumps(compared).count("The box.") == 1
 
 
 def test_what_is_asked_of_the_front_is_counted_there(translator):
-    with running({}, service=lambda settings: Wired({"tiny": translator}, settings), rate=2) as front:
+    with running({}, service=lambda settings: Wired({"tiny": translator}, settings), rate=2, page=True) as front:
         codes = [httpx.post(f"{front.url}/v1/translate", json={"texts": ["The cat."]}).status_code for _ in range(4)]
         counters = httpx.get(f"{front.url}/metrics").text
+        shown = Shown.of(translator("The cat."), model="tiny").plain()
+        _, answer = call(f"{front.url}/ui", "maps", {"shown": shown})
     assert codes == [200, 200, 429, 429]
+    assert answer["error"].startswith("more than 2 texts a minute")
     assert 'requests_total{outcome="done"} 2.0' in counters
