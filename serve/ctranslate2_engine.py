@@ -15,7 +15,7 @@ from seq2see.manifest import check_manifest
 from seq2see.serve.engine import Found
 from seq2see.serve.plan import Plan
 
-BATCH_TOKENS = 1024  # source pieces of one batch, padding counted
+BATCH_TOKENS = 512  # source pieces of one batch, padding counted; more leave the cache, above all with beams
 
 # CTranslate2's destructor waits for its threads, and a forked child (a worker of a data loader) has none of them: there
 # Python's collector must leave alone what the parent dropped.
