@@ -6,6 +6,7 @@ Results go to stdout, everything else to stderr.
 from __future__ import annotations
 
 import argparse
+import io
 import queue
 import sys
 import threading
@@ -39,7 +40,7 @@ def translate(args: argparse.Namespace) -> None:
         translator = Translator.from_pretrained(args.run, engine=args.engine)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is told before anything is read
-    for lines in _windows(sys.stdin.buffer):
+    for lines in _windows(_stdin()):
         for result in _line_by_line(lambda texts: translator(texts, **settings), lines):
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
         sys.stdout.flush()
@@ -57,7 +58,7 @@ def score(args: argparse.Namespace) -> None:
         pairs = [_columns(text) for text in texts]
         return translator.score([pair[0] for pair in pairs], [pair[1] for pair in pairs], **settings)
 
-    for lines in _windows(sys.stdin.buffer):
+    for lines in _windows(_stdin()):
         for result in _line_by_line(scores_of, lines):
             sys.stdout.write(f"{result.log_prob:.6f}\t{result.mean:.6f}\t{result.tokens}\n")
         sys.stdout.flush()
@@ -80,6 +81,13 @@ def _line_by_line(work: Callable[[list[str]], list[Result]], lines: list[Line]) 
                 yield from work([text])
             except UserError as error:
                 raise UserError(f"line {number}: {error}") from error
+
+
+def _stdin() -> BinaryIO:
+    """What comes in, no longer `sys.stdin`'s: Python, as it ends, would want the lock that a thread still has which
+    waits for more, and abort."""
+    assert isinstance(sys.stdin, io.TextIOWrapper)
+    return sys.stdin.detach()
 
 
 def _windows(stream: BinaryIO) -> Iterator[list[Line]]:

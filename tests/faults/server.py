@@ -202,4 +202,11 @@ FAULTS = [
             return""",
         tests="tests/serve/ui/look/test_calls.py tests/serve/test_replicated.py",
     ),
+    Fault(
+        "a command that ends while its input is still open aborts",
+        "serve/commands.py",
+        "return sys.stdin.detach()",
+        "return sys.stdin.buffer",
+        tests="tests/serve/test_commands.py -k though",
+    ),
 ]

@@ -105,6 +105,17 @@ def test_a_long_input_goes_in_large_windows():
     assert max(map(len, windows)) <= 256
 
 
+def test_a_refused_line_ends_it_though_more_may_come(folder):
+    """Who writes to it leaves the pipe open, so that the reading thread still waits."""
+    command = [sys.executable, "-m", "seq2see", "translate", str(folder), "--num-beams", "1"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        process.stdin.write(b"The cat.\na" + "\u0301".encode() * 100 + b"\n")  # one character, of too many pieces
+        process.stdin.flush()
+        assert process.stderr.read().decode().count("\n") == 1
+        assert process.wait(60) == 1
+
+
 def test_a_reader_who_leaves_ends_it_quietly(folder):
     command = [sys.executable, "-m", "seq2see", "translate", str(folder), "--num-beams", "1"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
