@@ -46,16 +46,34 @@ def engines():
             if one.status() != psutil.STATUS_ZOMBIE and "Engines" in "".join(one.cmdline())]
 
 
-def test_each_dialect_and_the_page_answer(cluster, folder, translator):
-    """That an engine elsewhere answers all as one at hand is for `test_replicated.py`; here that Ray carries it."""
+def test_each_dialect_answers(cluster, translator):
     expected = translator(TEXT, target="de").text
     asked = {"q": TEXT, "source": "en", "target": "de"}
     assert httpx.post(f"{cluster}/translate", data=asked).json() == {"translatedText": expected}
+    body = {"inputs": [TEXT, " "], "parameters": {"tgt_lang": "de"}}
+    assert httpx.post(cluster, json=body).json() == [{"translation_text": expected}, {"translation_text": " "}]
     looked = httpx.post(f"{cluster}/v1/look", json={"text": TEXT, "target": "de", "maps": ["cross"]}, timeout=120)
     [trace] = looked.json()["traces"]
     assert trace["target_text"] == expected and trace["maps"]["cross"]["raw"]["shape"]
-    refused = httpx.post(f"{cluster}/v1/translate", json={"texts": [TEXT], "num_beams": 2, "temperature": 1.0})
-    assert refused.status_code == 400 and refused.json()["error"].startswith("num_beams 2: a draw")
+    assert httpx.get(f"{cluster}/languages").json()[0]["targets"] == ["fr", "de"]
+    assert httpx.get(f"{cluster}/readyz").text == "ready"
+    assert "Seq2See" in httpx.get(f"{cluster}/ui/").text
+
+
+@pytest.mark.parametrize(("path", "body", "status", "error"), [
+    ("/translate", {"q": TEXT, "source": "en", "target": "zz"}, 400, "zz is not supported"),
+    ("/translate", {"source": "en", "target": "fr"}, 400, "Invalid request: missing q parameter"),
+    ("/", {"inputs": "x" * 5001}, 400, "a text of 5001 characters: 5000 at most are taken"),
+    ("/v1/translate", {"texts": [TEXT], "num_beams": 2, "temperature": 1.0}, 400, "num_beams 2: a draw"),
+    ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404, "no such model here"),
+])  # fmt: skip
+def test_refusals_are_the_same(cluster, path, body, status, error):
+    answer = httpx.post(cluster + path, json=body)
+    assert answer.status_code == status and answer.json()["error"].startswith(error)
+
+
+def test_the_page_looks_into_an_engine(cluster, folder, translator):
+    """All that a page asks is for `test_replicated.py` and Look's `test_calls.py`; here that Ray carries it."""
     shown = Shown.of(translator(TEXT, target="de"), model=folder.name).plain()
     status, answer = call(f"{cluster}/ui", "maps", {"shown": shown})
     assert status == 200 and answer["models"] == [folder.name]
