@@ -70,6 +70,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
     for split, row in evaluation.items():
         lines.append(f"| {split} ({row['pairs']}) | {row['bleu']} | {row['chrf']} | {row['exact_match']} % |")
     row = next(iter(evaluation.values()))
+    teachers = " and ".join(f"`{teacher}`" for teacher in config.data.teachers)
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         name=config.name,
@@ -82,7 +83,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         pairs=training["pairs"],
         data=config.data.path,
-        taught=f", some with what `{config.data.teacher}` wrote as the target" if config.data.teacher else "",
+        taught=f", some with what {teachers} wrote as the target" if teachers else "",
         steps=training["steps"],
         epochs=training["epochs"],
         seconds=training["seconds"],

@@ -55,11 +55,15 @@ class DataConfig:
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
     duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
-    teacher: str | None = None
+    teacher: str | list[str] | None = None
 
     @property
     def targets(self) -> list[str]:
         return [self.target] if isinstance(self.target, str) else list(self.target)
+
+    @property
+    def teachers(self) -> list[str]:
+        return [self.teacher] if isinstance(self.teacher, str) else list(self.teacher or [])
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """A teacher's translations as training text: sequence-level knowledge distillation (Kim and Rush 2016, section 3.2).
 
 People say one thing in many ways, a trained model says it mostly in one, which a small model learns more easily.  Each
-training pair therefore comes twice: as it is, and with the teacher's translation in the place of its target.
+training pair therefore comes twice: as it is, and with the teacher's translation in the place of its target; with
+several teachers once more for each, so that what most of them write is seen most (Freitag, Al-Onaizan and Sankaran 2017
+distil several at once too, by one search in which all have a vote).
 """
 
 from __future__ import annotations
@@ -33,43 +35,46 @@ PART = 1_000  # pairs that one process translates at a time
 DECIDES = ("model.safetensors", "generation_config.json", "tokenizer.json")  # of a teacher, what it writes
 
 
-def with_teacher(corpus: Corpus, data: DataConfig, *, device: torch.device, begin: float = 0.0) -> Corpus:
-    """The corpus, each training pair once more with the target that `data.teacher` writes, which searches as its
-    generation_config says; where it writes nothing, the pair comes once.
+def with_teachers(corpus: Corpus, data: DataConfig, *, device: torch.device, begin: float = 0.0) -> Corpus:
+    """The corpus, each training pair once more for each of `data.teachers`, with the target that this one writes, which
+    searches as its generation_config says; where it writes nothing, the pair comes once less.
 
     Translations are kept beside the pairs, part by part, so that a run that was stopped goes on with them and
     processes that train together share the work, if each begins at another place (`begin`, from 0 to below 1).
 
-    Raises UserError where the folder holds no model for these languages.
+    Raises UserError where a folder holds no model for these languages.
     """
-    folder = resolve_folder(str(data.teacher))
+    folders = [resolve_folder(teacher) for teacher in data.teachers]
     code = Path(inspect.getfile(translation)).read_text("utf-8")
+    keys = [fingerprint(code, PART, [sha256(folder / name) for name in DECIDES]) for folder in folders]
     pairs = corpus.train
-    key = fingerprint(code, PART, [sha256(folder / name) for name in DECIDES])
-    whole = pairs.folder / f"taught-{key}"
-    parts = {start: pairs.folder / f"taught-{key}-{start}" for start in range(0, len(pairs), PART)}
+    whole = pairs.folder / f"taught-{fingerprint(keys)}"
     if not whole.is_dir():
-        teacher, tokenizer = load_teacher(folder, data)
-        teacher.to(device)
-        starts = [*parts]
-        first = int(begin * len(starts))
-        for start in [*starts[first:], *starts[:first]]:
-            part = pairs[start : start + PART]
-            made_once(parts[start], partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part))
-            say(f"the teacher has translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
-    made_once(whole, partial(join, pairs=pairs, parts=parts.values()))
+        teachers = [load_teacher(folder, data) for folder in folders]  # a wrong one is told before any has translated
+        parts: list[Path] = []
+        for folder, key, (teacher, tokenizer) in zip(folders, keys, teachers, strict=True):
+            teacher.to(device)
+            starts = range(0, len(pairs), PART)
+            first = int(begin * len(starts))
+            for start in [*starts[first:], *starts[:first]]:
+                part = pairs[start : start + PART]
+                work = partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part)
+                made_once(pairs.folder / f"taught-{key}-{start}", work)
+                say(f"{folder} has translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
+            parts += [pairs.folder / f"taught-{key}-{start}" for start in starts]
+        made_once(whole, partial(join, pairs=pairs, parts=parts))
     return replace(corpus, train=StoredPairs(whole, source_language=data.source))
 
 
 def load_teacher(folder: Path, data: DataConfig) -> tuple[PreTrainedModel, Seq2SeeTokenizer]:
     teacher = load_checkpoint(folder)
     if not isinstance(teacher, Seq2SeeForConditionalGeneration):
-        raise UserError(f"data.teacher={folder} is a {teacher.config.model_type} model; give a Seq2See model's folder")
+        raise UserError(f"data.teacher: {folder} is a {teacher.config.model_type} model; give a Seq2See model's folder")
     known = [tuple(pair) for pair in teacher.config.language_pairs or []]
     for target in data.targets:
         if (data.source, target) not in known:
             can = ", ".join(f"{a} to {b}" for a, b in known)
-            raise UserError(f"data.teacher={folder} translates {can}, not {data.source} to {target}", exit_code=2)
+            raise UserError(f"data.teacher: {folder} translates {can}, not {data.source} to {target}", exit_code=2)
     return teacher, load_tokenizer(folder)
 
 
@@ -85,7 +90,7 @@ def translate_part(
 
 
 def join(folder: Path, *, pairs: StoredPairs, parts: Iterable[Path]) -> None:
-    """The pairs as they are, and after them the teacher's."""
+    """The pairs as they are, and after them the teachers', one after another."""
     taught = (StoredPairs(part, source_language=pairs.source_language) for part in parts)
     with closing(PairWriter(folder)) as writer:
         for pair in chain(pairs, *taught):

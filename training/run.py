@@ -37,7 +37,7 @@ from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
-from seq2see.training.distillation import with_teacher
+from seq2see.training.distillation import with_teachers
 from seq2see.training.evaluation import evaluate_run
 from seq2see.training.finetuning import has_new_languages, start_from
 from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
@@ -124,10 +124,11 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
         say(f"left out {count} pairs: {fault}")
     for what, count in corpus.noticed.items():
         say(f"noticed {count} {what}")
-    if config.data.teacher:
+    if config.data.teachers:
         begin = arguments.process_index / arguments.world_size
-        corpus = with_teacher(corpus, config.data, device=arguments.device, begin=begin)
-        say(f"with what {config.data.teacher} wrote: {len(corpus.train)} training pairs")
+        corpus = with_teachers(corpus, config.data, device=arguments.device, begin=begin)
+        wrote = " and ".join(config.data.teachers)
+        say(f"with what {wrote} wrote: {len(corpus.train)} training pairs")
     tokenizer, model = make_model(config, corpus, checkpoint)
     set_generation(model, tokenizer, config)
     adapter = None

@@ -323,8 +323,22 @@ FAULTS = [
     Fault(
         "a part that a teacher has translated is translated again",
         "training/distillation.py",
-        "made_once(parts[start], partial(",
-        "made_once(parts[start].with_name(f'{start}-{begin}'), partial(",
+        "made_once(pairs.folder / f\"taught-{key}-{start}\", work)",
+        "work(pairs.folder / f\"taught-{key}-{start}\")",
+        tests="tests/training/test_distillation.py",
+    ),
+    Fault(
+        "the first teacher's text stands for every teacher's",
+        "training/distillation.py",
+        "taught-{key}-{start}\" for start",
+        "taught-{keys[0]}-{start}\" for start",
+        tests="tests/training/test_distillation.py",
+    ),
+    Fault(
+        "a wrong teacher is told after an hour of another's work",
+        "training/distillation.py",
+        "teachers = [load_teacher(folder, data) for folder in folders]",
+        "teachers = (load_teacher(folder, data) for folder in folders)",
         tests="tests/training/test_distillation.py",
     ),
     Fault(

@@ -1,7 +1,8 @@
-"""What a teacher writes joins the training pairs: each once more, in order, in parts that several may make."""
+"""What teachers write joins the training pairs: each once more a teacher, in order, in parts that several may make."""
 
 import dataclasses
 import json
+import shutil
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import distillation
 from seq2see.training.config import DataConfig, load_config
-from seq2see.training.distillation import with_teacher
+from seq2see.training.distillation import with_teachers
 from seq2see.training.pairs import load_corpus
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
@@ -43,10 +44,18 @@ def teacher(tmp_path_factory, toy_file):
     ]))  # fmt: skip
 
 
+def copy_of(teacher, folder, name, **changes):
+    """The teacher's folder with other settings in its file `name`."""
+    shutil.copytree(teacher, folder, ignore=shutil.ignore_patterns("manifest.json"))
+    settings = json.loads((folder / name).read_text("utf-8"))
+    (folder / name).write_text(json.dumps(settings | changes), "utf-8")
+    return folder
+
+
 def test_each_pair_comes_once_more_with_what_the_teacher_writes(teacher, toy_file):
     data = DataConfig(path=str(toy_file), teacher=str(teacher))
     plain = load_corpus(data)
-    taught = with_teacher(plain, data, device=CPU)
+    taught = with_teachers(plain, data, device=CPU)
     pairs = list(plain.train)
     written = translate_pairs(load_checkpoint(teacher), load_tokenizer(teacher), pairs)
     assert len(set(written)) > 5
@@ -54,6 +63,29 @@ def test_each_pair_comes_once_more_with_what_the_teacher_writes(teacher, toy_fil
              for pair, text in zip(pairs, written, strict=True) if text.strip()]  # fmt: skip
     assert list(taught.train) == [*pairs, *again]
     assert (taught.val, taught.test) == (plain.val, plain.test)
+
+
+def test_several_teachers_come_one_after_another_and_nothing_is_written_twice(teacher, toy_file, tmp_path, monkeypatch):
+    other = copy_of(teacher, tmp_path / "other", "generation_config.json", num_beams=1, max_length=3)
+    both = [str(teacher), str(other)]
+    data = DataConfig(path=str(toy_file), teacher=both)
+    corpus = load_corpus(data)
+    pairs = list(corpus.train)
+    alone = [list(with_teachers(corpus, DataConfig(path=str(toy_file), teacher=one), device=CPU).train)[len(pairs) :]
+             for one in both]  # fmt: skip
+    assert alone[0] != alone[1]
+    monkeypatch.setattr(
+        distillation.translation, "translate_pairs", lambda *args: pytest.fail("what was written is written again")
+    )
+    assert list(with_teachers(corpus, data, device=CPU).train) == [*pairs, *alone[0], *alone[1]]
+
+
+def test_a_wrong_teacher_is_told_before_the_others_have_translated(teacher, toy_file, tmp_path, monkeypatch):
+    wrong = copy_of(teacher, tmp_path / "wrong", "config.json", language_pairs=[["en", "de"]])
+    data = DataConfig(path=str(toy_file), teacher=[str(teacher), str(wrong)])
+    monkeypatch.setattr(distillation.translation, "translate_pairs", lambda *args: pytest.fail("translated"))
+    with pytest.raises(UserError, match="wrong translates en to de, not en to fr"):
+        with_teachers(load_corpus(data), data, device=CPU)
 
 
 def test_a_run_learns_from_both(teacher, toy_file, tmp_path):
@@ -77,22 +109,22 @@ def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, monkey
 
     monkeypatch.setattr(distillation.translation, "translate_pairs", counted)
     with pytest.raises(KeyboardInterrupt):
-        with_teacher(corpus, data, device=CPU)
-    taught = with_teacher(corpus, data, device=CPU, begin=0.5)  # as another process begins
+        with_teachers(corpus, data, device=CPU)
+    taught = with_teachers(corpus, data, device=CPU, begin=0.5)  # as another process begins
     pairs = list(corpus.train)
     assert list(taught.train) == pairs * 2
     firsts = [pair.source for pair in pairs[::50]]
     assert asked[:2] == firsts[:2] and sorted(asked[:2] + asked[3:]) == sorted(firsts)
     assert asked[3] == firsts[len(firsts) // 2]
     monkeypatch.setattr(distillation, "load_teacher", lambda *args: pytest.fail("the teacher was loaded again"))
-    assert list(with_teacher(corpus, data, device=CPU).train) == pairs * 2
+    assert list(with_teachers(corpus, data, device=CPU).train) == pairs * 2
 
 
 def test_a_teacher_that_writes_nothing_adds_nothing(teacher, toy_file, monkeypatch):
     data = DataConfig(path=str(toy_file), teacher=str(teacher))
     corpus = load_corpus(data)
     monkeypatch.setattr(distillation.translation, "translate_pairs", lambda model, tokenizer, pairs: [" "] * len(pairs))
-    assert list(with_teacher(corpus, data, device=CPU).train) == list(corpus.train)
+    assert list(with_teachers(corpus, data, device=CPU).train) == list(corpus.train)
 
 
 def test_a_teacher_of_other_languages_is_refused(teacher, toy_file):
@@ -100,10 +132,10 @@ def test_a_teacher_of_other_languages_is_refused(teacher, toy_file):
     path.write_text(toy_file.read_text("utf-8").replace("en\tfr", "en\tde", 1), "utf-8")
     data = DataConfig(path=str(path), target="de", teacher=str(teacher))
     with pytest.raises(UserError, match="translates en to fr, not en to de"):
-        with_teacher(load_corpus(data), data, device=CPU)
+        with_teachers(load_corpus(data), data, device=CPU)
 
 
 def test_a_teacher_that_is_not_there_is_one_line(toy_file, tmp_path):
     data = DataConfig(path=str(toy_file), teacher=str(tmp_path / "none"))
     with pytest.raises(UserError, match="none"):
-        with_teacher(load_corpus(data), data, device=CPU)
+        with_teachers(load_corpus(data), data, device=CPU)
