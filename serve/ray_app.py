@@ -111,10 +111,12 @@ def application(arguments: dict[str, str]) -> serve.Application:
             exit_code=2,
         )
     settings = read_settings(arguments.get("config"))
-    least = int(arguments.get("least", 1))
-    scaling = {"min_replicas": least, "max_replicas": max(least, int(arguments.get("most", 4))),
-               "target_ongoing_requests": AIM,
-               **{name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}}  # fmt: skip
+    try:
+        least, most = int(arguments.get("least", 1)), int(arguments.get("most", 4))
+        delays = {name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}
+    except ValueError as error:
+        raise UserError(f"least, most and the delays are numbers: {error}", exit_code=2) from None
+    scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": AIM, **delays}
     many: Any = Engines  # the decorator has made them Ray's
     one: Any = Front
     engines = many.options(autoscaling_config=scaling).bind(

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from looking import call
 
+from seq2see.errors import UserError
 from seq2see.serve.ui.shown import Shown
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -114,3 +115,19 @@ def test_an_engine_is_lost_under_load(cluster, translator):
     while len(set(engines())) < 2 or before[0] in engines():
         assert time.monotonic() < deadline, "the lost engine was not started anew"
         time.sleep(0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, r"expected models=RUN"),
+        ({"models": "x", "leest": "2"}, r"expected models=RUN"),
+        ({"models": "x", "least": "two"}, r"least, most and the delays are numbers: .*'two'"),
+        ({"models": "x", "upscale_delay_s": "5s"}, r"least, most and the delays are numbers: .*'5s'"),
+    ],
+)
+def test_wrong_arguments_are_one_line(arguments, message):
+    from seq2see.serve.ray_app import application
+
+    with pytest.raises(UserError, match=message):
+        application(arguments)
