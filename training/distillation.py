@@ -52,18 +52,25 @@ def with_teachers(corpus: Corpus, data: DataConfig, *, device: torch.device, beg
     if not whole.is_dir():
         teachers = [load_teacher(folder, data) for folder in folders]  # a wrong one is told before any has translated
         parts: list[Path] = []
-        for folder, key, (teacher, tokenizer) in zip(folders, keys, teachers, strict=True):
-            teacher.to(device)
-            starts = range(0, len(pairs), PART)
-            first = int(begin * len(starts))
-            for start in [*starts[first:], *starts[:first]]:
-                part = pairs[start : start + PART]
-                work = partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part)
-                made_once(pairs.folder / f"taught-{key}-{start}", work)
-                say(f"{folder} has translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
-            parts += [pairs.folder / f"taught-{key}-{start}" for start in starts]
+        for key, folder, (teacher, tokenizer) in zip(keys, folders, teachers, strict=True):
+            say(f"{folder} translates {len(pairs):,} pairs")
+            parts += translated(pairs, key, teacher.to(device), tokenizer, begin=begin)
         made_once(whole, partial(join, pairs=pairs, parts=parts))
     return replace(corpus, train=StoredPairs(whole, source_language=data.source))
+
+
+def translated(
+    pairs: StoredPairs, key: str, teacher: PreTrainedModel, tokenizer: Seq2SeeTokenizer, *, begin: float
+) -> list[Path]:
+    """The folders, in order, of the parts that the teacher has translated."""
+    starts = range(0, len(pairs), PART)
+    first = int(begin * len(starts))
+    for start in [*starts[first:], *starts[:first]]:
+        part = pairs[start : start + PART]
+        work = partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part)
+        made_once(pairs.folder / f"taught-{key}-{start}", work)
+        say(f"translated: pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
+    return [pairs.folder / f"taught-{key}-{start}" for start in starts]
 
 
 def load_teacher(folder: Path, data: DataConfig) -> tuple[PreTrainedModel, Seq2SeeTokenizer]:

@@ -330,8 +330,8 @@ FAULTS = [
     Fault(
         "the first teacher's text stands for every teacher's",
         "training/distillation.py",
-        "taught-{key}-{start}\" for start",
-        "taught-{keys[0]}-{start}\" for start",
+        "translated(pairs, key, teacher",
+        "translated(pairs, keys[0], teacher",
         tests="tests/training/test_distillation.py",
     ),
     Fault(
