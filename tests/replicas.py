@@ -1,4 +1,6 @@
-"""A front and an engine in one process, with all that goes between them pickled, as Ray does it."""
+"""A front and an engine in one process, with all that goes between them pickled, as Ray does it; and what any server
+refuses, wherever its engine is.
+"""
 
 import asyncio
 import pickle
@@ -6,6 +8,16 @@ import pickle
 import cloudpickle
 
 from seq2see.serve.replicated import Replica, Replicated
+
+TEXT = "The cat did not cross."
+REFUSALS = [  # path, body, status and how the error begins
+    ("/translate", {"q": TEXT, "source": "en", "target": "zz"}, 400, "zz is not supported"),
+    ("/translate", {"source": "en", "target": "fr"}, 400, "Invalid request: missing q parameter"),
+    ("/", {"inputs": "x" * 5001}, 400, "a text of 5001 characters: 5000 at most are taken"),
+    ("/v1/translate", {"texts": [TEXT], "num_beams": 2, "temperature": 1.0}, 400, "num_beams 2: a draw"),
+    ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404, "no such model here"),
+    ("/v1/look", {"text": " "}, 400, "there is nothing to look at"),
+]  # fmt: skip
 
 
 class Wired(Replicated):

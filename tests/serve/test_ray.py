@@ -9,6 +9,7 @@ import time
 import httpx
 import pytest
 from looking import call
+from replicas import REFUSALS
 
 from seq2see.errors import UserError
 from seq2see.serve.ui.shown import Shown
@@ -61,13 +62,7 @@ def test_each_dialect_answers(cluster, translator):
     assert "Seq2See" in httpx.get(f"{cluster}/ui/").text
 
 
-@pytest.mark.parametrize(("path", "body", "status", "error"), [
-    ("/translate", {"q": TEXT, "source": "en", "target": "zz"}, 400, "zz is not supported"),
-    ("/translate", {"source": "en", "target": "fr"}, 400, "Invalid request: missing q parameter"),
-    ("/", {"inputs": "x" * 5001}, 400, "a text of 5001 characters: 5000 at most are taken"),
-    ("/v1/translate", {"texts": [TEXT], "num_beams": 2, "temperature": 1.0}, 400, "num_beams 2: a draw"),
-    ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404, "no such model here"),
-])  # fmt: skip
+@pytest.mark.parametrize(("path", "body", "status", "error"), REFUSALS)
 def test_refusals_are_the_same(cluster, path, body, status, error):
     answer = httpx.post(cluster + path, json=body)
     assert answer.status_code == status and answer.json()["error"].startswith(error)

@@ -5,7 +5,7 @@ import json
 import httpx
 import pytest
 from looking import call
-from replicas import Wired
+from replicas import REFUSALS, Wired
 from serving import running
 
 from seq2see.serve.ui.shown import Shown
@@ -38,14 +38,7 @@ def test_each_dialect_answers(server, translator):
     assert httpx.get(f"{server.url}/readyz").text == "ready"
 
 
-@pytest.mark.parametrize(("path", "body", "status", "error"), [
-    ("/translate", {"q": TEXT, "source": "en", "target": "zz"}, 400, "zz is not supported"),
-    ("/translate", {"source": "en", "target": "fr"}, 400, "Invalid request: missing q parameter"),
-    ("/", {"inputs": "x" * 5001}, 400, "a text of 5001 characters: 5000 at most are taken"),
-    ("/v1/translate", {"texts": [TEXT], "num_beams": 2, "temperature": 1.0}, 400, "num_beams 2: a draw"),
-    ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404, "no such model here"),
-    ("/v1/look", {"text": " "}, 400, "there is nothing to look at"),
-])  # fmt: skip
+@pytest.mark.parametrize(("path", "body", "status", "error"), REFUSALS)
 def test_refusals_are_the_same(server, path, body, status, error):
     answer = httpx.post(server.url + path, json=body)
     assert answer.status_code == status and answer.json()["error"].startswith(error)
