@@ -115,7 +115,8 @@ def add_train(verbs: Verbs) -> None:
     )
     verb.add_argument(
         "--dry-run", dest="function", action="store_const", const="seq2see.training.preview:preview",
-        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",
+        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing"
+        " (a data.teacher translates first, which is kept for the training)",
     )
 
 

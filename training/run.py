@@ -25,7 +25,7 @@ from transformers import GenerationConfig, PreTrainedModel, TrainerCallback, Tra
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-from seq2see.modeling.loading import load_checkpoint
+from seq2see.modeling.loading import RUNS, load_checkpoint
 from seq2see.tokenizer.layout import tag_slots
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -178,7 +178,7 @@ def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> E
 
 
 def output_folder(config: RunConfig) -> Path:
-    return Path(config.training.get("output_dir") or Path("runs") / config.name)
+    return Path(config.training.get("output_dir") or Path(RUNS) / config.name)
 
 
 def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments:

@@ -53,7 +53,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
                 build_look(service, looking, shown)
             with gr.Tab("Learn", id="learn") as learn:
                 build_learn(service, learn, open_look, [box, tabs])
-        gr.Markdown("Everything runs on this machine; nothing you type is kept.", elem_id="foot")
+        gr.Markdown("Everything runs on the machine that serves this page; nothing you type is kept.", elem_id="foot")
         page.load(visit, None, [box, tabs], show_progress="hidden", queue=False, api_visibility="private")
     return page
 
