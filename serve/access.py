@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import os
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
 KEYS_VARIABLE = "SEQ2SEE_API_KEYS"
+COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
 MOST_BUCKETS = 10_000  # callers remembered; the longest silent one is forgotten first
 
@@ -106,7 +108,8 @@ class Access:
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:
-    """Keys of a file and of the environment's SEQ2SEE_API_KEYS: `NAME KEY` a line, `#` before a comment.
+    """Keys of a file and of the environment's SEQ2SEE_API_KEYS: `NAME KEY` a line; a comment begins with `#`, at the
+    beginning of a line or after a space, for a key may have one in it.
 
     In the environment, commas may stand for line ends.
     """
@@ -119,7 +122,7 @@ def read_keys(path: str | None) -> dict[bytes, str]:
             raise UserError(f"cannot read the keys in {path}: {reason}", exit_code=2) from None
     keys: dict[bytes, str] = {}
     for number, (where, line) in enumerate(lines, start=1):
-        words = line.partition("#")[0].split()
+        words = COMMENT.split(line, maxsplit=1)[0].split()
         if not words:
             continue
         if len(words) != 2 or len(words[1]) < SHORTEST_KEY:  # never shown: it may be half a key

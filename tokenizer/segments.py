@@ -7,12 +7,14 @@ the second needs the first), so as many sentences stay together as training show
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from unicodedata import normalize
 
 import regex
 from sentencex import segment
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
+_SPACE = re.compile(r"[^\S\x00-\x7f]")
 _PLACES = (  # where a text may be cut in two, the best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
     regex.compile(r"(?<=[,;:،؛、，；：–—])\s*(?=\s|\p{Lo})"),
@@ -73,14 +75,20 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
 
 
 def count_sentences(text: str, *, language: str) -> int:
-    return sum(bool(sentence.strip()) for sentence in segment(language, text))
+    return sum(bool(sentence.strip()) for sentence in _sentences(text, language))
 
 
 def _parts(text: str, language: str, together: int) -> Iterator[str]:
     for line in _LINE_BREAK.split(text):
-        sentences = [sentence for sentence in segment(language, line) if sentence]
+        sentences = _sentences(line, language)
         for begin in range(0, len(sentences), together):
             yield "".join(sentences[begin : begin + together])
+
+
+def _sentences(text: str, language: str) -> list[str]:
+    """What sentencex finds.  It sees an ASCII space for every other, of which some (`C\u00a0.`) make it panic."""
+    ends = accumulate(map(len, segment(language, _SPACE.sub(" ", text))))
+    return [text[begin:end] for begin, end in pairwise([0, *ends, len(text)]) if begin < end]
 
 
 def _near_middle(text: str) -> int:

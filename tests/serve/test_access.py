@@ -72,6 +72,18 @@ def test_keys_are_not_kept_as_they_are(keys):
     assert KEY not in repr(keys) and KEY.encode() not in b"".join(keys)
 
 
+def test_a_key_may_have_a_hash_in_it(tmp_path):
+    path = tmp_path / "keys"
+    path.write_text("ann abcdefgh#ijklmnop\nbob #abcdefghij\n")
+    with pytest.raises(UserError, match="key 2 of"):  # of bob's line only a name is left
+        read_keys(str(path))
+    path.write_text("ann abcdefgh#ijklmnop # since May\n")
+    access = Access(read_keys(str(path)))
+    assert access.identify(request(), "abcdefgh#ijklmnop").key == "ann"
+    with pytest.raises(Refusal):
+        access.identify(request(), "abcdefgh")
+
+
 def test_keys_come_from_the_environment_too(monkeypatch):
     monkeypatch.setenv("SEQ2SEE_API_KEYS", f"ann {KEY},bob another-long-key")
     assert sorted(read_keys(None).values()) == ["ann", "bob"]

@@ -151,9 +151,16 @@ def test_while_it_loads_it_says_so(translator):
 # --- the handler for Inference Endpoints
 
 USE_HANDLER = """
+import pathlib
 import sys
 sys.path.insert(0, {folder!r})
 import handler
+
+def refused(data):
+    try:
+        print(endpoint(data))
+    except ValueError as error:
+        print(error)
 
 endpoint = handler.EndpointHandler({folder!r})
 assert not [name for name in sys.modules if name.partition(".")[0] == "seq2see"], "it needs our package"
@@ -162,10 +169,16 @@ german = {{"tgt_lang": "de", "generate_parameters": {{"num_beams": 2}}}}
 print(endpoint({{"inputs": [{text!r}, " "], "parameters": german}}))
 for data in ({{}}, {{"inputs": [5]}}, {{"inputs": "a", "parameters": {{"tgt_lang": "zz"}}}}, {{"inputs": "box " * 99}},
              {{"inputs": "a", "parameters": {{"num_beams": 1000}}}}, {{"inputs": ["a"] * 65}}):
-    try:
-        print(endpoint(data))
-    except ValueError as error:
-        print(error)
+    refused(data)
+evil = pathlib.Path("evil/custom_generate/generate.py")
+evil.parent.mkdir(parents=True)
+evil.write_text("import pathlib; pathlib.Path('ran').touch()\\ndef generate(model, **all): return [[1]]")
+for parameters in ({{"custom_generate": "evil", "trust_remote_code": True}}, {{"generate_parameters": 5}}, 5,
+                   {{"num_beams": "4"}}, {{"num_beams": True}}, {{"max_new_tokens": 10**9}}, {{"top_p": float("nan")}},
+                   {{"generate_parameters": {{"return_dict_in_generate": True}}}}, {{"tgt_lang": []}}):
+    refused({{"inputs": "a", "parameters": parameters}})
+assert not pathlib.Path("ran").exists(), "a request chose code to run"
+print(len(endpoint({{"inputs": "a", "parameters": {{"num_return_sequences": 3, "num_beams": None}}}})))
 """
 
 
@@ -187,7 +200,10 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     assert german != translator(TEXT, num_beams=2).text
     assert second == str([{"translation_text": german}, {"translation_text": " "}])
     told = ["inputs: expected", "inputs: expected", "no such language", "the model takes 64", "expected 1 to 16",
-            "65 texts"]
-    assert len(errors) == 6 and all(part in line for part, line in zip(told, errors, strict=True))
+            "65 texts", "custom_generate: there is no such setting", "generate_parameters: expected an object",
+            "parameters: expected an object", "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
+            "max_new_tokens 1000000000: expected 1 to 512", "top_p nan: expected",
+            "return_dict_in_generate: there is no", "no such language", "3"]
+    assert len(errors) == len(told) and all(part in line for part, line in zip(told, errors, strict=True))
     assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 2, "not over what is there"
     assert main(["export", str(saved), "--format", "endpoint"]) == 0 and (saved / "handler.py").is_file()

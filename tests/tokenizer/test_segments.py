@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences
 
-TEXTS = st.text(st.sampled_from("aB .!?\n\r\t ,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
+TEXTS = st.text(st.sampled_from("aBC .!?\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
 
 
 @given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3))
@@ -16,6 +16,12 @@ def test_nothing_is_lost(text, language, together):
     assert cut.join(cut.segments) == text
     assert all(segment and segment == segment.strip() for segment in cut.segments)
     assert not any(regex.search(r"[\n\r\u2028]", segment) for segment in cut.segments)
+
+
+@pytest.mark.parametrize("space", "\u00a0\u202f\u2009\u3000\u1680\u205f")
+def test_any_space_may_stand_before_a_full_stop(space):
+    text = f"It has vitamin C{space}. He ran{space}! Why?"
+    assert len(cut_sentences(text, language="en").segments) == count_sentences(text, language="en") == 3
 
 
 @given(TEXTS)
