@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from seq2see.serve.engine import Found
+from seq2see.serve.engine import Found, Wanted
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.plan import Plan
 from seq2see.serve.refusal import Refusal
@@ -19,7 +19,7 @@ from seq2see.serve.threads import Failure, Threads
 
 FULL = 0.98  # of the queue
 Work = tuple[tuple[int, ...], Plan]
-Translate = Callable[[list[tuple[int, ...]], Plan], list[tuple[Found, ...]]]
+Translate = Callable[[list[tuple[int, ...]], Plan, Wanted], list[tuple[Found, ...]]]
 Outcome = tuple[Found, ...] | BaseException
 
 
@@ -44,7 +44,7 @@ class Waiting:
 class Batcher:
     """
     Args:
-        translate: the engine's call; it blocks, and may raise anything.
+        translate: the engine's call; it blocks, and may raise anything.  It is given a `Wanted` last.
         threads: how many such calls run at a time.
         batch_tokens: pieces of the sources of one call, at most (one longer source goes alone).
         queue_tokens: pieces that may wait; over that, `submit` refuses.
@@ -67,8 +67,8 @@ class Batcher:
     async def submit(self, work: Sequence[Work]) -> list[tuple[Found, ...]]:
         """What the engine finds for each source, in order.
 
-        Cancelling takes what still waits out of the queue.  Refusal (503) at once if the queue is full; `Failure` if
-        the engine fails on one of the sources, whatever it does on others.
+        Cancelling takes what still waits out of the queue, and tells the engine.  Refusal (503) at once if the queue is
+        full; `Failure` if the engine fails on one of the sources, whatever it does on others.
         """
         pieces = sum(len(source) for source, _ in work)
         if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
@@ -163,7 +163,9 @@ class Batcher:
         Failures are values here.  A panic of the tokenizer is a BaseException and no Exception.
         """
         try:
-            found = self.translate([item.source for item in batch], batch[0].plan)
+            found = self.translate(
+                [item.source for item in batch], batch[0].plan, lambda i: not batch[i].future.done()
+            )
             if len(found) != len(batch):
                 raise RuntimeError(f"expected {len(batch)} results of the engine, got {len(found)}")
             return found

@@ -3,11 +3,13 @@
 There are two: `torch_engine.py`, for every model and every setting, and `ctranslate2_engine.py`, the fast one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from seq2see.serve.plan import Plan
+
+Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
 
 
 class Found(NamedTuple):
@@ -45,5 +47,10 @@ class Engine(Protocol):
     precision: str
     threads: int  # how many calls it works on at a time
 
-    def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
-        """The `plan.alternatives` best hypotheses of each source (`</s>` included), best first."""
+    def translate(
+        self, sources: Sequence[Sequence[int]], plan: Plan, *, wanted: Wanted | None = None
+    ) -> list[tuple[Found, ...]]:
+        """The `plan.alternatives` best hypotheses of each source (`</s>` included), best first.
+
+        What is found for sources that are not `wanted` any more need not be finished, or be anything at all.
+        """

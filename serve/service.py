@@ -66,7 +66,8 @@ class Service:
         self.ready = False  # every model is loaded, and has translated
         self.draining = False  # the end has come: what is running may finish
         self.running = 0
-        self._batchers: dict[str, Batcher] = {}
+        self._batchers: dict[str, Batcher] = {}  # of searches
+        self._drawing: dict[str, Batcher] = {}  # of draws, which torch makes one at a time: nobody else waits for them
         self._threads = Threads(2, "texts")
         self._looking = Threads(1, "looking")
         self._looks = 0
@@ -76,27 +77,31 @@ class Service:
 
     def add(self, name: str, translator: Translator) -> None:
         """Serve one more model."""
-        self._batchers[name] = Batcher(
-            lambda sources, plan: translator.engine_for(plan).translate(sources, plan),
-            threads=translator.engine.threads,
+        self._batchers[name] = self._batcher(translator, threads=translator.engine.threads)
+        self._drawing[name] = self._batcher(translator, threads=1)
+        self.models = {**self.models, name: translator}
+
+    def _batcher(self, translator: Translator, *, threads: int) -> Batcher:
+        return Batcher(
+            lambda sources, plan, wanted: translator.engine_for(plan).translate(sources, plan, wanted=wanted),
+            threads=threads,
             batch_tokens=self.settings.batch_tokens,
             queue_tokens=self.settings.queue_tokens,
             wait=self.settings.wait_ms / 1000,
             metrics=self.metrics,
         )
-        self.models = {**self.models, name: translator}
 
     def close(self) -> None:
         for end in self.at_end:
             end()
-        for batcher in self._batchers.values():
+        for batcher in (*self._batchers.values(), *self._drawing.values()):
             batcher.close()
         for threads in (self._threads, self._looking):
             threads.close()
 
     @property
     def busy(self) -> bool:
-        """Whether every queue is full: no request need be read to be refused."""
+        """Whether every queue but those of draws is full: no request need be read to be refused."""
         return bool(self._batchers) and all(one.full for one in self._batchers.values())
 
     def refuse_busy(self) -> Refusal:
@@ -182,7 +187,8 @@ class Service:
             texts, source=source, target=request.target, prefix=request.prefix, format=request.format,
             **settings))
         work = [one for job in jobs for one in job.work]
-        outcomes = iter(await self._batchers[name].submit(work) if work else [])
+        batchers = self._drawing if jobs[0].plan.temperature is not None else self._batchers
+        outcomes = iter(await batchers[name].submit(work) if work else [])
         each = [[next(outcomes) for _ in job.work] for job in jobs]
         written = sum(len(one.token_ids) for parts in each for hypotheses in parts for one in hypotheses)
         self.metrics.tokens.labels("target").inc(written)

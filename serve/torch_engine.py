@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from threading import Lock
+from typing import Any
 
 import torch
 from transformers import (
@@ -20,13 +21,15 @@ from transformers import (
     LogitsProcessor,
     LogitsProcessorList,
     PreTrainedModel,
+    StoppingCriteria,
+    StoppingCriteriaList,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
     TopPLogitsWarper,
 )
 
-from seq2see.serve.engine import Found
-from seq2see.serve.greedy import greedy
+from seq2see.serve.engine import Found, Wanted
+from seq2see.serve.greedy import Gone, greedy
 from seq2see.serve.plan import Plan
 
 # B rows, V vocabulary
@@ -54,16 +57,22 @@ class TorchEngine:
         self.lock = lock
         self.precision = str(model.dtype).removeprefix("torch.")
 
-    def translate(self, sources: Sequence[Sequence[int]], plan: Plan) -> list[tuple[Found, ...]]:
-        """As `Engine` says.  Alternatives of a draw are drawn each for itself, in no order."""
+    def translate(
+        self, sources: Sequence[Sequence[int]], plan: Plan, *, wanted: Wanted | None = None
+    ) -> list[tuple[Found, ...]]:
+        """As `Engine` says, and `wanted` is asked at each step.  Alternatives of a draw are drawn each for itself, in
+        no order."""
         copies = plan.alternatives if plan.temperature is not None else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
-        found: dict[int, tuple[Found, ...]] = {}
-        with self.lock:
-            for batch in self._batches([source for source, _ in rows], plan.num_beams):
-                found.update(zip(batch, self._generate([rows[i] for i in batch], plan), strict=True))
-        alone = [found[i] for i in range(len(rows))]
-        return [tuple(one for many in alone[i : i + copies] for one in many) for i in range(0, len(rows), copies)]
+        found: list[tuple[Found, ...]] = [()] * len(rows)
+        for batch in self._batches([source for source, _ in rows], plan.num_beams):
+            with self.lock:
+                left = [i for i in batch if wanted is None or wanted(i // copies)]
+                if left:
+                    gone = None if wanted is None else partial(_gone, wanted, [i // copies for i in left])
+                    for i, hypotheses in zip(left, self._generate([rows[i] for i in left], plan, gone), strict=True):
+                        found[i] = hypotheses
+        return [tuple(one for many in found[i : i + copies] for one in many) for i in range(0, len(rows), copies)]
 
     def _batches(self, sources: Sequence[Sequence[int]], num_beams: int) -> Iterator[list[int]]:
         by_length = sorted(range(len(sources)), key=lambda i: len(sources[i]))
@@ -78,7 +87,9 @@ class TorchEngine:
         if batch:
             yield batch
 
-    def _generate(self, rows: Sequence[tuple[Sequence[int], int]], plan: Plan) -> list[tuple[Found, ...]]:
+    def _generate(
+        self, rows: Sequence[tuple[Sequence[int], int]], plan: Plan, gone: Gone | None
+    ) -> list[tuple[Found, ...]]:
         """The hypotheses of some rows, each a source and which of its draws this is."""
         sources = [source for source, _ in rows]
         input_ids_BS = torch.zeros(len(sources), max(map(len, sources)), dtype=torch.long)
@@ -97,10 +108,10 @@ class TorchEngine:
         )
         if plan.num_beams == 1:
             draw = Draw(rows, plan) if plan.temperature is not None else None
-            written = generate(custom_generate=partial(greedy, draw=draw))
+            written = generate(custom_generate=partial(greedy, draw=draw, gone=gone))
             cut = [(*self._cut(ids), log_prob) for ids, log_prob in written]
             return [(Found(ids, log_prob / len(ids) ** plan.length_penalty, done),) for ids, done, log_prob in cut]
-        output = generate()
+        output = generate(stopping_criteria=StoppingCriteriaList([Unwanted(gone)] if gone else []))
         scores = output.sequences_scores.tolist()
         ended = map(self._cut, output.sequences[:, 1:].tolist())
         found = [Found(ids, score, done) for (ids, done), score in zip(ended, scores, strict=True)]
@@ -143,6 +154,21 @@ class Begin(LogitsProcessor):
         forced = torch.full_like(scores, float("-inf"))
         forced[:, self.prefix[step]] = 0
         return forced
+
+
+class Unwanted(StoppingCriteria):
+    """Ends the beams of rows that are gone; `input_ids` [B times any number, T]."""
+
+    def __init__(self, gone: Gone):
+        self.gone = gone
+
+    def __call__(self, input_ids: torch.LongTensor, scores: Any, **_: Any) -> torch.BoolTensor:
+        gone_B = self.gone().to(input_ids.device)
+        return gone_B.repeat_interleave(len(input_ids) // len(gone_B))
+
+
+def _gone(wanted: Wanted, sources: Sequence[int]) -> torch.Tensor:
+    return torch.tensor([not wanted(source) for source in sources])
 
 
 class Draw:

@@ -84,7 +84,7 @@ class Stub:
     def engine_for(self, plan):
         return self
 
-    def translate(self, sources, plan):
+    def translate(self, sources, plan, *, wanted=None):
         texts = ["".join(map(chr, source)) for source in sources]
         self.batches.append(len(texts))
         self.seen += texts

@@ -28,7 +28,7 @@ class Engine:
         self.gate.set()
         self.entered = threading.Event()
 
-    def translate(self, sources, plan):
+    def translate(self, sources, plan, wanted):
         self.calls.append((list(sources), plan))
         self.entered.set()
         assert self.gate.wait(20)
@@ -164,7 +164,7 @@ def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, StopIteration, MemoryError])
 def test_whatever_the_engine_raises_the_loop_lives(error):
-    def translate(sources, plan):
+    def translate(sources, plan, wanted):
         raise error("no")
 
     async def run():
@@ -179,7 +179,7 @@ def test_whatever_the_engine_raises_the_loop_lives(error):
 def test_an_engine_that_loses_a_result_is_noticed(engine):
     async def run():
         one = batcher(engine)
-        one.translate = lambda sources, plan: []
+        one.translate = lambda sources, plan, wanted: []
         with pytest.raises(Failure):
             await asyncio.wait_for(one.submit([((1,), GREEDY), ((2,), GREEDY)]), 5)
 
@@ -219,6 +219,29 @@ def test_who_goes_while_the_engine_works_leaves_the_others_their_answers(engine)
         assert one.free == 1 and one.queued == 0 and not one._waiting
 
     asyncio.run(run())
+
+
+def test_the_engine_is_told_who_is_gone_while_it_works(engine):
+    told = []
+
+    def translate(sources, plan, wanted):
+        found = Engine.translate(engine, sources, plan, wanted)
+        told.append([wanted(index) for index in range(len(sources))])
+        return found
+
+    async def run():
+        one = batcher(engine, wait=0.01)
+        one.translate = translate
+        engine.gate.clear()
+        goes, stays = (asyncio.create_task(one.submit([((number,), GREEDY)])) for number in (1, 2))
+        await held(engine)
+        goes.cancel()
+        await asyncio.sleep(0.01)
+        engine.gate.set()
+        await stays
+
+    asyncio.run(run())
+    assert told == [[False, True]]
 
 
 def test_nothing_of_five_hundred_that_went_is_kept(engine):

@@ -55,6 +55,28 @@ def test_rows_that_ended_are_not_computed():
     assert sum(lengths) <= sum(rows) < 1.2 * sum(lengths) < len(TEXTS) * max(lengths)
 
 
+@pytest.mark.parametrize("settings", [GREEDY, DRAWS, {"num_beams": 3, "alternatives": 2}],
+                         ids=["greedy", "draws", "beams"])
+def test_what_nobody_waits_for_ends_within_a_step(settings):
+    translator, steps = Translator(*tiny.make("seq2see")), []
+    end = translator.model.generation_config.eos_token_id
+    translator.model.generation_config.update(suppress_tokens=[end])
+    work = [one for job in translator.prepare(SENTENCES[:3], max_new_tokens=30, **settings) for one in job.work]
+    sources, plan = [ids for ids, _ in work], work[0][1]
+    engine = translator.torch_engine
+    alone = [engine.translate([source], plan)[0] for source in sources]
+    translator.model.get_decoder().register_forward_pre_hook(
+        lambda module, args, kwargs: steps.append(len(kwargs["input_ids"])), with_kwargs=True)
+    found = engine.translate(sources, plan, wanted=lambda index: index == 1 or len(steps) < 5)
+    assert [one.token_ids for one in found[1]] == [one.token_ids for one in alone[1]]
+    assert len(steps) == len(alone[1][0].token_ids)
+    assert settings.get("num_beams", 1) > 1 or steps[5] * 3 == steps[4], "the others are computed no longer"
+    steps.clear()
+    assert len(engine.translate(sources, plan, wanted=lambda index: len(steps) < 5)) == 3 and len(steps) == 5
+    steps.clear()
+    assert engine.translate(sources, plan, wanted=lambda index: False) == [()] * 3 and not steps
+
+
 @pytest.mark.parametrize("kind", tiny.KINDS)
 def test_the_search_is_that_of_transformers(kind):
     translator = ending(kind)

@@ -127,6 +127,40 @@ def test_a_refused_rate_costs_nothing(stub):
     assert stub.seen == ["a", "b"]
 
 
+def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
+    async def run():
+        drawn = Request(("hold",), "en", "fr", settings={"temperature": 1.0})
+        draw = asyncio.create_task(service.translate(drawn, caller=CALLER))
+        while not stub.entered.is_set():
+            await asyncio.sleep(0.001)
+        [searched] = await asyncio.wait_for(service.translate(Request(("a",), "en", "fr"), caller=CALLER), 20)
+        assert searched.text == "A" and not draw.done()
+        stub.gate.set()
+        assert (await draw)[0].text == "HOLD"
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("settings", [{}, {"temperature": 1.0}])
+def test_the_engine_is_told_when_the_client_goes(service, stub, settings):
+    told = []
+    stub.translate = lambda sources, plan, *, wanted, _real=stub.translate: (
+        told.append(wanted(0)), _real(sources, plan), told.append(wanted(0)))[1]
+
+    async def run():
+        task = asyncio.create_task(service.translate(Request(("hold",), "en", "fr", settings=settings), caller=CALLER))
+        while not stub.entered.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        stub.gate.set()
+        while len(told) < 2:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(run())
+    assert told == [True, False]
+
+
 def test_looks_come_with_their_translations_and_are_bounded(service, stub, monkeypatch):
     monkeypatch.setattr("seq2see.serve.service.MOST_LOOKS", 2)
     gate = threading.Event()
