@@ -192,7 +192,7 @@ def test_batched_answers_equal_those_alone(folder):
     from seq2see import Translator
 
     translator = Translator.from_pretrained(folder, engine="ctranslate2", precision="float32", threads=2)
-    service = Service({"tiny": translator}, ServerSettings(wait_ms=20, rate=0))
+    service = Service({"tiny": translator}, ServerSettings(wait_ms=300, rate=0))
     texts = [f"The cat number {number} did not cross" + " the street" * (number % 5) for number in range(40)]
 
     async def run():
