@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +13,7 @@ from starlette.requests import Request as HttpRequest
 from seq2see import __version__
 from seq2see.serve.dialects import huggingface, libretranslate, own
 from seq2see.serve.docs import docs_page
-from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send
+from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send, answer
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
@@ -29,9 +29,9 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
                   openapi_url="/openapi.json" if settings.docs else None,
                   description="Translates, and shows what every attention head did meanwhile.")
     app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
-    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(Refusal, partial(_refused, service))
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(RequestValidationError, partial(_invalid, service))
     _add_health(app, service, settings)
     for dialect in (own, libretranslate, huggingface):  # in this order a request is looked for
         app.include_router(dialect.router(service))
@@ -45,9 +45,9 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
                           responses={200: {"description": "the page", "content": {"text/html": {}}}})
         app.add_api_route("/", _wrong_at_root, methods=["DELETE", "OPTIONS", "PATCH", "PUT", "TRACE"],
                           include_in_schema=False)
-        for path, answer in (("/favicon.ico", lambda: Response(text_of("icon.svg"), media_type="image/svg+xml")),
-                             ("/manifest.json", lambda: JSONResponse(MANIFEST))):  # browsers ask for both
-            app.add_api_route(path, answer, methods=["GET"], include_in_schema=False)
+        for path, give in (("/favicon.ico", lambda: Response(text_of("icon.svg"), media_type="image/svg+xml")),
+                           ("/manifest.json", lambda: JSONResponse(MANIFEST))):  # browsers ask for both
+            app.add_api_route(path, give, methods=["GET"], include_in_schema=False)
         app.mount(PAGE, app.state.page)
     return app
 
@@ -63,7 +63,7 @@ class PagePlace:
         if app is None:
             refusal = Refusal(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
             browser = "text/html" in HttpRequest(scope).headers.get("accept", "")
-            app = HTMLResponse(text_of("starting.html"), refusal.status) if browser else _answer(refusal)
+            app = HTMLResponse(text_of("starting.html"), refusal.status) if browser else answer(refusal)
         await app(scope, receive, send)
 
 
@@ -86,18 +86,15 @@ def _add_health(app: FastAPI, service: Service, settings: ServerSettings) -> Non
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _answer(refusal: Refusal) -> JSONResponse:
-    return JSONResponse({"error": refusal.message, "code": refusal.code}, refusal.status, refusal.headers)
-
-
 async def _wrong_at_root() -> None:
     """Else Starlette would name the methods of one of its two routes alone."""
     raise HTTPException(405, headers={"Allow": "GET, POST"})
 
 
-async def _refused(request: HttpRequest, error: Exception) -> Response:
+async def _refused(service: Service, request: HttpRequest, error: Exception) -> Response:
     assert isinstance(error, Refusal)
-    return _answer(error)
+    service.metrics.refused(error)
+    return answer(error)
 
 
 async def _http_error(request: HttpRequest, error: Exception) -> Response:
@@ -106,9 +103,9 @@ async def _http_error(request: HttpRequest, error: Exception) -> Response:
     return JSONResponse(body, error.status_code, error.headers)
 
 
-async def _invalid(request: HttpRequest, error: Exception) -> Response:
+async def _invalid(service: Service, request: HttpRequest, error: Exception) -> Response:
     """What is wrong with which field; never what was in it."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
-    return _answer(Refusal(400, "invalid", f"{field}: {first['msg']}"))
+    return await _refused(service, request, Refusal(400, "invalid", f"{field}: {first['msg']}"))

@@ -72,7 +72,6 @@ class Batcher:
         """
         pieces = sum(len(source) for source, _ in work)
         if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
-            self.metrics.refused("queue_full")
             raise Refusal(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
         loop = asyncio.get_running_loop()
         items = [Item(source, plan, loop.create_future(), loop.time()) for source, plan in work]

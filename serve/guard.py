@@ -7,14 +7,14 @@ request is cancelled.  Nothing of a failure is logged but its type, for a messag
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
 
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Service
@@ -46,11 +46,17 @@ class Guard:
 
     def __init__(self, app: Application, *, service: Service, settings: ServerSettings, hosts: list[str]):
         self.page = app
-        self.api = CORSMiddleware(app, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
-                                  allow_headers=["Authorization", "Content-Type", "X-API-Key"], max_age=3600)
+        self.api = self._shared(app, settings)
         self.service = service
         self.settings = settings
         self.hosts = {host.lower() for host in hosts}
+
+    @staticmethod
+    def _shared(app: Application, settings: ServerSettings) -> Application:
+        """The application for scripts of other sites, which are shown its refusals as well."""
+        return CORSMiddleware(app, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
+                              allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+                              expose_headers=["Retry-After"], max_age=3600)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -61,7 +67,8 @@ class Guard:
         try:
             body = await self._body(receive)
         except Refusal as error:
-            return await sender.refuse(error, close=True)  # the rest of the body would be taken for a request
+            # The rest of the body would be taken for a request.
+            return await self._refuse(error, scope, receive, sender, {"connection": "close"})
         if body is None:
             return None  # the client went
         try:
@@ -71,15 +78,26 @@ class Guard:
                 self._check_key(connection)
                 await self.page(scope, Again(body, receive).receive, sender.send)
             elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to parse it first
-                await sender.refuse(self.service.refuse_busy())
+                await self._refuse(self.service.refuse_busy(), scope, receive, sender)
             else:
                 await self._watched(scope, body, receive, sender)
         except Refusal as error:
-            await sender.refuse(error)
+            await self._refuse(error, scope, receive, sender)
         except Exception as error:
             log.error("a request failed: %s", type(error).__name__)
-            await sender.refuse(Refusal(500, "failed", "the request failed; the fault is the server's"))
+            failed = Refusal(500, "failed", "the request failed; the fault is the server's")
+            await self._refuse(failed, scope, receive, sender)
         return None
+
+    async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, sender: Sender,
+                      headers: Mapping[str, str] | None = None) -> None:
+        self.service.metrics.refused(refusal)
+        if sender.begun:
+            return
+        told: Application = answer(refusal, headers)
+        if not sender.page and scope["method"] != "OPTIONS":
+            told = self._shared(told, self.settings)
+        await told(scope, receive, sender.send)
 
     def _check_host(self, connection: HTTPConnection) -> None:
         host = connection.headers.get("host", "").lower()
@@ -155,19 +173,12 @@ class Sender:
             self.ended = not message.get("more_body", False)
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
-        """Say no; `close` the connection where something of the request is not read."""
-        if self.begun:
-            return
-        body = json.dumps({"error": refusal.message, "code": refusal.code}).encode()
-        headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
-        if close:
-            headers["connection"] = "close"
-        if refusal.status == 401:
-            headers["www-authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
-        pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        await self.send({"type": "http.response.start", "status": refusal.status, "headers": pairs})
-        await self.send({"type": "http.response.body", "body": body})
+
+def answer(refusal: Refusal, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """What a client is sent."""
+    asked = {"www-authenticate": 'Basic realm="Seq2See: any name, and the key as password"'}
+    headers = {**refusal.headers, **(asked if refusal.status == 401 else {}), **(headers or {})}
+    return JSONResponse({"error": refusal.message, "code": refusal.code}, refusal.status, headers)
 
 
 class Again:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from seq2see.serve.refusal import Refusal
+
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
@@ -24,8 +26,11 @@ class Metrics:
         self.batch_size = Histogram("batch_sources", "Sources in one call of an engine", buckets=SIZES, **given)
         self.tokens = Counter("tokens", "Pieces read from sources and written into translations", ["side"], **given)
 
-    def refused(self, reason: str) -> None:
-        self.refusals.labels(reason).inc()
+    def refused(self, refusal: Refusal) -> None:
+        """Count it, once, however often it is met on its way out; a failure (500) is none."""
+        if not refusal.counted and refusal.status != 500:
+            refusal.counted = True
+            self.refusals.labels(refusal.code).inc()
 
     def batch(self, *, sources: int, pieces: int) -> None:
         self.batch_size.observe(sources)

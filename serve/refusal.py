@@ -15,6 +15,7 @@ class Refusal(Exception):
         self.code = code
         self.message = message
         self.retry_after = retry_after
+        self.counted = False  # by `Metrics`, wherever on its way that was
 
     @property
     def headers(self) -> dict[str, str]:

@@ -22,6 +22,7 @@ import uvicorn
 from seq2see.errors import UserError
 from seq2see.serve.access import Access, read_keys
 from seq2see.serve.app import make_app
+from seq2see.serve.connection import Connection
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.serve.threads import Threads
@@ -48,6 +49,7 @@ class Server(uvicorn.Server):
         self.app = make_app(service, settings, host=host)
         proxies = list(settings.trusted_proxies)
         super().__init__(uvicorn.Config(self.app, log_level="warning", access_log=False, ws="none", server_header=False,
+                                        http=Connection,
                                         timeout_keep_alive=KEEP_ALIVE,
                                         proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.service = service
@@ -61,6 +63,7 @@ class Server(uvicorn.Server):
         self._stop_page: Callable[[], None] | None = None
         self._until = float("inf")  # when those at work must have ended
         self._silent: dict[tuple[Any, Any], float] = {}  # connection and its last request: since when no other comes
+        self._unread: dict[Any, tuple[int, float]] = {}  # by connection: bytes not taken, since when
         self._imported = 0  # modules, when they were last set apart
         self._threads = Threads(1, "loading")
 
@@ -147,18 +150,26 @@ class Server(uvicorn.Server):
             os._exit(128 + self._captured_signals[0])
 
     def _sweep(self) -> None:
-        """Close connections on which no whole request comes for too long: uvicorn, which has a clock for those between
-        two requests, waits for ever for a first one and for the end of a head."""
-        now = time.monotonic()
-        silent = {}
+        """Close connections on which nothing moves for too long: no whole request comes, or an answer is not read.
+
+        uvicorn, which has a clock for what is between two requests, waits for ever for a first one, for the end of a
+        head, and for a client to take what was sent to it.
+        """
+        now, patience = time.monotonic(), self.settings.read_seconds
+        silent, unread = {}, {}
         connection: Any
         for connection in list(self.server_state.connections):
             cycle = connection.cycle  # of the last request
             if cycle is None or (cycle.response_complete and connection.timeout_keep_alive_task is None):
                 since = silent[connection, cycle] = self._silent.get((connection, cycle), now)
-                if now - since > self.settings.read_seconds:
+                if now - since > patience:
                     connection.transport.close()
-        self._silent = silent
+            if left := connection.transport.get_write_buffer_size():
+                before, since = self._unread.get(connection, (left, now))
+                unread[connection] = (left, now if left != before else since)
+                if now - unread[connection][1] > patience:
+                    connection.transport.abort()
+        self._silent, self._unread = silent, unread
 
     def _set_apart(self) -> None:
         """Have Python's collector pass over what the server consists of, torch after the first look too: to go through

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Caller", "Detection", "Refusal", "Request", "Service"]
 
 Result = TypeVar("Result")
+DRAWS = ("temperature", "top_k", "top_p")  # settings, any of which draws translations
 MOST_LOOKS = 8  # at work and waiting
 LONG_TEXT = 1_000  # characters; longer ones are made ready in a thread, for the event loop has others to serve
 log = logging.getLogger("seq2see.serve")
@@ -105,7 +106,13 @@ class Service:
         return bool(self._batchers) and all(one.full for one in self._batchers.values())
 
     def refuse_busy(self) -> Refusal:
-        return self._refuse(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+        return Refusal(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+
+    def check_ready(self) -> None:
+        """Refusal (503) while the server begins or ends: what it then says of models and languages is not the truth."""
+        if self.draining or not self.ready:
+            reason = "draining" if self.draining else "loading"
+            raise Refusal(503, reason, f"the server is {reason}: try again in a few seconds", retry_after=5)
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:
@@ -131,9 +138,13 @@ class Service:
     ) -> tuple[list[Translation], list[Trace]]:
         """Both.  The first look loads the model into torch, which takes seconds; looks are done one at a time."""
         async with self._serving(request, caller, seconds=self.settings.look_seconds), self._in_line():
+            longest, most = max(map(len, request.texts)), self.settings.look_characters
+            if longest > most:
+                raise Refusal(400, "text_too_long",
+                              f"a text of {longest} characters: {most} at most can be looked into")
             results = await self._translate(request)
             if not all(one.hypotheses for one in results):
-                raise self._refuse(400, "blank_text", "there is nothing to look at in a blank text")
+                raise Refusal(400, "blank_text", "there is nothing to look at in a blank text")
             traces = await self._looking.do(lambda: self._traces(request, results, alternative, views))
             return results, traces
 
@@ -187,6 +198,9 @@ class Service:
             texts, source=source, target=request.target, prefix=request.prefix, format=request.format,
             **settings))
         work = [one for job in jobs for one in job.work]
+        pieces, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
+        if pieces > most and len(work) > 1:  # it would keep all others waiting, and come too late
+            raise Refusal(400, "too_much_text", f"{pieces} pieces of text in a request: {most} at most are taken")
         batchers = self._drawing if jobs[0].plan.temperature is not None else self._batchers
         outcomes = iter(await batchers[name].submit(work) if work else [])
         each = [[next(outcomes) for _ in job.work] for job in jobs]
@@ -200,14 +214,14 @@ class Service:
     def model_for(self, request: Request, source: str | None, target: str | None) -> str:
         """The model asked for, or the first that has the pair."""
         if request.model is not None and request.model not in self.models:
-            raise self._refuse(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
+            raise Refusal(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
         names = [request.model] if request.model is not None else list(self.models)
         for name in names:
             pairs = self.models[name].language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
         known = ", ".join(f"{a} to {b}" for name in names for a, b in self.models[name].language_pairs)
-        raise self._refuse(400, "unknown_language", f"that pair of languages is not served; there is {known}")
+        raise Refusal(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
     async def _source(self, request: Request, text: str) -> str | None:
         """The language asked for, or the likeliest of those that can be translated as asked; None: the model's own."""
@@ -223,25 +237,23 @@ class Service:
 
     # --- limits
 
-    def _refuse(self, status: int, code: str, message: str, *, retry_after: int | None = None) -> Refusal:
-        self.metrics.refused(code)
-        return Refusal(status, code, message, retry_after=retry_after)
-
     def _check(self, request: Request) -> None:
         limits = self.settings
         if not request.texts:
-            raise self._refuse(400, "no_text", "there is no text to translate")
+            raise Refusal(400, "no_text", "there is no text to translate")
         if len(request.texts) > limits.texts:
-            raise self._refuse(400, "too_many_texts", f"{len(request.texts)} texts: {limits.texts} at most are taken")
-        longest = max(map(len, request.texts))
-        if longest > limits.characters:
-            raise self._refuse(400, "text_too_long",
-                               f"a text of {longest} characters: {limits.characters} at most are taken")
-        for name, most in (("num_beams", limits.beams), ("alternatives", limits.alternatives),
-                           ("max_new_tokens", limits.new_tokens)):
+            raise Refusal(400, "too_many_texts", f"{len(request.texts)} texts: {limits.texts} at most are taken")
+        begun = request.prefix if isinstance(request.prefix, str) else [id for ids in request.prefix for id in ids]
+        for what, longest in (("text", max(map(len, request.texts))), ("prefix", len(begun))):
+            if longest > limits.characters:
+                raise Refusal(400, f"{what}_too_long",
+                                   f"a {what} of {longest} characters: {limits.characters} at most are taken")
+        draws = any(request.settings.get(name) is not None for name in DRAWS)
+        found = limits.alternatives if draws else min(limits.alternatives, limits.beams)  # each takes a beam
+        for name, most in (("num_beams", limits.beams), ("alternatives", found), ("max_new_tokens", limits.new_tokens)):
             value: Any = request.settings.get(name)
             if isinstance(value, int) and value > most:
-                raise self._refuse(400, f"{name}_too_large", f"{name} {value}: {most} at most are allowed")
+                raise Refusal(400, f"{name}_too_large", f"{name} {value}: {most} at most are allowed")
 
     def _bounded(self, translator: Translator, settings: Settings) -> dict[str, Any]:
         """The settings, and where they leave something to the checkpoint, no more of it than the server allows."""
@@ -249,23 +261,27 @@ class Service:
         usual = translator.limits.plan()
         if bounded.get("max_new_tokens") is None and usual.max_length > self.settings.new_tokens:
             bounded["max_new_tokens"] = self.settings.new_tokens
-        draws = any(bounded.get(name) is not None for name in ("temperature", "top_k", "top_p"))
+        draws = any(bounded.get(name) is not None for name in DRAWS)
         if bounded.get("num_beams") is None and usual.num_beams > self.settings.beams and not draws:
             bounded["num_beams"] = self.settings.beams
         return bounded
 
     @asynccontextmanager
     async def _serving(self, request: Request, caller: Caller, *, seconds: float) -> AsyncIterator[None]:
-        """Around each request: whether it may begin, how long it may take, and the counting of what becomes of it."""
-        if self.draining or not self.ready:
-            reason = "draining" if self.draining else "loading"
-            raise self._refuse(503, reason, f"the server is {reason}: try again in a few seconds", retry_after=5)
-        self._check(request)
+        """Around each request: whether it may begin, and the counting of what becomes of it."""
         try:
+            self.check_ready()
+            self._check(request)
             self.access.spend(caller, len(request.texts))
+            async with self._running(seconds):
+                yield
         except Refusal as error:
-            self.metrics.refused(error.code)
+            self.metrics.refused(error)
             raise
+
+    @asynccontextmanager
+    async def _running(self, seconds: float) -> AsyncIterator[None]:
+        """Around the work: how long it may take, and what is said where it fails."""
         self.running += 1
         self.metrics.running.inc()
         began = time.perf_counter()
@@ -280,10 +296,10 @@ class Service:
             raise
         except UserError as error:
             outcome = "refused"
-            raise self._refuse(400, "invalid", str(error)) from None
+            raise Refusal(400, "invalid", str(error)) from None
         except TimeoutError:
             outcome = "late"
-            raise self._refuse(504, "deadline", "the translation took too long: send less text") from None
+            raise Refusal(504, "deadline", "the translation took too long: send less text") from None
         except asyncio.CancelledError:
             outcome = "cancelled"
             self.metrics.cancelled.inc()

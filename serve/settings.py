@@ -24,6 +24,7 @@ class ServerSettings:
 
     # What one request may ask for.
     characters: int = 5_000
+    look_characters: int = 1_000
     texts: int = 64
     beams: int = 8
     alternatives: int = 5
@@ -62,10 +63,10 @@ class ServerSettings:
 
 # The least each number may be.
 LEAST = {
-    **dict.fromkeys(("characters", "texts", "beams", "alternatives", "new_tokens", "body_bytes", "queue_tokens"), 1),
+    **dict.fromkeys(("characters", "look_characters", "texts", "beams", "alternatives", "new_tokens"), 1),
+    **dict.fromkeys(("body_bytes", "queue_tokens", "batch_tokens"), 1),
     **dict.fromkeys(("read_seconds", "deadline_seconds", "look_seconds"), 0.001),
     **dict.fromkeys(("rate", "wait_ms", "grace_seconds"), 0),
-    "batch_tokens": 1,
 }
 
 

@@ -200,6 +200,9 @@ class Translator(Opened):
         limits = self.limits
         plan = limits.plan(first=self.tag(target), **settings)
         begun = self._begun(prefix, target)
+        longest_begun, most = max(map(len, begun), default=0), max(0, plan.max_length - len(plan.prefix) - 1)
+        if longest_begun > most:
+            raise UserError(f"a prefix of {longest_begun} pieces: a translation has {most} at most after its tag")
         together, longest = limits.together, limits.longest
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
@@ -260,7 +263,8 @@ class Translator(Opened):
         if job.whole:
             return self._translation(job, job.segments[0], parts[0])
         segments = tuple(starmap(partial(self._translation, job), zip(job.segments, parts, strict=True)))
-        return self._translation(job, job.text, job.joined(parts), segments, has_markup=job.markup is not None)
+        text = _composed(job.text) if segments else job.text
+        return self._translation(job, text, job.joined(parts), segments, has_markup=job.markup is not None)
 
     def _translation(
         self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], segments: tuple[Translation, ...] = (),

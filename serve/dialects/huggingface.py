@@ -93,6 +93,7 @@ def router(service: Service) -> APIRouter:
     async def answer(http: HttpRequest, name: str | None) -> list[Any]:
         body = await read_json(http, Inputs)
         caller = service.access.caller(http)
+        service.check_ready()
         parameters = body.parameters or Parameters()
         pairs = service.models[_known(service, name)].language_pairs if name is not None else service.language_pairs
         found = await service.translate(
@@ -116,7 +117,8 @@ def router(service: Service) -> APIRouter:
 
     @routes.get("/info", summary="The first model, and the limits", responses=REFUSALS)
     async def info() -> Info:
-        return _info(service, _first(service))
+        service.check_ready()
+        return _info(service, next(iter(service.models)))
 
     @routes.get("/models/{name:path}/info", summary="A model, and the limits", responses=REFUSALS)
     async def info_of(name: str) -> Info:
@@ -171,13 +173,8 @@ def _language(code: str | None, known: list[str]) -> str | None:
     return found
 
 
-def _first(service: Service) -> str:
-    if not service.models:
-        raise Refusal(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
-    return next(iter(service.models))
-
-
 def _known(service: Service, name: str) -> str:
+    service.check_ready()
     if name not in service.models:
         raise Refusal(404, "unknown_model", f"no such model here: there is {', '.join(service.models)}")
     return name

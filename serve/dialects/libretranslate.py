@@ -6,6 +6,7 @@ are not taken (a whole text file fits into `q`).
 """
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
@@ -35,6 +36,7 @@ from seq2see.serve.service import Request as Job
 
 MOST_FIELDS = 100
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of its own that its clients know
+NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Error, "description": "starting or ending"}}
 FOUR_WAYS = "As JSON, as a form, as a multipart form, or in the address; a list of texts only as JSON."
 
 
@@ -106,7 +108,9 @@ def router(service: Service) -> APIRouter:
     async def translate(request: Request) -> dict[str, Any]:
         body = await _read(request, TranslateBody, form=TranslateForm)
         caller = _caller(service, request, body)
+        service.check_ready()
         texts = (body.q,) if isinstance(body.q, str) else tuple(body.q)
+        _check_length(service, texts)
         automatic = body.source.casefold() == "auto"
         most = service.settings.alternatives - 1  # the best is none of them here
         if body.alternatives > most:
@@ -136,15 +140,17 @@ def router(service: Service) -> APIRouter:
                  openapi_extra=documents(DetectBody, forms=DetectBody))
     async def detect(request: Request) -> list[dict[str, Any]]:
         body = await _read(request, DetectBody, form=DetectBody)
-        service.access.spend(_caller(service, request, body), 1)
-        most = service.settings.characters
-        if len(body.q) > most:
-            raise Refusal(400, "text_too_long", f"request ({len(body.q)}) exceeds text limit ({most})")
+        caller = _caller(service, request, body)
+        service.check_ready()
+        service.access.spend(caller, 1)
+        _check_length(service, (body.q,))
         found = service.detect(body.q)
         return [{"confidence": round(100 * one.confidence, 1), "language": one.language} for one in found]
 
-    @routes.get("/languages", summary="What can be translated into what", response_model=list[Language])
+    @routes.get("/languages", summary="What can be translated into what", response_model=list[Language],
+                responses=NOT_READY)
     async def languages() -> list[dict[str, Any]]:
+        service.check_ready()
         pairs = service.language_pairs
         return [
             {"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
@@ -169,16 +175,16 @@ def router(service: Service) -> APIRouter:
             },
         }
 
-    @routes.get("/health", summary="Whether it is ready to translate", response_model=Status,
-                responses={503: {"model": Error, "description": "starting or ending"}})
+    @routes.get("/health", summary="Whether it is ready to translate", response_model=Status, responses=NOT_READY)
     async def health() -> dict[str, str]:
-        if not service.ready:
-            raise Refusal(503, "not_ready", "the server is starting or ending", retry_after=1)
+        service.check_ready()
         return {"status": "ok"}
 
-    @routes.get("/spec", summary="This document", include_in_schema=False)
-    async def spec(request: Request) -> JSONResponse:
-        return JSONResponse(request.app.openapi())
+    if service.settings.docs:
+
+        @routes.get("/spec", summary="This document", include_in_schema=False)
+        async def spec(request: Request) -> JSONResponse:
+            return JSONResponse(request.app.openapi())
 
     @routes.post("/suggest", include_in_schema=False)
     async def suggest() -> None:
@@ -189,6 +195,12 @@ def router(service: Service) -> APIRouter:
         raise Refusal(403, "no_files", "Files translation are disabled on this server.")
 
     return routes
+
+
+def _check_length(service: Service, texts: Sequence[str]) -> None:
+    longest, most = max(map(len, texts)), service.settings.characters
+    if longest > most:
+        raise Refusal(400, "text_too_long", f"Invalid request: request ({longest}) exceeds text limit ({most})")
 
 
 async def _read(request: Request, kind: type[Body], *, form: type[Body]) -> Body:

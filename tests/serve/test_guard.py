@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import re
 import socket
 import time
@@ -11,7 +12,7 @@ import fastapi.testclient
 import httpx
 import psutil
 import pytest
-from serving import Stub, raw, stub_server, translate
+from serving import Stub, counters, raw, stub_server, translate
 
 from seq2see.serve import server
 from seq2see.serve.server import make_server
@@ -48,6 +49,37 @@ def test_a_body_that_does_not_come_is_408(stub):
     head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
     answer = raw(stub, head)
     assert answer.startswith(b"HTTP/1.1 408 ") and b"connection: close" in answer.lower()
+
+
+@pytest.mark.parametrize("head", [b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 2**20,
+                                  b"GET /healthz HTTP/1.1\r\n" + b"X: y\r\n" * 2**17, b"GET /" + b"x" * 2**20])
+def test_a_head_without_end_is_refused(stub, head):
+    with contextlib.suppress(ConnectionError):  # it is still sending
+        assert raw(stub, head).startswith(b"HTTP/1.1 400 ")
+    assert stub.get("/healthz").status_code == 200
+
+
+def test_a_long_text_in_an_address_is_no_head_without_end():
+    with stub_server() as client:
+        answer = client.post("/translate?source=en&target=fr&q=" + "%F0%9F%98%80" * 5_000)
+    assert answer.status_code == 200 and answer.json()["translatedText"] == "😀" * 5_000
+
+
+def test_answers_that_nobody_reads_are_dropped(monkeypatch):
+    monkeypatch.setattr(server, "SWEEP", 1)
+    body = json.dumps({"texts": ["x" * 5_000] * 64, "source": "en", "target": "fr"}).encode()
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with stub_server(read_seconds=0.5, queue_tokens=10**6) as client:
+        url = urllib.parse.urlsplit(str(client.base_url))
+        with socket.create_connection((url.hostname, url.port)) as connection:
+            connection.settimeout(1)
+            with contextlib.suppress(OSError):
+                for _ in range(100):
+                    connection.sendall(head + body)
+            until = time.monotonic() + 20
+            while client.server.server_state.connections:
+                assert time.monotonic() < until, "its answers are kept"
+                time.sleep(0.05)
 
 
 def test_half_open_connections_are_closed_and_health_answers_meanwhile(stub):
@@ -119,6 +151,37 @@ def test_scripts_of_any_site_may_use_the_api_without_cookies(stub):
     assert stub.options("/translate", headers={**headers, **asked}).status_code == 200
 
 
+def test_scripts_of_other_sites_are_shown_refusals_too(stub):
+    origin = {"Origin": "https://elsewhere.example"}
+    big = stub.post("/translate", content=b"x" * 30_000, headers=origin)
+    elsewhere = stub.get("/healthz", headers={**origin, "Host": "evil.example"})
+    assert (big.status_code, elsewhere.status_code) == (413, 400)
+    for answer in (big, elsewhere):
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.headers["access-control-expose-headers"] == "Retry-After"
+    asked = {"Access-Control-Request-Method": "POST", "Host": "evil.example"}
+    assert stub.options("/translate", headers={**origin, **asked}).status_code == 400
+
+
+def test_every_refusal_is_counted_once(tmp_path):
+    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
+    key = {"Authorization": "Bearer a-key-of-some-length"}
+    with stub_server(keys_file=str(tmp_path / "keys"), body_bytes=1000, texts=2, rate=2) as client:
+        ask_with(client, "own")
+        ask_with(client, "libretranslate", Authorization="Bearer wrong-key-entirely")
+        client.post("/translate", content=b"x" * 2000)
+        client.post("/translate", content=b"{")
+        client.post("/v1/translate", json={"texts": 5}, headers=key)
+        client.post("/", json={"inputs": ["a"] * 3}, headers=key)
+        client.post("/", json={"inputs": ["a"] * 2}, headers=key)
+        client.post("/", json={"inputs": ["a"] * 2}, headers=key)
+        client.get("/healthz", headers={"Host": "evil.example"})
+        found = {label: value for (name, *label), value in counters(client).items() if name == "seq2see_refusals_total"
+                 for label in label}
+    assert found == {"key_missing": 1, "key_wrong": 1, "body_too_large": 1, "bad_request": 2, "too_many_texts": 1,
+                     "rate_limit": 1, "host": 1}
+
+
 def test_origins_can_be_named():
     with stub_server(cors_origins=("https://a.example",)) as client:
         for origin, allowed in (("https://a.example", "https://a.example"), ("https://b.example", None)):
@@ -143,7 +206,7 @@ def test_the_documentation_loads_nothing_and_can_be_switched_off(stub):
     assert "POST /v1/translate" in page and "POST /translate" in page and "curl" in page
     assert not re.search(r"<script|<link|<img|src=|url\(", page)
     with stub_server(docs=False, metrics=False) as client:
-        assert [client.get(path).status_code for path in ("/docs", "/openapi.json", "/metrics")] == [404] * 3
+        assert [client.get(path).status_code for path in ("/docs", "/openapi.json", "/spec", "/metrics")] == [404] * 4
 
 
 # --- the page

@@ -34,7 +34,7 @@ def test_libretranslatepy_translates_detects_and_lists(live, translator):
         (("", "en", "fr"), "Invalid request: missing q parameter"),
         ((TEXT, "zz", "fr"), "zz is not supported"),
         ((TEXT, "en", "zz"), "zz is not supported"),
-        (("x" * 5001, "en", "fr"), "a text of 5001 characters: 5000 at most are taken"),
+        (("x" * 5001, "en", "fr"), "Invalid request: request (5001) exceeds text limit (5000)"),
     ],
 )
 def test_libretranslatepy_is_refused_in_its_own_words(live, args, error):

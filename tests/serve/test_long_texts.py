@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import unicodedata
 
 import pytest
 import tiny
@@ -62,6 +63,12 @@ def test_a_prefix_begins_the_first_part_alone(translator):
     assert result.segments[1] == translator("The box.", num_beams=1)
 
 
+@pytest.mark.parametrize("prefix", ["chat " * 30, [[7] * 64]])
+def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefix):
+    with pytest.raises(UserError, match=r"a prefix of \d+ pieces: a translation has \d+ at most"):
+        translator("The cat.", prefix=prefix, max_new_tokens=20)
+
+
 def test_what_training_had_together_stays_together(folder, tmp_path):
     two = with_generation(folder, tmp_path, source_sentences=2)
     text = "The cat. The box. An owl."
@@ -100,6 +107,10 @@ def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
     text = "The cat. A zebra did not cross."
     words = translator(text, num_beams=1).unknown_words
     assert [text[word.start : word.end] for word in words] == [word.text for word in words] == ["A", "zebra"]
+    accented = unicodedata.normalize("NFD", "The zébra.\nThe cat.")
+    several = translator(accented, num_beams=1)
+    assert several.source_text == unicodedata.normalize("NFC", accented)
+    assert [word.text for word in several.unknown_words] == ["zébra"]
     marked = translator(f"<p>{text}</p>", format="html", num_beams=1)
     assert [word.text for word in marked.unknown_words] == ["A", "zebra"]
 

@@ -159,14 +159,28 @@ def test_while_it_loads_it_lives_and_is_not_ready():
             assert client.get("/readyz").status_code == 503
             answer = translate(client, "hello")
             assert answer.status_code == 503 and answer.headers["Retry-After"]
+            assert_not_ready(client)
             gate.set()
             while client.get("/readyz").status_code == 503:
                 time.sleep(0.01)
             assert translate(client, "hello").status_code == 200
+            assert client.get("/health").status_code == client.get("/models/slow/health").status_code == 200
+            server.service.draining = True
+            assert_not_ready(client)
+            server.service.draining = False
     finally:
         gate.set()
         server.should_exit = True
         thread.join(20)
+
+
+def assert_not_ready(client):
+    """No route says of models and languages what will not be true in a moment; clients keep such answers."""
+    asked = {"q": "hello", "source": "de", "target": "fr"}
+    answers = [*(client.get(path) for path in ("/health", "/languages", "/info", "/models/slow/health")),
+               *(client.post(path, json=asked) for path in ("/translate", "/detect")),
+               *(client.post(path, json={"inputs": "hello"}) for path in ("/", "/models/slow"))]
+    assert [(one.status_code, "Retry-After" in one.headers) for one in answers] == [(503, True)] * len(answers)
 
 
 class Silent(Stub):

@@ -46,6 +46,8 @@ def test_texts_come_back_in_order_with_blank_ones_as_they_are(service):
     ((), {}, "no_text"),
     (("a",) * 4, {}, "too_many_texts"),
     (("a" * 71,), {}, "text_too_long"),
+    (("a",), {"prefix": "a" * 71}, "prefix_too_long"),
+    (("a",), {"prefix": ((5,) * 70, (5,))}, "prefix_too_long"),
     (("a",), {"settings": {"num_beams": 5}}, "num_beams_too_large"),
     (("a",), {"settings": {"alternatives": 3}}, "alternatives_too_large"),
     (("a",), {"settings": {"max_new_tokens": 10**9}}, "max_new_tokens_too_large"),
@@ -59,6 +61,20 @@ def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, mor
     assert refusal(service, *texts, **more) == (400, told)
     assert not stub.seen
     assert b'seq2see_refusals_total{reason="%s"} 1.0' % told.encode() in service.metrics.text()
+
+
+def test_a_request_that_would_fill_the_queue_is_refused_but_one_text_is_not():
+    service = Service({"stub": Stub()}, ServerSettings(queue_tokens=10))
+    assert refusal(service, "a" * 6, "b" * 5) == (400, "too_much_text")
+    assert [one.text for one in ask(service, "a" * 11)] == ["A" * 11]
+    assert len(ask(service, "a" * 5, "b" * 5)) == 2
+
+
+def test_alternatives_take_a_beam_each_but_where_they_are_drawn(stub):
+    service = Service({"stub": stub}, ServerSettings(beams=2, alternatives=5))
+    assert refusal(service, "a", settings={"alternatives": 3}) == (400, "alternatives_too_large")
+    ask(service, "a", settings={"alternatives": 2})
+    ask(service, "a", settings={"alternatives": 3, "top_k": 5})
 
 
 def test_the_server_bounds_what_the_checkpoint_asks_for(service, stub):
@@ -154,8 +170,9 @@ def test_the_engine_is_told_when_the_client_goes(service, stub, settings):
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         stub.gate.set()
-        while len(told) < 2:
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(20):
+            while len(told) < 2:
+                await asyncio.sleep(0.001)
 
     asyncio.run(run())
     assert told == [True, False]
@@ -179,6 +196,14 @@ def test_looks_come_with_their_translations_and_are_bounded(service, stub, monke
     assert code == "queue_full"
     for translations, traces in found:
         assert [one.text for one in translations] == ["A", "B"] and traces == ["trace of A", "trace of B"]
+
+
+def test_a_long_text_can_be_translated_and_not_looked_into(stub):
+    service = Service({"stub": stub}, ServerSettings(look_characters=3))
+    assert ask(service, "abcd")[0].text == "ABCD"
+    with pytest.raises(Refusal, match="4 characters: 3 at most can be looked into") as refused:
+        asyncio.run(service.look(Request(("abcd",), "en", "fr"), caller=CALLER))
+    assert refused.value.code == "text_too_long"
 
 
 def test_a_blank_text_cannot_be_looked_into(service):
