@@ -34,11 +34,21 @@ class Checkpoint:
 
     @cached_property
     def language_pairs(self) -> list[tuple[str, str]]:
-        """The (source, target) pairs it serves, the default first; empty where it does not say."""
+        """The (source, target) pairs it serves, the default first; empty where it does not say.
+
+        UserError for a model of many languages (NLLB, mBART, M2M-100) that does not say which of them.
+        """
         if self.model_type == "seq2see":
             return [(source, target) for source, target in self.config.get("language_pairs") or []]
-        source, target = self.tokenizer.get("source_lang"), self.tokenizer.get("target_lang")  # as Marian has it
-        return [(source, target)] if isinstance(source, str) and isinstance(target, str) else []
+        for source_key, target_key in (("source_lang", "target_lang"), ("src_lang", "tgt_lang")):  # Marian's, NLLB's
+            source, target = self.tokenizer.get(source_key), self.tokenizer.get(target_key)
+            if isinstance(source, str) and isinstance(target, str):
+                return [(source, target)]
+        if "src_lang" in self.tokenizer:
+            path = self.folder / "tokenizer_config.json"
+            raise UserError(f"{self.name} has many languages, of which one pair is served: name it in {path},"
+                            ' as "src_lang" and "tgt_lang"')
+        return []
 
     @cached_property
     def limits(self) -> Limits:

@@ -84,8 +84,10 @@ class TokenizerCodec:
 
         self.tokenizer: Any = tokenizer
         self.size = len(tokenizer)
-        ours = isinstance(tokenizer, Seq2SeeTokenizer)
-        self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages} if ours else {}
+        if isinstance(tokenizer, Seq2SeeTokenizer):
+            self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
+        else:
+            self.tags = _tag_of_many(tokenizer)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         from seq2see.lens.forcing import encode_source
@@ -108,3 +110,12 @@ class TokenizerCodec:
 
     def tokens(self) -> list[str]:
         return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
+
+
+def _tag_of_many(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The tag of the target language that a tokenizer of many (NLLB, mBART, M2M-100) is set to."""
+    language = getattr(tokenizer, "tgt_lang", None)
+    if not language or not hasattr(tokenizer, "src_lang"):
+        return {}
+    known = tokenizer.get_vocab()
+    return {language: known[piece] for piece in (language, f"__{language}__") if piece in known}
