@@ -118,4 +118,5 @@ def _tag_of_many(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
     if not language or not hasattr(tokenizer, "src_lang"):
         return {}
     known = tokenizer.get_vocab()
-    return {language: known[piece] for piece in (language, f"__{language}__") if piece in known}
+    piece = language if language in known else f"__{language}__"
+    return {language: known[piece]} if piece in known else {}
