@@ -3,11 +3,21 @@
 import platform
 import sys
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
-from transformers import Seq2SeqTrainingArguments
+from transformers import SchedulerType, Seq2SeqTrainingArguments, get_scheduler
+
+RANGES = {  # name: the least that it may be, and what it stays below
+    "max_tokens": (1, inf), "ema_decay": (0, 1), "r_drop": (0, inf), "muon": (0, inf), "patience": (0, inf),
+    "num_train_epochs": (1e-6, inf), "learning_rate": (0, inf), "weight_decay": (0, inf), "adam_beta1": (0, 1),
+    "adam_beta2": (0, 1), "label_smoothing_factor": (0, 1), "gradient_accumulation_steps": (1, inf),
+    "dataloader_num_workers": (0, inf), "seed": (0, 2**32),
+}  # fmt: skip
+METRICS = ("loss", "bleu", "chrf")  # of an evaluation
+PLAIN_SCHEDULES = ("reduce_lr_on_plateau", "greedy")  # need no arguments, and may have one for each parameter group
 
 
 @dataclass
@@ -70,12 +80,30 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
             self.use_cpu = True
         if self.bf16 is None:
             self.bf16 = not self.fp16 and has_fast_bfloat16(self.use_cpu)
+        for name, (least, most) in RANGES.items():
+            value = getattr(self, name)
+            if not least <= value < most:
+                raise ValueError(f"{name}={value}: expected at least {least} and less than {most}")
         super().__post_init__()
         if self.patience and self.eval_strategy == "no":
             raise ValueError("patience counts evaluations, and eval_strategy=no makes none; set patience=0")
-        if not 0 <= self.muon < float("inf"):
-            raise ValueError(f"muon={self.muon}: expected so many times AdamW's step, such as 2, or 0 for none")
+        metric = self.metric_for_best_model
+        if metric is not None and metric.removeprefix("eval_") not in METRICS:
+            raise ValueError(f"metric_for_best_model={metric}: expected {', '.join(METRICS[:-1])} or {METRICS[-1]}")
+        check_schedule(self.lr_scheduler_type, self.lr_scheduler_kwargs, learning_rate=self.learning_rate)
         self._n_gpu = min(self.n_gpu, 1)  # several GPUs are for torchrun: DataParallel would cut batches a second time
+
+
+def check_schedule(kind: str, settings: Any, *, learning_rate: float) -> None:
+    """Makes one for nothing, since only in making it does transformers find that an argument is missing."""
+    if kind in PLAIN_SCHEDULES:
+        return
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=learning_rate)
+    try:
+        get_scheduler(kind, optimizer, num_warmup_steps=1, num_training_steps=2, scheduler_specific_kwargs=settings)
+    except (TypeError, ValueError) as error:
+        name = SchedulerType(kind).value
+        raise ValueError(f"lr_scheduler_type={name} with lr_scheduler_kwargs={settings}: {error}") from error
 
 
 def has_fast_bfloat16(use_cpu: bool) -> bool:

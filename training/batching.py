@@ -55,7 +55,8 @@ class EncodedPairs(Dataset[EncodedPair]):
             pair = pairs[int(self.lengths_N2[:, 1].argmax())]
             raise UserError(
                 f"a pair of {longest} pieces, more than the model's {max_length} positions, starts"
-                f" {pair.source[:40]!r}; raise model.max_position_embeddings or lower data.max_characters"
+                f" {pair.source[:40]!r}; lower data.max_characters or, for a model that is new, raise"
+                " model.max_position_embeddings"
             )
 
     def __len__(self) -> int:

@@ -7,6 +7,7 @@ error that names the nearest known one.  The `training` section holds the fields
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import types
 import typing
@@ -231,8 +232,14 @@ def _check_ranges(config: RunConfig) -> None:
     ):
         if value < 1:
             raise _wrong(f"{key} is {value}, expected at least 1")
-    if config.evaluation.shortlist < 0:
-        raise _wrong(f"evaluation.shortlist is {config.evaluation.shortlist}, expected 0 or more")
+    for key, value in (
+        ("evaluation.shortlist", config.evaluation.shortlist),
+        ("training.cpu_processes", config.training.get("cpu_processes", 0)),  # asked for before the arguments are made
+    ):
+        if value < 0:
+            raise _wrong(f"{key} is {value}, expected 0 or more")
+    if not math.isfinite(config.evaluation.length_penalty):
+        raise _wrong(f"evaluation.length_penalty is {config.evaluation.length_penalty}, expected a finite number")
 
 
 def check_type(value: Any, hint: Any, key: str) -> Any:

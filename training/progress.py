@@ -8,31 +8,48 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
 from torch import Tensor
 from tqdm.auto import tqdm
 from transformers import TrainerCallback, TrainerState
+from transformers.trainer_callback import ExportableState
 
 FIRST = ("loss", "target_tokens_per_second")
-HIDDEN = ("total_flos",)
+HIDDEN = (  # of what transformers logs at the end: not counted, not of all processes, or of the last resumption alone
+    "total_flos", "train_loss", "train_samples_per_second", "train_steps_per_second",
+)  # fmt: skip
 
 
-class Pace(TrainerCallback):
-    """Counts target tokens and the seconds they took: loading and training them, not evaluating or saving."""
+class Pace(TrainerCallback, ExportableState):
+    """Counts target tokens and the seconds they took: loading and training them, not evaluating or saving.
+
+    A checkpoint has its sums, and a run that is resumed goes on from them.
+    """
 
     def __init__(self) -> None:
         self.tokens: Tensor | int = 0  # since the last log; a tensor on a GPU is read only there
         self.seconds = 0.0  # since the last log
         self.total = 0.0  # since training began, before any interruption
+        self.before = 0.0  # seconds of all, evaluating and saving too, up to the checkpoint that was resumed
+        self.kept: Mapping[str, float] | None = None  # what that checkpoint has of these two
         self.mark = 0.0
         self.begun, self.first_step = 0.0, 0
 
+    def state(self) -> dict[str, Any]:
+        return {"args": {}, "attributes": {"total": self.total, "before": self.elapsed()}}
+
+    def elapsed(self) -> float:
+        """Seconds since training began, evaluating and saving too, but not those while it was interrupted."""
+        return self.before + time.perf_counter() - self.begun
+
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         self.begun, self.first_step = time.perf_counter(), state.global_step
-        self.total = next((row["train_seconds"] for row in reversed(state.log_history) if "train_seconds" in row), 0.0)
+        logged = next((row["train_seconds"] for row in reversed(state.log_history) if "train_seconds" in row), 0.0)
+        kept = self.kept or {"total": logged, "before": logged}  # a checkpoint of an earlier version has the log alone
+        self.total, self.before, self.kept = kept["total"], kept["before"], None
         self.mark = self.begun
 
     def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
@@ -47,7 +64,9 @@ class Pace(TrainerCallback):
     on_save = on_evaluate
 
     def figures(self, logs: dict[str, float]) -> dict[str, float]:
-        """What belongs into a log beside what is there: the rate since the last one, or when it was evaluated."""
+        """What belongs into a log: the rate since the last one, when it was evaluated, or how long it all took."""
+        if "train_runtime" in logs:
+            return {"train_runtime": round(self.elapsed(), 2)}
         if "eval_loss" in logs:
             return {"train_seconds": round(self.total, 2)}
         if "loss" not in logs or not self.seconds:
@@ -119,7 +138,7 @@ def spelled(logs: dict[str, float]) -> Iterator[str]:
             yield f"{value:,.0f} target tokens/s"
         elif name == "train_seconds":
             yield f"after {duration(value)} of training"
-        elif name not in HIDDEN:
+        else:
             yield f"{name} {value:.4g}"
 
 

@@ -10,9 +10,8 @@ import argparse
 import inspect
 import json
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, written_whole
+from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, step_of, written_whole
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.distillation import with_teachers
@@ -97,7 +96,7 @@ class Trained:
     corpus: Corpus
     state: TrainerState
     arguments: Seq2SeeTrainingArguments
-    seconds: float
+    seconds: float  # before any interruption too
     saves: bool  # whether this process writes the results
 
 
@@ -159,11 +158,9 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
         trainer.add_callback(callback)
     if arguments.should_save:
         prepare_folder(output, config)
-    start = time.perf_counter()
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
-    seconds = time.perf_counter() - start
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
-    state, saves = trainer.state, arguments.should_save
+    state, seconds, saves = trainer.state, trainer.pace.elapsed(), arguments.should_save
     return Trained(model, prepared.adapter, tokenizer, corpus, state, arguments, seconds, saves)
 
 
@@ -185,7 +182,7 @@ def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments
     try:
         arguments = Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(output)})
     except (ValueError, TypeError, ImportError) as error:
-        raise UserError(f"training section: {str(error).strip().splitlines()[0]}", exit_code=2) from error
+        raise UserError(f"training section: {' '.join(str(error).split())}", exit_code=2) from error
     check_reporters(arguments.report_to)
     return arguments
 
@@ -225,11 +222,12 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
 
 
 def what_stays(config: RunConfig) -> dict[str, Any]:
-    """The settings that must not change when a run is resumed, the optimizer's kind among them: a checkpoint has its
-    state."""
-    sections, default = asdict(config), Seq2SeeTrainingArguments
+    """The settings that must not change when a run is resumed.  Among them are the optimizer's kind, whose state a
+    checkpoint has, and what batches are made by, of which it has the number that are done."""
+    sections = asdict(config)
+    chosen = {item.name: item.default for item in fields(Seq2SeeTrainingArguments)} | dict(config.training)
     shared = {f"{section}.{key}": value for section in SHARED_SECTIONS for key, value in sections[section].items()}
-    return shared | {f"training.{key}": config.training.get(key, getattr(default, key)) for key in ("optim", "muon")}
+    return shared | {f"training.{key}": chosen[key] for key in ("optim", "muon", "seed", "max_tokens")}
 
 
 def make_model(
@@ -279,7 +277,7 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
         decoder_start_token_id=model.config.decoder_start_token_id,
         forced_bos_token_id=tokenizer.tag_id(config.data.targets[0]),
         num_beams=beams,
-        max_length=config.evaluation.max_length,
+        max_length=min(config.evaluation.max_length, model.config.max_position_embeddings),
         **only_with_beams,
     )
 
@@ -322,6 +320,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             "log": state.log_history,
         },
     }
+    kept = step_kept(trained)
     with written_whole(output) as folder:
         write_json(folder / "metrics.json", metrics)
         draw_curve(
@@ -330,12 +329,27 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             title=f"{config.name}: {model.num_parameters() / 1e6:.2f} M parameters, trained in"
                   f" {duration(trained.seconds)}",
             label_smoothing=trained.arguments.label_smoothing_factor,
-            kept=state.best_global_step if trained.arguments.load_best_model_at_end else None,
+            kept=kept,
         )  # fmt: skip
         (folder / "README.md").write_text(model_card(config, metrics), "utf-8")
     say(f"finished in {trained.seconds:.0f} s of training: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
+
+
+def step_kept(trained: Trained) -> int | None:
+    """The step of the checkpoint whose weights the model has; None where it has simply the last ones.
+
+    Says so where the best evaluation was at another step: evaluations may be more frequent than checkpoints.
+    """
+    if not trained.arguments.load_best_model_at_end:
+        return None
+    best, checkpoint = trained.state.best_global_step, trained.state.best_model_checkpoint
+    kept = step_of(Path(checkpoint)) if checkpoint else None
+    if best != kept:
+        weights = "the last ones" if kept is None else f"those of step {kept}"
+        say(f"the weights of the best evaluation, at step {best}, were never saved: the model has {weights}")
+    return kept
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -43,7 +43,7 @@ from seq2see.training.lasting import LastingTrainer
 from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.muon import Muon, grouped
-from seq2see.training.progress import LogLines, Pace, ProgressBar
+from seq2see.training.progress import HIDDEN, LogLines, Pace, ProgressBar
 from seq2see.training.stopping import leave_signals_to_parent
 from seq2see.training.translation import translate_pairs
 
@@ -197,7 +197,8 @@ class Seq2SeeTrainer(LastingTrainer):
         with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():
             loss = self._validation_loss(dataset)
             wanted = dataset.pairs[:: math.ceil(len(dataset) / self.validation_pairs)]
-            limit = min(2 * int(dataset.lengths().max()) + 10, self.model.generation_config.max_length)
+            longest, positions = int(dataset.lengths().max()), self.model.config.max_position_embeddings
+            limit = min(2 * longest + 10, self.model.generation_config.max_length, positions)
             hypotheses = self._translate(wanted, max_length=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
         metrics = {
@@ -260,7 +261,8 @@ class Seq2SeeTrainer(LastingTrainer):
         return samples, count
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        super().log(logs | self.pace.figures(logs), start_time)
+        shown = {name: value for name, value in logs.items() if name not in HIDDEN}
+        super().log(shown | self.pace.figures(logs), start_time)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
@@ -288,6 +290,12 @@ class Seq2SeeTrainer(LastingTrainer):
         if self.average is not None and self.args.should_save:
             weights = {name: parameter.data for name, parameter in self.model.named_parameters()}
             save_file(weights, folder / RAW_WEIGHTS)
+
+    def _load_callback_state(self) -> None:
+        """As in transformers, which makes callbacks anew where asked to; the pace goes on as it is: others hold it."""
+        kept = self.state.stateful_callbacks.pop(Pace.__name__, None)
+        super()._load_callback_state()
+        self.pace.kept = kept and kept["attributes"]
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
         super()._load_from_checkpoint(resume_from_checkpoint, model)

@@ -17,6 +17,7 @@ from seq2see.training.config import (
     load_config,
     packaged_names,
 )
+from seq2see.training.run import build_arguments
 
 SECTIONS = {
     "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "evaluation": EvaluationConfig,
@@ -93,6 +94,9 @@ def test_packaged_configs_state_the_true_defaults(name):
         ("data.path.x=3", "data.path is a value, not a section|path is a value, not a section"),
         ("epochs", "'epochs' is not key=value"),
         ("model.d_model=[1", "is not YAML"),
+        ("evaluation.shortlist=-1", "evaluation.shortlist is -1, expected 0 or more"),
+        ("evaluation.length_penalty=nan", "evaluation.length_penalty is nan"),
+        ("training.cpu_processes=-1", "training.cpu_processes is -1, expected 0 or more"),
     ],
 )
 def test_mistakes_name_the_mend(override, message):
@@ -100,6 +104,42 @@ def test_mistakes_name_the_mend(override, message):
         load_config("storybook", [override])
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("override", [
+    "patience=-1", "num_train_epochs=0", "num_train_epochs=-3", "num_train_epochs=inf", "ema_decay=1", "ema_decay=-0.1",
+    "r_drop=-1", "muon=nan", "label_smoothing_factor=1", "label_smoothing_factor=-0.1", "max_tokens=0",
+    "weight_decay=-0.1", "learning_rate=-1e-3", "learning_rate=nan", "learning_rate=inf", "seed=-1", "seed=4294967296",
+    "gradient_accumulation_steps=0", "dataloader_num_workers=-1", "adam_beta1=1", "adam_beta2=-0.1",
+    "metric_for_best_model=accuracy", "lr_scheduler_type=cosine_with_min_lr", "lr_scheduler_type=warmup_stable_decay",
+    "lr_scheduler_kwargs={steepness: 2}",
+])  # fmt: skip
+def test_training_out_of_range_is_one_line_that_names_it(override, tmp_path):
+    with pytest.raises(UserError, match=f"training section: .*{override.split('=')[0]}=") as refused:
+        build_arguments(load_config("storybook", [f"training.{override}"]), tmp_path)
+    assert refused.value.exit_code == 2 and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("overrides", [
+    ["ema_decay=0", "learning_rate=0", "label_smoothing_factor=0", "weight_decay=0", "adam_beta1=0", "seed=4294967295"],
+    ["num_train_epochs=0.01", "max_tokens=1", "gradient_accumulation_steps=1", "ema_decay=0.9999", "warmup_steps=0.1"],
+    ["metric_for_best_model=eval_bleu", "lr_scheduler_type=warmup_stable_decay", "warmup_steps=0",
+     "lr_scheduler_kwargs={num_decay_steps: 10}"],
+    ["metric_for_best_model=chrf", "lr_scheduler_type=reduce_lr_on_plateau",
+     "lr_scheduler_kwargs={min_lr: [1e-5, 1e-6]}"],
+    ["metric_for_best_model=null", "lr_scheduler_type=cosine_with_min_lr", "lr_scheduler_kwargs={min_lr_rate: 0.1}"],
+    ["lr_scheduler_type=constant"], ["lr_scheduler_type=polynomial", "warmup_steps=100000"],
+])  # fmt: skip
+def test_what_lies_at_the_edge_is_taken(overrides, tmp_path):
+    build_arguments(load_config("storybook", [f"training.{item}" for item in overrides]), tmp_path)
+
+
+def test_a_message_of_several_lines_is_told_whole(tmp_path):
+    """transformers names the two strategies that do not match on lines of their own."""
+    overrides = ["training.eval_strategy=no", "training.patience=0", "training.load_best_model_at_end=true"]
+    with pytest.raises(UserError, match="section: .*match.* Evaluation strategy.*NO.* Save strategy.*EPOCH") as told:
+        build_arguments(load_config("storybook", overrides), tmp_path)
+    assert "\n" not in str(told.value)
 
 
 def test_unknown_configuration_names_the_nearest(tmp_path):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -16,14 +17,16 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from seq2see.cli import main
+from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs
+from seq2see.training.checkpoints import find_checkpoint
 from seq2see.training.config import TokenizerConfig, load_config
 from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import load_corpus
-from seq2see.training.run import learn_tokenizer
+from seq2see.training.run import learn_tokenizer, step_kept
 from seq2see.training.trainer import Seq2SeeTrainer
 
 SETTINGS = [
@@ -101,7 +104,8 @@ def test_a_run_is_never_trained_over(run, toy_file, capsys):
     data = f"data.path={toy_file}"
     assert train(data, f"training.output_dir={run}") == 2
     assert "already holds a run" in last_error(capsys)
-    for changed in ("tokenizer.vocab_size=350", "training.muon=3.0", "training.optim=adafactor"):
+    for changed in ("tokenizer.vocab_size=350", "training.muon=3.0", "training.optim=adafactor", "training.seed=1",
+                    "training.max_tokens=400"):  # fmt: skip
         assert train(data, f"training.output_dir={run}", "training.resume=true", changed) == 2
         name, value = changed.split("=")
         assert re.search(rf"{name} is '?{value}'?, but the run", last_error(capsys))
@@ -118,6 +122,70 @@ def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, ca
     (tmp_path / "run" / "run.yaml").write_text("data: [")
     assert train(data, output, "training.resume=true") == 2
     assert "run.yaml is not YAML" in last_error(capsys)
+
+
+def test_accumulation_may_change_when_a_run_is_resumed(toy_file, tmp_path):
+    data, output = f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"
+    assert train(data, output, "training.num_train_epochs=1") == 0
+    assert train(data, output, "training.resume=true", "training.gradient_accumulation_steps=2", "training.seed=0") == 0
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> list[dict]:
+    """What the curve of each run was drawn with."""
+    found: list[dict] = []
+    monkeypatch.setattr("seq2see.training.run.draw_curve", lambda path, log, **settings: found.append(settings))
+    return found
+
+
+def test_a_finished_run_that_is_resumed_tells_the_time_of_all_its_training(toy_file, tmp_path, capsys, drawn):
+    data, output = f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"
+    assert train(data, output) == 0
+    checkpoint, _ = find_checkpoint(tmp_path / "run", averaged=True)
+    state = json.loads((checkpoint / "trainer_state.json").read_text("utf-8"))
+    state["stateful_callbacks"]["Pace"]["attributes"]["before"] = 36_000.0  # as if it had taken ten hours
+    (checkpoint / "trainer_state.json").write_text(json.dumps(state), "utf-8")
+    write_manifest(checkpoint)
+    assert train(data, output, "training.resume=true") == 0
+    training = json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]
+    assert training["seconds"] // 1000 == training["log"][-1]["train_runtime"] // 1000 == 36
+    assert re.search(r" in 36\d{3} seconds", (tmp_path / "run" / "README.md").read_text("utf-8"))
+    assert re.search(r"trained in 10:\d\d:\d\d$", drawn[-1]["title"])
+    assert re.search(r"finished in 36\d{3} s of training", capsys.readouterr().err)
+
+
+def test_the_best_evaluation_need_not_have_been_saved(toy_file, tmp_path, capsys, drawn):
+    """A learning rate so high that the first evaluations are the best, and checkpoints are of later steps."""
+    assert train(
+        f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=8",
+        "training.learning_rate=1.5", "training.lr_scheduler_type=constant", "training.on_bad_loss=skip",
+        "training.eval_strategy=steps", "training.eval_steps=1", "training.save_strategy=steps",
+        "training.save_steps=8", "training.load_best_model_at_end=true", "training.patience=0",
+    ) == 0  # fmt: skip
+    log = json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]["log"]
+    losses = {row["step"]: row["eval_loss"] for row in log if "eval_loss" in row}
+    best = min(losses, key=losses.__getitem__)
+    assert best < 8 and drawn[-1]["kept"] is None
+    line = f"the weights of the best evaluation, at step {best}, were never saved: the model has the last ones"
+    assert line in capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize(("asked", "best", "checkpoint", "kept", "said"), [
+    (True, 6, "runs/x/checkpoint-6", 6, ""), (True, 6, "runs/x/checkpoint-4", 4, "the model has those of step 4"),
+    (True, 6, None, None, "the model has the last ones"), (True, None, None, None, ""), (False, 6, None, None, ""),
+])  # fmt: skip
+def test_the_step_whose_weights_are_kept_is_that_of_the_checkpoint(asked, best, checkpoint, kept, said, capsys):
+    state = SimpleNamespace(best_global_step=best, best_model_checkpoint=checkpoint)
+    trained = SimpleNamespace(arguments=SimpleNamespace(load_best_model_at_end=asked), state=state)
+    assert step_kept(trained) == kept
+    assert capsys.readouterr().err.strip().partition(": ")[2] == said
+
+
+def test_no_translation_is_asked_for_that_is_longer_than_the_positions(toy_file, tmp_path):
+    """As the run begins, as it is evaluated, and in what is saved."""
+    settings = ["model.max_position_embeddings=64", "evaluation.max_length=256", "training.max_steps=2"]
+    assert train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", *settings) == 0
+    assert json.loads((tmp_path / "run" / "generation_config.json").read_text("utf-8"))["max_length"] == 64
 
 
 def test_a_vocabulary_is_learnt_once_from_a_corpus(toy_file, tmp_path, monkeypatch):

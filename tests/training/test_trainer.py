@@ -10,6 +10,7 @@ from transformers import GenerationConfig
 
 from seq2see.errors import UserError
 from seq2see.modeling.loading import load_checkpoint
+from seq2see.training.batching import EncodedPairs
 from seq2see.training.checkpoints import find_checkpoint, written_whole
 from seq2see.training.translation import translate_pairs
 
@@ -79,6 +80,15 @@ def test_the_best_weights_are_kept_and_they_are_averaged_ones(make_trainer):
         assert torch.equal(parameter, saved[name])
     trainer.average = None
     assert trainer.evaluate()["eval_loss"] == pytest.approx(history[best], rel=1e-6)
+
+
+def test_an_evaluation_keeps_within_the_positions(make_trainer, tokenizer, pairs):
+    """Of a model that never ends a sentence, and a pair so long that it may be translated by more."""
+    trainer = make_trainer()
+    trainer.model.generation_config.max_length = 256
+    trainer.model.generation_config.suppress_tokens = [tokenizer.eos_token_id]
+    long = type(pairs[0])("cat " * 30, "chat " * 30, "en", "fr")
+    assert trainer.evaluate(EncodedPairs([long], tokenizer, max_length=64))["eval_bleu"] < 1
 
 
 def test_early_stopping_stops(make_trainer):
