@@ -121,10 +121,15 @@ def add_train(verbs: Verbs) -> None:
 
 
 def add_evaluate(verbs: Verbs) -> None:
-    verb = add_verb(verbs, "evaluate", "seq2see.training.evaluation:evaluate", "measure a model by BLEU and chrF")
+    verb = add_verb(
+        verbs, "evaluate", "seq2see.training.evaluation:evaluate",
+        "measure a model by BLEU and chrF",
+        "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
+        "copies are measured too, and faulty pairs refused.",
+    )
     add_model(verb)
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
-    verb.add_argument("--split", default="test", help="the part of the data to measure on (%(default)s)")
+    verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
     add_languages(verb)
     add_beams(verb)
     verb.add_argument("--json", action="store_true", help="print nothing but the last line, one JSON object")

@@ -1,4 +1,8 @@
-"""`seq2see evaluate RUN [--data PATH] [--split NAME] [--to LANGUAGE]`: BLEU and chrF, and what storybook can tell."""
+"""`seq2see evaluate RUN [--data PATH] [--split NAME] [--to LANGUAGE]`: BLEU and chrF, and what storybook can tell.
+
+Tokenised references and storybook's stories are found by a pair's row: pairs may have been left out, by cleaning or
+because there are many.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,9 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokeni
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
-from seq2see.training.pairs import Corpus, Pair, load_all, load_split
-from seq2see.training.reading import is_table, read_lines
+from seq2see.training.pairs import ALL, Corpus, Pair, load_split
+from seq2see.training.progress import say
+from seq2see.training.reading import find_part, is_table, read_lines
 from seq2see.training.scores import print_scores
 from seq2see.training.translation import translate_pairs
 
@@ -36,12 +41,17 @@ def evaluate(args: argparse.Namespace) -> int:
     data, seed = data_of(folder, model, args)
     for target in data.targets:
         tokenizer.tag_id(target)
-    result: dict[str, Any] = {"run": str(args.run), "data": data.path, "split": args.split, "source": data.source}
-    for target in data.targets:
-        one = dataclasses.replace(data, target=target)
-        pairs = load_all(one) if args.data and is_table(one) else load_split(one, args.split, seed=seed)
+    corpora = {target: dataclasses.replace(data, target=target) for target in data.targets}
+    split = args.split or (ALL if args.data and any(map(is_table, corpora.values())) else "test")
+    result: dict[str, Any] = {"run": str(args.run), "data": data.path, "split": split, "source": data.source}
+    for target, one in corpora.items():
+        pairs = load_split(one, split, seed=seed)
+        if not pairs:
+            raise UserError(f"{data.path} has no pairs of {split} to measure on")
+        say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {data.path}, {split}")
+        references = tokenized_references(one, split, pairs)
         hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
-        result[target] = scores_of(one, args.split, pairs, hypotheses, seed=seed)
+        result[target] = scores_of(one, split, pairs, hypotheses, references=references, seed=seed)
         if not args.json:
             print_scores(f"{data.source}-{target}", result[target])
     print(json.dumps(result, ensure_ascii=False))
@@ -49,7 +59,10 @@ def evaluate(args: argparse.Namespace) -> int:
 
 
 def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> tuple[DataConfig, int]:
-    """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it."""
+    """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it.
+
+    Of other data nothing is left out, whatever the run left out of its own.
+    """
     if record := find_record(folder, "run.yaml"):
         config = load_config(str(record))
         data, seed = config.data, config.training.get("seed", 0)
@@ -58,7 +71,10 @@ def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> t
         data, seed = DataConfig(path=args.data, source=pairs[0][0], target=[target for _, target in pairs]), 0
     else:
         raise UserError(f"{folder} has no run.yaml to say what it was trained on; give --data PATH", exit_code=2)
-    changes = {"path": args.data, "source": args.source, "target": args.target}
+    if args.data:
+        longest = max(data.max_characters, DataConfig.max_characters)
+        data = dataclasses.replace(data, path=args.data, max_characters=longest, on_bad="refuse", duplicates="keep")
+    changes = {"source": args.source, "target": args.target}
     return dataclasses.replace(data, **{key: value for key, value in changes.items() if value}), seed
 
 
@@ -66,42 +82,61 @@ def evaluate_run(
     model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig, corpus: Corpus
 ) -> dict[str, dict[str, Any]]:
     """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs."""
-    parts = {"val": corpus.val, "test": corpus.test} if corpus.test else {"val": corpus.val}
-    parts = {split: pairs[:: -(-len(pairs) // FINAL_PAIRS)] for split, pairs in parts.items()}
-    if config.data.path == "storybook":
-        parts["test"] = load_split(config.data, "test", seed=config.training.get("seed", 0))
-    return {
-        split: scores_of(config.data, split, pairs, translate_pairs(model, tokenizer, pairs),
-                         seed=config.training.get("seed", 0))
-        for split, pairs in parts.items()
-    }
+    data, seed = config.data, config.training.get("seed", 0)
+    test = load_split(data, "test", seed=seed) if data.path == "storybook" else corpus.test
+    scores = {}
+    for split, pairs in {"val": corpus.val, "test": test}.items():
+        if not pairs:
+            continue
+        pairs = pairs[:: -(-len(pairs) // FINAL_PAIRS)]
+        try:
+            references = tokenized_references(data, split, pairs)
+        except UserError as error:  # which a finished training is not lost for
+            say(f"scored without the tokenised references: {error}")
+            references = None
+        hypotheses = translate_pairs(model, tokenizer, pairs)
+        scores[split] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
+    return scores
 
 
 def scores_of(
-    data: DataConfig, split: str, pairs: list[Pair], hypotheses: list[str], *, seed: int
+    data: DataConfig,
+    split: str,
+    pairs: list[Pair],
+    hypotheses: list[str],
+    *,
+    references: list[str] | None,
+    seed: int,
 ) -> dict[str, Any]:
+    """The scores of translations; with tokenised `references` also the BLEU of the literature."""
     row = score(hypotheses, [pair.target for pair in pairs]).to_dict()
-    references = tokenized_references(data, split)
     if references:
-        if len(references) != len(pairs):
-            raise UserError(f"{data.path}: {len(references)} tokenised references of {split} for {len(pairs)} pairs")
-        row["bleu_lc_tok"], row["bleu_lc_tok_signature"] = tokenized_bleu(
-            hypotheses, references, language=data.targets[0]
-        )
-        row["bleu_lc_tok"] = round(row["bleu_lc_tok"], 2)
+        bleu, row["bleu_lc_tok_signature"] = tokenized_bleu(hypotheses, references, language=data.targets[0])
+        row["bleu_lc_tok"] = round(bleu, 2)
     if data.path == "storybook":
         from seq2see.training.storybook import generate
 
-        row["families"] = pronoun_accuracy(getattr(generate(seed=seed), split), hypotheses)
+        stories = getattr(generate(seed=seed), split)
+        row["families"] = pronoun_accuracy([stories[pair.row] for pair in pairs], hypotheses)
     return row
 
 
-def tokenized_references(data: DataConfig, split: str) -> list[str] | None:
-    """Lines of `{split}.lc.norm.tok.{language}[.gz]` beside the text, where one target language is asked for."""
+def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> list[str] | None:
+    """The line of each pair in `{split}.lc.norm.tok.{language}[.gz]` beside the text, where one target language is
+    asked for.
+
+    Raises UserError where that file's lines are not those of the text.
+    """
     if isinstance(data.path, list) or len(data.targets) > 1:
         return None
     for ending in ("", ".gz"):
         path = Path(data.path) / f"{split}.lc.norm.tok.{data.targets[0]}{ending}"
         if path.is_file():
-            return list(read_lines(path))
+            if any(pair.row < 0 for pair in pairs):
+                raise UserError(f"{path} is not of the {split} pairs, which were split off train")
+            lines, part = list(read_lines(path)), find_part(data, split)
+            count = sum(1 for _ in part.rows()) if part else 0
+            if len(lines) != count:
+                raise UserError(f"{data.path}: {len(lines)} tokenised references of {split} for {count} pairs")
+            return [lines[pair.row] for pair in pairs]
     return None

@@ -15,7 +15,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import overload
 
@@ -25,10 +25,14 @@ import pyarrow as pa
 from seq2see.errors import UserError
 from seq2see.training.cache import cache_folder, fingerprint, made_once
 from seq2see.training.config import DataConfig
-from seq2see.training.reading import Fault, Part, find_part
+from seq2see.training.progress import say
+from seq2see.training.reading import Fault, Part, find_part, is_table
 
-COLUMNS = pa.schema([("source", pa.string()), ("target", pa.string()), ("target_language", pa.string())])
+COLUMNS = pa.schema(
+    [("source", pa.string()), ("target", pa.string()), ("target_language", pa.string()), ("row", pa.int64())]
+)
 SIDES = ("train", "val", "test")
+ALL = "all"  # the part of one table that is the whole of it
 ROWS = 10_000  # of a record batch: what is held in memory while a file is written or read through
 TOKENIZER_PAIRS = 500_000  # at most so many teach a vocabulary
 
@@ -39,6 +43,7 @@ class Pair:
     target: str
     source_language: str
     target_language: str
+    row: int = field(default=-1, compare=False)  # in the part it is of, from 0; -1 where that was split off train
 
 
 class StoredPairs(Sequence[Pair]):
@@ -63,15 +68,16 @@ class StoredPairs(Sequence[Pair]):
     def __getitem__(self, index: int | slice) -> Pair | list[Pair]:
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
-        source, target, language = (column[index].as_py() for column in self.table.columns)
-        return Pair(source, target, self.source_language, language)
+        source, target, language, row = (column[index].as_py() for column in self.table.columns)
+        return Pair(source, target, self.source_language, language, row)
 
     def __iter__(self) -> Iterator[Pair]:
         """Read through the file once more: pages of a mapped one would stay."""
         with pa.OSFile(self.file) as file:
             for batch in pa.ipc.open_stream(file):
-                for source, target, language in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                    yield Pair(source, target, self.source_language, language)
+                columns = (column.to_pylist() for column in batch.columns)
+                for source, target, language, row in zip(*columns, strict=True):
+                    yield Pair(source, target, self.source_language, language, row)
 
 
 @dataclass(frozen=True)
@@ -112,8 +118,8 @@ class Cleaner:
         first: dict[str, int] = {}
         copies = Copies(leave_out=self.data.duplicates == "skip")
         part.mended.clear()
-        for line, sides in part.rows():
-            for found in [sides] if isinstance(sides, Fault) else self._checked(sides):
+        for row, (line, sides) in enumerate(part.rows()):
+            for found in [sides] if isinstance(sides, Fault) else self._checked(row, sides):
                 if isinstance(found, Fault):
                     faults[found] += 1
                     first.setdefault(found, line)
@@ -123,7 +129,7 @@ class Cleaner:
             fault, count = faults.most_common(1)[0]
             raise UserError(
                 f"{part.where}, line {first[fault]}: {fault} ({count} such, {sum(faults.values())} bad pairs in all);"
-                " mend the file, or leave such pairs out with data.on_bad=skip"
+                " mend the file, or train without such pairs by data.on_bad=skip"
             )
         copied = copies.count()
         if copied and self.data.duplicates == "refuse":
@@ -133,12 +139,12 @@ class Cleaner:
         self.noticed.update({"copies of other pairs, left out" if copies.leave_out else "copies of other pairs, kept":
                              copied} if copied else {})  # fmt: skip
 
-    def _checked(self, sides: list[str]) -> Iterator[Pair | Fault]:
+    def _checked(self, row: int, sides: list[str]) -> Iterator[Pair | Fault]:
         """The pairs of a row, one for each target language."""
         texts = [unicodedata.normalize("NFC", side.strip()) for side in sides]
         for text, language in zip(texts[1:], self.data.targets, strict=True):
             fault = self._fault(texts[0], text)
-            yield Fault(fault) if fault else Pair(texts[0], text, self.data.source, language)
+            yield Fault(fault) if fault else Pair(texts[0], text, self.data.source, language, row)
 
     def _fault(self, source: str, target: str) -> str | None:
         if max(len(source), len(target)) > self.data.max_characters:
@@ -189,6 +195,17 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
 
     They are read once and then found in the cache, by the content of the files and by the settings.
     """
+    corpus = _kept(data, seed=seed)
+    if not corpus.train or not corpus.val:
+        raise UserError(
+            f"{data.path} gives {len(corpus.train)} training and {len(corpus.val)} validation pairs; both are"
+            " needed: give more pairs or raise data.val_fraction"
+        )
+    return corpus
+
+
+def _kept(data: DataConfig, *, seed: int) -> Corpus:
+    """As it is in the cache, where any of its sides may be empty."""
     train, val = find_part(data, "train", seed=seed), find_part(data, "val", seed=seed)
     assert train is not None
     code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
@@ -196,31 +213,49 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     key = fingerprint(code, parts, {**asdict(data), "path": None, "teacher": None})
     folder = made_once(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
-    if not stored["train"] or not stored["val"]:
-        raise UserError(
-            f"{data.path} gives {len(stored['train'])} training and {len(stored['val'])} validation pairs; both are"
-            " needed: give more pairs or raise data.val_fraction"
-        )
     found = json.loads((folder / "found.json").read_text("utf-8"))
     return Corpus(stored["train"], list(stored["val"]), list(stored["test"]), **found)
 
 
 def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
-    """The pairs of one part: `train`, `val`, or any other part that storybook, a folder or a Hub dataset has."""
-    if split in ("train", "val"):
-        return list(getattr(load_corpus(data, seed=seed), split))
-    part = find_part(data, split, seed=seed)
+    """The pairs of one part: `train`, `val`, or any other part that storybook, a folder or a Hub dataset has; one table
+    has `all`, and `test` where `data.test_fraction` sets it aside.
+
+    What cleaning found is told on stderr.
+    """
+    if split == ALL and is_table(data):
+        return load_all(data)
+    part = None if split == "train" else find_part(data, split, seed=seed)
     if part is not None:
-        return list(Cleaner(data).pairs(part))
-    if split == "test" and data.test_fraction:
-        return load_corpus(data, seed=seed).test
-    raise UserError(f"{data.path} is one table, split into train and val; there is no {split!r}")
+        return _cleaned(data, part)
+    sides = SIDES if data.test_fraction else ("train", "val")
+    if split not in sides:
+        raise UserError(
+            f"{data.path} is one table, of which there are {', '.join(sides)} and {ALL}; there is no {split!r}"
+        )
+    corpus = _kept(data, seed=seed)
+    _tell(str(data.path), corpus.skipped, corpus.noticed)
+    return list(getattr(corpus, split))
 
 
 def load_all(data: DataConfig) -> list[Pair]:
     """Every pair of one table or of parallel files."""
     part = find_part(data, "train")
-    return list(Cleaner(data).pairs(part)) if part else []
+    return _cleaned(data, part) if part else []
+
+
+def _cleaned(data: DataConfig, part: Part) -> list[Pair]:
+    cleaner = Cleaner(data)
+    pairs = list(cleaner.pairs(part))
+    _tell(part.where, cleaner.skipped, cleaner.noticed)
+    return pairs
+
+
+def _tell(where: str, skipped: Mapping[str, int], noticed: Mapping[str, int]) -> None:
+    for fault, count in skipped.items():
+        say(f"{where}: left out {count} pairs: {fault}")
+    for what, count in noticed.items():
+        say(f"{where}: noticed {count} {what}")
 
 
 def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> None:
@@ -230,7 +265,8 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
     with ExitStack() as stack:
         writers = {side: stack.enter_context(closing(PairWriter(folder / side))) for side in SIDES}
         for pair in cleaner.pairs(train):
-            writers[_side(pair.source, fractions)].add(pair)
+            side = _side(pair.source, fractions)
+            writers[side].add(pair if side == "train" else replace(pair, row=-1))
         for pair in cleaner.pairs(val) if val else ():
             writers["val"].add(pair)
     found = {"skipped": cleaner.skipped, "noticed": cleaner.noticed}
@@ -258,10 +294,10 @@ class PairWriter:
         folder.mkdir(exist_ok=True)
         self.file = pa.OSFile(str(folder / "pairs.arrow"), "wb")
         self.stream = pa.ipc.new_stream(self.file, COLUMNS)
-        self.rows: list[tuple[str, str, str]] = []
+        self.rows: list[tuple[str, str, str, int]] = []
 
     def add(self, pair: Pair) -> None:
-        self.rows.append((pair.source, pair.target, pair.target_language))
+        self.rows.append((pair.source, pair.target, pair.target_language, pair.row))
         if len(self.rows) == ROWS:
             self._flush()
 
@@ -272,6 +308,6 @@ class PairWriter:
 
     def _flush(self) -> None:
         if self.rows:
-            columns = [pa.array(column, pa.string()) for column in zip(*self.rows, strict=True)]
+            columns = dict(zip(COLUMNS.names, zip(*self.rows, strict=True), strict=True))
             self.stream.write_batch(pa.record_batch(columns, schema=COLUMNS))
             self.rows.clear()

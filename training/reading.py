@@ -15,7 +15,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -26,6 +26,8 @@ from seq2see.training.cache import fingerprint
 from seq2see.training.config import DataConfig
 
 TABLES = {".tsv", ".csv", ".jsonl", ".json", ".parquet"}
+CODE = r"[a-z]{2,3}"  # of a language
+REGIONAL = CODE + r"(-[a-z]{4})?-([a-z]{4}|[a-z]{2}|\d{3})"  # of one written somewhere: pt-br, eng-latn, zh-hant-tw
 LONGEST = 2**24  # bytes of a line: one that is longer is not read to its end
 BOM, CR = "byte-order marks, taken off", "Windows line ends, taken off"
 
@@ -261,19 +263,33 @@ def _comma_separated(lines: Iterator[str]) -> Iterator[Row]:
             yield reader.line_num, cells
 
 
+def _spelt(language: str) -> str:
+    """A language's name for comparison: `pt_BR` is `pt-br`."""
+    return language.strip().casefold().replace("_", "-")
+
+
+def _name_languages(names: Collection[str], wanted: Sequence[str]) -> bool:
+    """Whether columns are named by their languages, so that none may be taken for one of another name by its place."""
+    if any(name in wanted or re.fullmatch(REGIONAL, name) for name in names):
+        return True
+    return all(re.fullmatch(CODE, name) for name in names)
+
+
 def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Iterator[Row]:
     """Rows of a table whose header names languages, or which has just one column a language, in order."""
     first_line, first = next(rows, (1, [""]))
-    header = [] if isinstance(first, Fault) else [cell.strip().lower() for cell in first]
-    if set(languages) <= set(header):
-        columns = [header.index(language) for language in languages]
-    elif len(header) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", cell) for cell in header):
+    wanted = list(map(_spelt, languages))
+    names = [] if isinstance(first, Fault) else [cell.strip() for cell in first]
+    header = list(map(_spelt, names))
+    if set(wanted) <= set(header):
+        columns = [header.index(language) for language in wanted]
+    elif len(header) == len(wanted) and not _name_languages(header, wanted):
         columns = list(range(len(languages)))
         yield first_line, first
     else:
         raise UserError(
             f"{path}, line 1: expected a header with the columns {', '.join(languages)}, found"
-            f" {', '.join(header)[:80]!r}; name the columns, or set data.source and data.target"
+            f" {', '.join(names)[:80]!r}; name the columns, or set data.source and data.target"
         )
     for line, cells in rows:
         if isinstance(cells, Fault):
@@ -304,15 +320,17 @@ def _parquet(path: Path) -> Iterator[Any]:
 
 def _records(rows: Iterable[Any], languages: Sequence[str], where: str) -> Iterator[Row]:
     """Records {"en": ..., "fr": ...}, {"translation": {...}}, or with just as many fields as languages, in order."""
+    wanted = list(map(_spelt, languages))
     for number, row in enumerate(rows, start=1):
         record = row.get("translation", row) if isinstance(row, dict) else {}
         record = record if isinstance(record, dict) else {}
+        named = {_spelt(key): side for key, side in record.items()}
         sides: list[Any] = []
-        if set(languages) <= set(record):
-            sides = [record[language] for language in languages]
-        elif len(record) == len(languages) and not all(re.fullmatch(r"[a-z]{2,3}", key) for key in record):
+        if set(wanted) <= set(named):
+            sides = [named[language] for language in wanted]
+        elif len(record) == len(wanted) and not _name_languages(named, wanted):
             sides = list(record.values())
-        missing = ", ".join(language for language in languages if language not in record)
+        missing = ", ".join(name for name, language in zip(languages, wanted, strict=True) if language not in named)
         if isinstance(row, Fault):
             yield number, row
         elif sides and all(isinstance(side, str) for side in sides):

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
+from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import pad
 from seq2see.training.pairs import Pair
@@ -27,8 +28,16 @@ def translate_pairs(
 
     Sources of like length and the same target language share a batch of at most `batch_tokens` pieces over all beams.
     Other keywords go to `generate`; what is not given comes from the model's generation_config.
+
+    Raises UserError for a source of more pieces than the model has positions.
     """
     sources = [tokenizer.encode_source(pair.source) for pair in pairs]
+    for source, pair in zip(sources, pairs, strict=True):
+        if len(source) > model.config.max_position_embeddings:
+            raise UserError(
+                f"a source of {len(source)} pieces, more than the model's {model.config.max_position_embeddings}"
+                f" positions, starts {pair.source[:40]!r}; leave it out, or cut it into sentences"
+            )
     beams = num_beams or model.generation_config.num_beams or 1
     order = sorted(range(len(pairs)), key=lambda index: (pairs[index].target_language, len(sources[index])))
     texts = [""] * len(pairs)

@@ -230,6 +230,21 @@ def test_copies_of_pairs_are_counted_and_kept_left_out_or_refused(tmp_path):
         load_corpus(data(path, val_fraction=0.1, duplicates="refuse"))
 
 
+def test_a_pair_knows_its_row_whatever_was_left_out_before_it(tmp_path):
+    """Counted without the header, by each way to a pair; a pair that train gave away has no row of its own part."""
+    (tmp_path / "train.csv").write_text('en,fr\n"two\nlines",x\n,\na,b\na,b\nc,d\n', "utf-8")
+    settings = data(tmp_path, on_bad="skip", duplicates="skip", val_fraction=1e-9)
+    (tmp_path / "val.tsv").write_text("en\tfr\nx\ty\n", "utf-8")
+    train = load_corpus(settings).train
+    assert [pair.row for pair in train] == [pair.row for pair in train[:]] == [0, 2, 4]
+    assert [train[i].row for i in range(3)] == [0, 2, 4]
+    both = load_split(data(tmp_path / "train.csv", target=["fr", "en"], on_bad="skip"), "all")
+    assert [pair.row for pair in both] == [0, 0, 2, 2, 3, 3, 4, 4]
+    (tmp_path / "val.tsv").unlink()
+    corpus = load_corpus(data(tmp_path, on_bad="skip", val_fraction=0.5))
+    assert {pair.row for pair in corpus.val} == {-1} and -1 not in {pair.row for pair in corpus.train}
+
+
 def test_a_table_has_no_test_part(tmp_path):
     with pytest.raises(UserError, match="no 'test'"):
         load_split(data(tsv(tmp_path / "a.tsv")), "test")

@@ -1,0 +1,244 @@
+"""What is measured: which pairs, beside which references; and that no finished training is lost for it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from seq2see.cli import main
+from seq2see.errors import UserError
+from seq2see.training import evaluation
+from seq2see.training.config import DataConfig, RunConfig, load_config
+from seq2see.training.evaluation import evaluate_run
+from seq2see.training.pairs import Corpus, Pair, load_corpus, load_split
+from seq2see.training.run import run_experiment
+from seq2see.training.translation import translate_pairs
+from tests.training.conftest import tiny_model, toy_pairs
+
+LINES = [(f"the cat number {i} sleeps here", f"le chat {i} dort ici") for i in range(40)]
+FAULTY = [*LINES[:3], (" ", LINES[3][1]), *LINES[4:9], LINES[1], *LINES[9:25]]  # in row 3 a fault, in row 9 a copy
+
+
+@pytest.fixture
+def measured(monkeypatch) -> list[Pair]:
+    """Every translation is perfect; the pairs that were translated."""
+    seen: list[Pair] = []
+
+    def translate(model, tokenizer, pairs, **settings) -> list[str]:
+        seen.extend(pairs)
+        return [pair.target for pair in pairs]
+
+    monkeypatch.setattr(evaluation, "translate_pairs", translate)
+    return seen
+
+
+def write_files(folder: Path, split: str, lines: list[tuple[str, str]]) -> None:
+    for language, column in zip(("en", "fr"), zip(*lines, strict=True), strict=True):
+        (folder / f"{split}.{language}").write_text("".join(f"{text}\n" for text in column), "utf-8")
+
+
+def write_references(folder: Path, split: str, lines: list[tuple[str, str]]) -> Path:
+    path = folder / f"{split}.lc.norm.tok.fr"
+    path.write_text("".join(f"{target}\n" for _, target in lines), "utf-8")
+    return path
+
+
+def write_table(path: Path, lines: list[tuple[str, str]]) -> Path:
+    path.write_text("en\tfr\n" + "".join(f"{source}\t{target}\n" for source, target in lines), "utf-8")
+    return path
+
+
+def finished(folder: Path, **fields) -> dict:
+    """The scores that a finished run on this folder has."""
+    config = RunConfig("x", DataConfig(str(folder), **fields))
+    return evaluate_run(None, None, config, load_corpus(config.data))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("final_pairs", [7, 2000])
+@pytest.mark.parametrize("as_table", [False, True])
+def test_references_stay_beside_their_pairs(tmp_path, measured, monkeypatch, final_pairs, as_table):
+    """Of a table too, whose lines are one more than its rows; whatever cleaning and thinning have left out."""
+    monkeypatch.setattr(evaluation, "FINAL_PAIRS", final_pairs)
+    write_files(tmp_path, "train", LINES[25:])
+    if as_table:
+        write_table(tmp_path / "val.tsv", FAULTY)
+    else:
+        write_files(tmp_path, "val", FAULTY)
+    write_references(tmp_path, "val", FAULTY)
+    row = finished(tmp_path, on_bad="skip", duplicates="skip")["val"]
+    assert row["pairs"] == len(measured) == (6 if final_pairs == 7 else 24)
+    assert row["bleu_lc_tok"] == 100
+
+
+def test_references_that_are_not_of_the_pairs_cost_their_score_alone(tmp_path, measured, capsys):
+    write_files(tmp_path, "train", LINES[20:])
+    write_files(tmp_path, "val", LINES[:20])
+    path = write_references(tmp_path, "val", LINES[:19])
+    row = finished(tmp_path)["val"]
+    assert row["bleu"] == 100 and "bleu_lc_tok" not in row
+    assert "19 tokenised references of val for 20 pairs" in capsys.readouterr().err
+    path.write_bytes(b"\xe9\n" * 20)
+    assert "bleu_lc_tok" not in finished(tmp_path)["val"]
+    assert "is not UTF-8" in capsys.readouterr().err
+
+
+def test_pairs_split_off_train_have_no_references(tmp_path, measured, capsys):
+    """Though there are files of that name, with as many rows."""
+    write_files(tmp_path, "train", LINES)
+    write_files(tmp_path, "test", LINES)
+    for split in ("val", "test"):
+        write_references(tmp_path, split, LINES)
+    scores = finished(tmp_path, val_fraction=0.3, test_fraction=0.3)
+    assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
+    assert capsys.readouterr().err.count("split off train") == 2
+
+
+def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
+    monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
+    monkeypatch.setattr("seq2see.training.storybook.generate", lambda seed: book)
+    data = DataConfig("storybook", max_characters=60, on_bad="skip")
+    val, test = (load_split(data, split) for split in ("val", "test"))
+    assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
+    corpus = Corpus(train=None, val=val, test=[], skipped={}, noticed={})  # type: ignore[arg-type]
+    scores = evaluate_run(None, None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
+    for row in scores.values():
+        kinds = [figures for name, figures in row["families"].items() if "/" not in name]
+        assert sum(figures["pairs"] for figures in kinds) == row["pairs"] <= 100
+        assert {figures["exact_match"] for figures in kinds} == {100}
+
+
+def test_a_training_is_finished_though_its_references_do_not_fit(tmp_path, capsys):
+    write_files(tmp_path, "train", LINES)
+    write_files(tmp_path, "val", LINES[:4])
+    write_references(tmp_path, "val", LINES[:3])
+    run = run_experiment(load_config("finetune", [
+        "tokenizer.vocab_size=320", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
+        "model.encoder_ffn_dim=16", "model.decoder_ffn_dim=16", "training.max_steps=2", "training.use_cpu=true",
+        "training.cpu_processes=1", "training.eval_strategy=no", "training.save_strategy=no", "training.patience=0",
+        "training.load_best_model_at_end=false", "training.bf16=false", "evaluation.max_length=4",
+        f"data.path={tmp_path}", f"training.output_dir={tmp_path / 'run'}",
+    ]))  # fmt: skip
+    assert {"metrics.json", "README.md", "curve.png"} <= {item.name for item in run.iterdir()}
+    assert "3 tokenised references of val for 4 pairs" in capsys.readouterr().err
+
+
+@pytest.fixture
+def run(tmp_path, tokenizer) -> Path:
+    """A run that has left copies, faulty and long pairs out of its table, and split it."""
+    table = write_table(tmp_path / "own.tsv", [*FAULTY, ("x " * 40, "long")])
+    data = DataConfig(
+        str(table), val_fraction=0.3, test_fraction=0.3, max_characters=60, on_bad="skip", duplicates="skip"
+    )
+    folder = tmp_path / "run"
+    tiny_model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "run.yaml").write_text(RunConfig("own", data).to_yaml(), "utf-8")
+    return folder
+
+
+def run_yaml(run: Path, **fields) -> None:
+    config = load_config(str(run / "run.yaml"))
+    (run / "run.yaml").write_text(replace(config, data=replace(config.data, **fields)).to_yaml(), "utf-8")
+
+
+def evaluated(run: Path, capsys, *arguments: str) -> tuple[dict, str]:
+    """The JSON object, and what is said beside it."""
+    assert main(["evaluate", str(run), "--json", *map(str, arguments)]) == 0
+    out, err = capsys.readouterr()
+    return json.loads(out), err
+
+
+def refused(run: Path, capsys, *arguments: str) -> str:
+    assert main(["evaluate", str(run), *map(str, arguments)]) in (1, 2)
+    lines = capsys.readouterr().err.splitlines()
+    assert "internal" not in lines[-1]
+    return lines[-1]
+
+
+def texts(pairs: list[Pair]) -> list[tuple[str, str]]:
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+def test_of_a_table_all_is_measured_or_the_part_that_is_named(run, tmp_path, measured, capsys):
+    table = write_table(tmp_path / "other.tsv", LINES)
+    result, said = evaluated(run, capsys, "--data", table)
+    assert (result["split"], result["fr"]["pairs"]) == ("all", 40) and texts(measured) == LINES
+    assert f"40 pairs of {table}, all" in said
+    parts = {}
+    for split in ("train", "val", "test"):
+        measured.clear()
+        result, said = evaluated(run, capsys, "--data", table, "--split", split)
+        parts[split] = texts(measured)
+        assert result["split"] == split and f"{len(measured)} pairs of {table}, {split}" in said
+        assert parts[split] == texts(load_split(DataConfig(str(table), val_fraction=0.3, test_fraction=0.3), split))
+    assert all(parts.values()) and sorted(sum(parts.values(), [])) == sorted(LINES)
+
+
+def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, capsys):
+    table = write_table(tmp_path / "other.tsv", LINES)
+    assert "there is no 'nonsense'" in refused(run, capsys, "--data", table, "--split", "nonsense")
+    assert "train, val, test and all" in refused(run, capsys, "--split", "nonsense")
+    run_yaml(run, test_fraction=0.0)
+    assert "there is no 'test'" in refused(run, capsys, "--data", table, "--split", "test")
+    assert "there is no 'test'" in refused(run, capsys)
+    write_table(table, [])
+    assert f"{table} has no pairs of all" in refused(run, capsys, "--data", table)
+    run_yaml(run, val_fraction=1e-9)
+    assert "has no pairs of val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
+    assert not measured
+
+
+def test_a_part_of_a_small_table_is_measured_where_another_is_empty(run, tmp_path, measured, capsys):
+    run_yaml(run, val_fraction=1e-9)
+    table = write_table(tmp_path / "other.tsv", LINES)
+    assert evaluated(run, capsys, "--data", table, "--split", "test")[0]["fr"]["pairs"] == len(measured) > 0
+
+
+def test_of_a_folder_the_test_part_is_measured_unless_another_is_named(run, tmp_path, measured, capsys):
+    write_files(tmp_path, "test", LINES[:5])
+    write_files(tmp_path, "old", LINES[5:8])
+    for arguments, split, lines in (
+        ([], "test", LINES[:5]),
+        (["--split", "old", "--from", "en", "--to", "fr"], "old", LINES[5:8]),
+    ):
+        measured.clear()
+        result, said = evaluated(run, capsys, "--data", tmp_path, *arguments)
+        assert result["split"] == split and f"{tmp_path}, {split}" in said and texts(measured) == lines
+    assert "has no nonsense.en" in refused(run, capsys, "--data", tmp_path, "--split", "nonsense")
+
+
+def test_of_other_data_nothing_is_left_out(run, tmp_path, measured, capsys):
+    lines = [*LINES, LINES[0], (f"{'the cat ' * 9}sleeps", "x")]
+    table = write_table(tmp_path / "other.tsv", lines)
+    assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 42 and texts(measured) == lines
+    write_files(tmp_path, "test", lines)
+    assert evaluated(run, capsys, "--data", tmp_path)[0]["fr"]["pairs"] == 42
+    run_yaml(run, duplicates="refuse")
+    assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 42
+    assert "line 5: an empty side" in refused(run, capsys, "--data", write_table(table, FAULTY))
+    run_yaml(run, max_characters=5000)
+    write_table(table, [("x" * 2000, "y")])
+    assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 1  # as long as the run takes them
+
+
+def test_what_was_left_out_of_the_run_s_own_data_is_told(run, tmp_path, measured, capsys):
+    result, said = evaluated(run, capsys)
+    assert result["split"] == "test" and 0 < result["fr"]["pairs"] < 20
+    told = ("left out 1 pairs: an empty side", "left out 1 pairs: a side longer", "1 copies of other pairs, left out")
+    assert all(f"own.tsv: {line}" in said or f"own.tsv: noticed {line}" in said for line in told)
+    assert evaluated(run, capsys, "--split", "all")[0]["fr"]["pairs"] == 24
+    write_files(tmp_path, "train", [*FAULTY, ("", "")])
+    run_yaml(run, path=str(tmp_path))
+    for split in ("val", "test"):
+        write_files(tmp_path, split, FAULTY)
+        result, said = evaluated(run, capsys, "--split", split)
+        assert result["fr"]["pairs"] == 24
+        assert f"{split}.en: left out 1 pairs: an empty side" in said
+        assert f"{split}.en: noticed 1 copies of other pairs, left out" in said
+
+
+def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
+    short, long = toy_pairs(1)[0], Pair("dog " * 99, "chien", "en", "fr")
+    with pytest.raises(UserError, match=r"a source of \d+ pieces, more than the model's 64 positions, starts 'dog dog"):
+        translate_pairs(tiny_model(tokenizer), tokenizer, [short, long])
