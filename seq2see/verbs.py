@@ -127,7 +127,7 @@ def add_evaluate(verbs: Verbs) -> None:
         "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
         "copies are measured too, and faulty pairs refused.",
     )
-    add_model(verb)
+    verb.add_argument("run", metavar="RUN", help="a run's folder, or a Hub id, of a Seq2See model")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
     verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
     add_languages(verb)

@@ -88,6 +88,8 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
         if self.patience and self.eval_strategy == "no":
             raise ValueError("patience counts evaluations, and eval_strategy=no makes none; set patience=0")
         metric = self.metric_for_best_model
+        if self.patience and metric is None:
+            raise ValueError("patience needs a metric_for_best_model, or set patience=0")
         if metric is not None and metric.removeprefix("eval_") not in METRICS:
             raise ValueError(f"metric_for_best_model={metric}: expected {', '.join(METRICS[:-1])} or {METRICS[-1]}")
         check_schedule(self.lr_scheduler_type, self.lr_scheduler_kwargs, learning_rate=self.learning_rate)

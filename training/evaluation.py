@@ -15,6 +15,7 @@ from typing import Any
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
+from seq2see.modeling import Seq2SeeForConditionalGeneration
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, RunConfig, load_config
@@ -37,6 +38,9 @@ def evaluate(args: argparse.Namespace) -> int:
 
     folder = resolve_folder(args.run)
     model = load_checkpoint(folder)
+    if not isinstance(model, Seq2SeeForConditionalGeneration):
+        raise UserError(f"{folder} is a {model.config.model_type} model, and only Seq2See models are measured here:"
+                        " translate the text by seq2see translate, and score that by sacrebleu")
     tokenizer = load_tokenizer(folder)
     data, seed = data_of(folder, model, args)
     for target in data.targets:

@@ -120,6 +120,12 @@ def test_training_out_of_range_is_one_line_that_names_it(override, tmp_path):
     assert refused.value.exit_code == 2 and "\n" not in str(refused.value)
 
 
+def test_patience_wants_a_metric(tmp_path):
+    overrides = ["training.patience=2", "training.metric_for_best_model=null"]
+    with pytest.raises(UserError, match="patience needs a metric_for_best_model"):
+        build_arguments(load_config("storybook", overrides), tmp_path)
+
+
 @pytest.mark.parametrize("overrides", [
     ["ema_decay=0", "learning_rate=0", "label_smoothing_factor=0", "weight_decay=0", "adam_beta1=0", "seed=4294967295"],
     ["num_train_epochs=0.01", "max_tokens=1", "gradient_accumulation_steps=1", "ema_decay=0.9999", "warmup_steps=0.1"],

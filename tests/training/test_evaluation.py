@@ -14,6 +14,7 @@ from seq2see.training.evaluation import evaluate_run
 from seq2see.training.pairs import Corpus, Pair, load_corpus, load_split
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
+from tests import tiny
 from tests.training.conftest import tiny_model, toy_pairs
 
 LINES = [(f"the cat number {i} sleeps here", f"le chat {i} dort ici") for i in range(40)]
@@ -242,3 +243,9 @@ def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
     short, long = toy_pairs(1)[0], Pair("dog " * 99, "chien", "en", "fr")
     with pytest.raises(UserError, match=r"a source of \d+ pieces, more than the model's 64 positions, starts 'dog dog"):
         translate_pairs(tiny_model(tokenizer), tokenizer, [short, long])
+
+
+def test_a_model_of_another_kind_is_one_line(tmp_path, capsys):
+    folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))
+    assert main(["evaluate", str(folder), "--data", str(tmp_path), "--to", "fr"]) == 1
+    assert "is a marian model, and only Seq2See models are measured" in capsys.readouterr().err

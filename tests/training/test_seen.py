@@ -3,10 +3,10 @@
 import json
 
 import pytest
-import tiny
 
 from seq2see.training.pairs import Pair
 from seq2see.training.seen import seen_at_once, seen_words
+from tests import tiny
 
 
 def pair(source, target="Le chat."):
