@@ -200,7 +200,7 @@ class Translator(Opened):
         limits = self.limits
         plan = limits.plan(first=self.tag(target), **settings)
         begun = self._begun(prefix, target)
-        longest_begun, most = max(map(len, begun), default=0), max(0, plan.max_length - len(plan.prefix) - 1)
+        longest_begun, most = max(map(len, begun), default=0), plan.max_length - len(plan.prefix)
         if longest_begun > most:
             raise UserError(f"a prefix of {longest_begun} pieces: a translation has {most} at most after its tag")
         together, longest = limits.together, limits.longest

@@ -69,6 +69,11 @@ def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefi
         translator("The cat.", prefix=prefix, max_new_tokens=20)
 
 
+def test_a_prefix_may_be_all_that_a_translation_holds(translator):
+    [hypothesis] = translator("The cat.", prefix=[[77] * 19], max_new_tokens=20, num_beams=1).hypotheses
+    assert hypothesis.token_ids[1:] == (77,) * 19 and not hypothesis.finished
+
+
 def test_what_training_had_together_stays_together(folder, tmp_path):
     two = with_generation(folder, tmp_path, source_sentences=2)
     text = "The cat. The box. An owl."

@@ -360,10 +360,10 @@ def test_in_the_queue_one_is_told_where_one_stands_and_may_leave_it(open_tab, tr
     """One is at work at a time here, and the first stays at work until the gate opens."""
     gate, entered, engine = threading.Event(), threading.Event(), translator.torch_engine.translate
 
-    def held(*asked):
+    def held(*asked, **also):
         entered.set()
         assert gate.wait(300)
-        return engine(*asked)
+        return engine(*asked, **also)
 
     monkeypatch.setattr(translate_tab, "Line", lambda: asking.Line(1))
     monkeypatch.setattr(translator.torch_engine, "translate", held)
