@@ -234,7 +234,7 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
             f"{data.path} is one table, of which there are {', '.join(sides)} and {ALL}; there is no {split!r}"
         )
     corpus = _kept(data, seed=seed)
-    _tell(str(data.path), corpus.skipped, corpus.noticed)
+    tell(str(data.path), corpus.skipped, corpus.noticed)
     return list(getattr(corpus, split))
 
 
@@ -247,11 +247,12 @@ def load_all(data: DataConfig) -> list[Pair]:
 def _cleaned(data: DataConfig, part: Part) -> list[Pair]:
     cleaner = Cleaner(data)
     pairs = list(cleaner.pairs(part))
-    _tell(part.where, cleaner.skipped, cleaner.noticed)
+    tell(part.where, cleaner.skipped, cleaner.noticed)
     return pairs
 
 
-def _tell(where: str, skipped: Mapping[str, int], noticed: Mapping[str, int]) -> None:
+def tell(where: str, skipped: Mapping[str, int], noticed: Mapping[str, int]) -> None:
+    """Say what cleaning left out, and what else it saw."""
     for fault, count in skipped.items():
         say(f"{where}: left out {count} pairs: {fault}")
     for what, count in noticed.items():

@@ -41,7 +41,7 @@ from seq2see.training.evaluation import evaluate_run
 from seq2see.training.finetuning import has_new_languages, start_from
 from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
 from seq2see.training.lora import add_adapter, count_trained, merge_adapter
-from seq2see.training.pairs import Corpus, Texts, load_corpus
+from seq2see.training.pairs import Corpus, Texts, load_corpus, tell
 from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration, say
 from seq2see.training.reporting import check_reporters
@@ -119,10 +119,7 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     corpus = load_corpus(config.data, seed=arguments.seed)
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
     say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
-    for fault, count in corpus.skipped.items():
-        say(f"left out {count} pairs: {fault}")
-    for what, count in corpus.noticed.items():
-        say(f"noticed {count} {what}")
+    tell(str(config.data.path), corpus.skipped, corpus.noticed)
     if config.data.teachers:
         begin = arguments.process_index / arguments.world_size
         corpus = with_teachers(corpus, config.data, device=arguments.device, begin=begin)
