@@ -83,6 +83,14 @@ class Shown(Strict):
         """Of each part: by these the page knows what an answer belongs to."""
         return [list(part.ids) for part in self.parts]
 
+    @property
+    def size(self) -> int:
+        """Characters of all parts, or pieces of their translations where those are more: what maps of it would cost.
+
+        `text` says nothing of it, for a browser may send any.
+        """
+        return max(sum(len(part.text) for part in self.parts), sum(len(part.ids) for part in self.parts))
+
     def plain(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
 

@@ -85,7 +85,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
             return gr.skip()
         try:
             found = Shown.read(value)
-            if len(found.text) > LONGEST_TO_ALIGN:
+            if found.size > LONGEST_TO_ALIGN:
                 said = f"Which word is which is shown for texts up to {LONGEST_TO_ALIGN:,} characters."
                 return gr.update(links={"ids": found.ids, "parts": [], "said": said})
             links = await service.examine([found.text], lambda translator: _links(found, translator), model=found.model,

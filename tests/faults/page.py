@@ -32,6 +32,27 @@ FAULTS = [
         tests="tests/serve/ui/test_asking.py -k outside_the_vocabulary",
     ),
     Fault(
+        "page: a part of any length is looked into",
+        "serve/ui/panels/__init__.py",
+        "    if longest > most:\n",
+        "    if False:\n",
+        tests="tests/serve/ui/look/test_calls.py -k longer_than_may",
+    ),
+    Fault(
+        "page: words are linked in whatever parts a browser sends",
+        "serve/ui/translate_tab.py",
+        "found.size > LONGEST_TO_ALIGN",
+        "len(found.text) > LONGEST_TO_ALIGN",
+        tests="tests/serve/ui/test_raw_calls.py -k linked",
+    ),
+    Fault(
+        "page: pieces of a translation are not counted for its links",
+        "serve/ui/shown.py",
+        ", sum(len(part.ids) for part in self.parts))",
+        ", 0)",
+        tests="tests/serve/ui/test_raw_calls.py -k linked",
+    ),
+    Fault(
         "page: a prefix may end a translation",
         "serve/translator.py",
         " and id not in end for ids in prefix",

@@ -86,8 +86,16 @@ def answering(service: Service, name: str, question: type[Question],
 async def examined(service: Service, asked: Any, work: Callable[[Translator, Any], dict[str, Any]],
                    request: gr.Request) -> dict[str, Any]:
     """What `work` finds, wherever the model is: it may know of its question alone, and is sent there by pickle."""
-    return await service.examine(asked.texts, lambda translator: work(translator, asked), model=asked.shown.model,
-                                 caller=service.access.caller(request))
+    return await service.examine(texts_within(service, asked), lambda translator: work(translator, asked),
+                                 model=asked.shown.model, caller=service.access.caller(request))
+
+
+def texts_within(service: Service, asked: Any) -> list[str]:
+    """What the question is about; UserError where one is longer than a text that may be looked into."""
+    longest, most = max(map(len, asked.texts)), service.settings.look_characters
+    if longest > most:
+        raise UserError(f"a part of {longest} characters: {most} at most can be looked into")
+    return asked.texts
 
 
 async def told(ask: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:

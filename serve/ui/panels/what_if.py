@@ -13,7 +13,7 @@ from seq2see.lens.wording import label
 from seq2see.serve.plan import Settings
 from seq2see.serve.service import Request, Service
 from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Answer, Question, read, told
+from seq2see.serve.ui.panels import Answer, Question, read, texts_within, told
 
 MOST_BEAMS = 8  # more are a thicket
 
@@ -42,7 +42,7 @@ def what_if(service: Service) -> Answer:
 
 async def _other(service: Service, asked: OtherQuestion, request: gr.Request) -> dict[str, Any]:
     shown, caller = asked.shown, service.access.caller(request)
-    before = await service.examine(asked.texts, asked.trace, model=shown.model, caller=caller)
+    before = await service.examine(texts_within(service, asked), asked.trace, model=shown.model, caller=caller)
     given: Any = {name: value for name, value in shown.asked.items() if name in Settings.__annotations__}
     if asked.num_beams is not None:
         given = {"num_beams": asked.num_beams}

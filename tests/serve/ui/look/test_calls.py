@@ -46,6 +46,13 @@ def test_ids_that_are_no_pieces_are_refused(url, shown):
     assert "expected ids of pieces" in answer["error"]
 
 
+@pytest.mark.parametrize("name", ["maps", "layers", "what_if"])
+def test_a_part_longer_than_may_be_looked_into_is_refused(url, shown, name):
+    part = shown.plain()["parts"][0] | {"text": "cat " * 251}
+    _, answer = call(url, name, {"shown": shown.plain() | {"parts": [part]}})
+    assert answer["error"] == "a part of 1004 characters: 1000 at most can be looked into"
+
+
 @pytest.fixture(scope="module")
 def distant(translator):
     """The page of a front whose engine is elsewhere."""
