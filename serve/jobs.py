@@ -100,8 +100,12 @@ class Job:
     def join(self, texts: Sequence[str]) -> str:
         """The text with its segments' translations in their places."""
         left = iter(texts)
-        joined = [cut.join([next(left) for _ in cut.segments]) for cut in self.cuts]
-        return self.markup.join(joined) if self.markup is not None else joined[0]
+        each = [(cut, [next(left) for _ in cut.segments]) for cut in self.cuts]
+        joined = [cut.join(translations) for cut, translations in each]
+        if self.markup is None:
+            return joined[0]
+        anchors = [cut.anchors(translations) for cut, translations in each]
+        return self.markup.join(joined, anchors=anchors, language=self.target)
 
     def joined(self, parts: Sequence[tuple[Hypothesis, ...]]) -> tuple[Hypothesis, ...]:
         """Hypotheses of the whole text, from those of its segments."""

@@ -1,15 +1,21 @@
 """An HTML text as what there is to translate in it, and its translation with the markup in place.
 
-Markup is copied to the character: only text between it changes.  The text of a block (a paragraph, a cell, a heading)
-is translated whole.  Where words of it are marked (a link, bold type) they are translated alone too: if that is found
-in the block's translation, it is marked there, otherwise the block is translated text by text.  No markup is lost.
+Markup is copied to the character: only text between it changes, and none of it is lost.  The text of a block (a
+paragraph, a cell, a heading) is translated whole; where in it words are marked (a link, bold type), `marks.py` marks
+words of its translation.
 """
 
 import html
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from functools import cached_property
+from itertools import accumulate, groupby
+
+from seq2see.serve.marks import Mark, Marking
+
+DEEPEST = 3  # levels of marks within marks whose words are sought; tags within those keep their places among the words
 
 # Elements that mark words within a text; all others part texts.
 _INLINE = frozenset((
@@ -27,6 +33,7 @@ _MARKUP = re.compile(
     |<[!?/][^>]*(?:>|\Z)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
+_NAME = re.compile(r"</?([a-z][^\s/>]*)", re.IGNORECASE)
 _NOT_TRANSLATED = re.compile(
     r"""\s(?:translate\s*=\s*["']?no\b|class\s*=\s*(?:notranslate\b|"[^"]*\bnotranslate\b|'[^']*\bnotranslate\b))""",
     re.IGNORECASE,
@@ -40,51 +47,87 @@ class Token:
     raw: str
     kind: str
 
-    @property
-    def plain(self) -> str:
-        """Its words; white space within, which HTML shows as one space, is one."""
-        text = html.unescape(self.raw)
-        core = text.strip()
-        start = text.index(core) if core else len(text)
-        return text[:start] + re.sub(r"\s+", " ", core) + text[start + len(core) :]
+    @cached_property
+    def text(self) -> str:
+        return html.unescape(self.raw)
 
-    @property
+    @cached_property
     def has_words(self) -> bool:
-        return self.kind == "text" and bool(self.plain.strip())
+        return self.kind == "text" and bool(self.text.strip())
 
-
-@dataclass(frozen=True)
-class Mark:
-    """Words with the tags before and after them; for words that are not marked, these are empty."""
-
-    start: str
-    words: Token
-    end: str
+    @property
+    def name(self) -> str:
+        """Of a tag, the element's."""
+        return _NAME.match(self.raw)[1].lower()  # type: ignore[index]
 
 
 class Block:
-    """Neighbouring texts, and the inline markup about them."""
+    """Neighbouring texts, and the inline markup about them.
+
+    `texts` are to be translated: all of the block's text, then the words of each mark alone.
+    """
 
     def __init__(self, tokens: Sequence[Token]):
         self.tokens = tokens
-        self._each = [token for token in tokens if token.has_words]
-        self._marks = _marks(tokens) if len(self._each) > 1 else None
-        self.texts = [token.plain for token in self._each]  # to be translated; the whole comes first
-        if self._marks is not None:
-            self.texts.insert(0, "".join(mark.words.plain for mark in self._marks))
+        worded = [number for number, token in enumerate(tokens) if token.has_words]
+        self._first, self._last = (worded[0], worded[-1]) if worded else (len(tokens), len(tokens))
+        self._pairs = _pairs(tokens)
+        self._at, text = self._laid_out()
+        self.texts = [text] if text else []
+        self._before = self._after = ""  # tags and spaces that are about no words
+        self._marked = self._marks(0, len(tokens), (0, len(text)))
+        if worded:
+            first, last = tokens[self._first].text, tokens[self._last].text
+            self._before += first[: len(first) - len(first.lstrip())]
+            self._after = last[len(last.rstrip()) :] + self._after
 
-    def render(self, translations: Sequence[str]) -> str:
-        """The block with the translations of its `texts`."""
-        if self._marks is not None:
-            by_token = dict(zip(map(id, self._each), translations[1:], strict=True))
-            places = [(_find(by_token.get(id(mark.words), ""), translations[0]), mark)
-                      for mark in self._marks if mark.start]
-            rendered = _marked(translations[0], places)
-            if rendered is not None:
-                return rendered
-            translations = translations[1:]
-        each = iter(translations)
-        return "".join(_escape(next(each)) if token.has_words else token.raw for token in self.tokens)
+    def render(self, translations: Sequence[str], anchors: Sequence[tuple[int, int]], *, language: str) -> str:
+        """The block with the translations of its `texts`; `anchors` say which places of the first belong together."""
+        if not self.texts:
+            return "".join(token.raw for token in self.tokens)
+        marking = Marking(self.texts[0], translations[0], translations, language=language)
+        return self._before + marking.render(self._marked, anchors) + self._after
+
+    def _laid_out(self) -> tuple[list[int], str]:
+        """Where each token begins in the block's text, and that text: from its first word to its last, with one space
+        for any white space, as HTML shows it."""
+        text, at = "", []
+        for number, token in enumerate(self.tokens):
+            at.append(len(text))
+            if token.kind == "text" and self._first <= number <= self._last:
+                shown = re.sub(r"\s+", " ", token.text)
+                text += shown[1:] if shown.startswith(" ") and text[-1:] in ("", " ") else shown
+        text = text.rstrip()
+        return [min(place, len(text)) for place in at], text
+
+    def _marks(self, begin: int, end: int, span: tuple[int, int], depth: int = 0) -> tuple[Mark, ...]:
+        """The marks of the tokens from `begin` to `end`, which are the characters of `span`."""
+        marks: list[Mark] = []
+        number = begin
+        while number < end:
+            token, last = self.tokens[number], self._pairs.get(number)
+            if last is not None and depth < DEEPEST:
+                about = self._trimmed(self._at[number], self._at[last])
+                alone = None
+                if about != span:
+                    alone = len(self.texts)
+                    self.texts.append(self.texts[0][slice(*about)])
+                within = self._marks(number + 1, last, about, depth + 1)
+                marks.append(Mark(*about, token.raw, self.tokens[last].raw, within, alone))
+                number = last
+            elif number < self._first and not depth:
+                self._before += token.raw
+            elif number > self._last and not depth:
+                self._after += token.raw
+            elif token.kind != "text":
+                place = min(max(self._at[number], span[0]), span[1])
+                marks.append(Mark(place, place, token.raw))
+            number += 1
+        return tuple(marks)
+
+    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
+        text = self.texts[0][start:end]
+        return start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
 
 
 class Markup:
@@ -98,49 +141,43 @@ class Markup:
         self.blocks = [Block(tuple(tokens)) for _, tokens in groups]
         self.texts = [one for block in self.blocks for one in block.texts]
 
-    def join(self, translations: Sequence[str]) -> str:
-        left = iter(translations)
-        return "".join(block.render([next(left) for _ in block.texts]) for block in self.blocks)
+    def join(self, translations: Sequence[str], *, anchors: Sequence[Sequence[tuple[int, int]]] | None = None,
+             language: str = "") -> str:
+        """The text with the translations, in `language`, of its `texts` in their places.
+
+        `anchors` say for each of them which places in it and in its translation belong together, first and last of
+        all their ends.
+        """
+        if anchors is None:
+            anchors = [[(0, 0), (len(text), len(translation))]
+                       for text, translation in zip(self.texts, translations, strict=True)]
+        done, rendered = 0, ""
+        for block in self.blocks:
+            here = slice(done, done + len(block.texts))
+            rendered += block.render(translations[here], anchors[done] if block.texts else (), language=language)
+            done = here.stop
+        return rendered
 
 
-def _marks(tokens: Sequence[Token]) -> list[Mark] | None:
-    """The tokens as marks; None where one element holds other text than one."""
-    marks: list[Mark] = []
-    kinds = "".join(token.kind[0] for token in tokens)
-    place = 0
-    for match in re.finditer(r"(s*)t(e*)", kinds):
-        if match.start() != place or len(match[1]) != len(match[2]):
-            return None
-        raw = [token.raw for token in tokens[place : match.end()]]
-        starts = len(match[1])
-        marks.append(Mark("".join(raw[:starts]), tokens[place + starts], "".join(raw[starts + 1 :])))
-        place = match.end()
-    return marks if place == len(tokens) else None
-
-
-def _find(words: str, text: str) -> tuple[int, int] | None:
-    """Where the text has these words, if it has them once."""
-    bare = words.strip().strip(".,;:!?…。！？।").strip()
-    found = list(re.finditer(rf"(?<!\w){re.escape(bare)}(?!\w)", text, re.IGNORECASE)) if bare else []
-    return found[0].span() if len(found) == 1 else None
-
-
-def _marked(text: str, places: Sequence[tuple[tuple[int, int] | None, Mark]]) -> str | None:
-    """The text with each mark in its place; None where one has no place, or two share theirs."""
-    known = sorted(((place, mark) for place, mark in places if place is not None), key=lambda one: one[0])
-    if len(known) < len(places):
-        return None
-    rendered, done = "", 0
-    for (start, end), mark in known:
-        if start < done:
-            return None
-        rendered += _escape(text[done:start]) + mark.start + _escape(text[start:end]) + mark.end
-        done = end
-    return rendered + _escape(text[done:])
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=False)
+def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
+    """The number of each start tag that has words before its end, and of that end."""
+    worded = [0, *accumulate(token.has_words for token in tokens)]
+    pairs: dict[int, int] = {}
+    open_tags: list[tuple[int, str]] = []
+    names: Counter[str] = Counter()
+    for number, token in enumerate(tokens):
+        if token.kind == "start":
+            open_tags.append((number, token.name))
+            names[token.name] += 1
+        elif token.kind == "end" and names[token.name]:
+            start, name = open_tags.pop()
+            while name != token.name:  # it was never closed
+                names[name] -= 1
+                start, name = open_tags.pop()
+            names[name] -= 1
+            if worded[number] > worded[start]:
+                pairs[start] = number
+    return pairs
 
 
 def _read(text: str) -> list[Token]:

@@ -44,6 +44,13 @@ class Cut:
         pairs = zip(translations, self.between[1:], strict=True)
         return self.between[0] + "".join(text + after for text, after in pairs)
 
+    def anchors(self, translations: Sequence[str]) -> list[tuple[int, int]]:
+        """Where the text begins, where each segment ends and where the text does: in the text and as `join` has it."""
+        ends = [[len(one) + len(after) for one, after in zip(each, self.between[1:], strict=True)]
+                for each in (self.segments, translations)]
+        begin = len(self.between[0])
+        return [(0, 0), *zip(*(accumulate(lengths, initial=begin) for lengths in ends), strict=True)]
+
     def halved(self, index: int) -> "Cut":
         """One segment cut in two: near its middle, between sentences if it can be, else clauses, words, characters.
 

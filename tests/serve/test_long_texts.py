@@ -107,6 +107,13 @@ def test_html_keeps_its_markup(translator):
         translator(text, format="xml")
 
 
+def test_marks_stay_in_their_sentence(translator):
+    job, = translator.prepare(["<p>Ah. It is the <b>cat</b>. Oh.</p>"], format="html")
+    assert len(job.segments) == 4  # three sentences, and the marked word alone
+    assert job.join(["a b c d e f g h i j k.", "l m n o p.", "q.", "x"]) == (
+        "<p>a b c d e f g h i j k. l m n o <b>p</b>. q.</p>")
+
+
 def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
     translator = Translator.from_pretrained(folder, engine="torch")
     text = "The cat. A zebra did not cross."

@@ -1,5 +1,8 @@
 """Markup stays as it is, to the character; text between is translated, and in time linear in its length."""
 
+import html
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,13 +61,82 @@ def test_only_text_is_translated(text, expected):
 
 def test_marked_words_are_marked_where_they_are_found_in_the_translation():
     markup = Markup("The <b>red</b> house is <a href=x>big</a>.")
-    assert markup.texts == ["The red house is big.", "The ", "red", " house is ", "big", "."]
-    french = ["La grande maison rouge.", "La ", "Rouge.", " maison est ", "grande", "."]
-    assert markup.join(french) == "La <a href=x>grande</a> maison <b>rouge</b>."
-    for whole in ("La grande maison rouge et rouge.", "Une infrarouge grande.", ""):
-        assert markup.join([whole, *french[1:]]) == "La <b>Rouge.</b> maison est <a href=x>grande</a>."
-    same = Markup("<i>a</i> <b>a</b>")
-    assert same.join(["x", "x", "x"]) == "<i>x</i> <b>x</b>"  # two marks cannot share one place
+    assert markup.texts == ["The red house is big.", "red", "big"]
+    assert markup.join(["La grande maison rouge.", "Rouge.", "grande"]) == (
+        "La <a href=x>grande</a> maison <b>rouge</b>.")
+    assert markup.join(["La maison rouge, grande et rouge", "rouge", "grande"]) == (
+        "La maison <b>rouge</b>, <a href=x>grande</a> et rouge")  # of two the nearer
+    assert markup.join(["Das Haus ist rot oder eine rote Grotte", "Rot rot.", "groß"]) == (
+        "Das Haus ist <b>rot</b> oder <a href=x>eine rote</a> Grotte")
+
+
+@pytest.mark.parametrize(("text", "translations", "expected"), [
+    # inflected otherwise
+    ("in a <b>blue</b> shirt", ["in einem blauen Hemd", "Blau Blau."], "in einem <b>blauen</b> Hemd"),
+    ("a <b>blue</b> shirt of his", ["ein Hemd von ihm, blaues", "Blau"], "ein Hemd von ihm, <b>blaues</b>"),
+    # of two the nearer
+    ("The house is <b>red</b>.", ["Rouge la maison et rouge.", "rouge"], "Rouge la maison et <b>rouge</b>."),
+    # not found: by its place
+    ("Two <i>young</i> girls are playing.", ["Zwei kleine Mädchen spielen.", "Junger junge"],
+     "Zwei <i>kleine</i> Mädchen spielen."),
+    ("A <u>dog runs</u> home.", ["Ein Hund rennt heim.", "?"], "Ein <u>Hund rennt</u> heim."),
+    ("An <b>infrared</b>.", ["Une infrarouge.", "rouge"], "Une <b>infrarouge</b>."),
+    # a sign is no word
+    ("The name <b>*</b> of it", ["Der Name * davon", "*"], "Der Name <b>*</b> davon"),
+    ("The name <b>→</b> of it", ["Der Name - davon", "x"], "Der Name <b>-</b> davon"),
+    ("The name<b>:</b> it", ["Der Name es", "x"], "Der Name<b></b> es"),
+    # two marks have a word each, and a mark for which there is none is kept
+    ("<i>a</i> <b>a</b>", ["x y", "x", "x"], "<i>x</i> <b>y</b>"),
+    ("<i>a</i> <b>a</b>", ["x", "x", "x"], "<b></b><i>x</i>"),
+    ("a <b>b</b>", ["", "b"], "<b></b>"),
+    # a mark within a mark stays within
+    ("See <a>the <b>red</b> book</a> of it", ["Das rote Buch davon siehe", "das rote Buch", "davon"],
+     "<a>Das <b>rote</b> Buch</a> davon siehe"),
+    ("<a>All <b>of</b> it</a>", ["Alles davon", "davon"], "<a>Alles <b>davon</b></a>"),
+    ("<a><i class=icon></i> Home</a> is", ["Heim ist", "Heim"], " <a><i class=icon></i>Heim</a> ist"),
+    # tags without a partner
+    ("a<i> b", ["x y"], "x<i> y"),
+    ("a <b>b <i>c</b> d", ["x y z w", "y z"], "x <b>y <i>z</b> w"),
+    ("a </b>b<b>", ["x y"], "x </b>y<b>"),
+    # text is text
+    ("a &lt;<b>b</b>", ["x < y", "y"], "x &lt; <b>y</b>"),
+])
+def test_marks_have_a_place_in_every_translation(text, translations, expected):
+    assert Markup(text).join(translations) == expected
+
+
+def test_every_character_of_a_script_without_spaces_is_a_place():
+    assert Markup("a <b>cat</b> sleeps").join(["猫在睡觉", "猫"]) == "<b>猫</b>在睡觉"
+    assert Markup("the <b>tree</b> of").join(["de l'arbre", "arbre"], language="fr") == "de l'<b>arbre</b>"
+
+
+def test_a_mark_stays_in_its_sentence():
+    """By the places of all the text alone it would be in the first one."""
+    text = "Ah. I saw the <b>cat</b> there."
+    translations = ["Un deux trois quatre cinq six sept huit neuf dix. Je vis le chien là.", "x"]
+    first = len("Un deux trois quatre cinq six sept huit neuf dix. ")
+    anchors = [(0, 0), (4, first), (len(text) - 7, len(translations[0]))]
+    found = Markup(text).join(translations, anchors=[anchors, []])
+    assert found == translations[0].replace("chien", "<b>chien</b>")
+
+
+@given(st.lists(st.sampled_from(["<b>", "</b>", "<i>", "</i>", "<a>", "</a>", "w ", "x", " y", "z. "]), max_size=16),
+       st.lists(st.sampled_from(["w ", "v", " y", "z. ", "猫", "<"]), max_size=8).map("".join))
+def test_the_translation_is_never_changed(bits, translation):
+    markup = Markup("".join(bits))
+    joined = markup.join([translation, *(["y"] * (len(markup.texts) - 1))][: len(markup.texts)])
+    shown = html.unescape(re.sub("</?[bia]>", "", joined))
+    assert shown.strip() == (translation.strip() if markup.texts else "")
+    assert sorted(re.findall("</?[bia]>", joined)) == sorted(re.findall("</?[bia]>", "".join(bits)))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", ["<b>x </b>" * 20_000, "<b>x " * 20_000 + "</b>" * 20_000, "<b>a<i>" * 20_000,
+                                  "x <b>" * 20_000 + "y" + "</b>" * 20_000])
+def test_marks_are_placed_in_time_that_grows_with_the_text(text):
+    markup = Markup(text)
+    assert sum(map(len, markup.texts)) <= 4 * len(text)
+    assert re.sub("<.*?>", "", markup.join(markup.texts)).split() == re.sub("<.*?>", "", text).split()
 
 
 @pytest.mark.parametrize("bit", [
