@@ -5,8 +5,9 @@ It has one seed for all that it draws, and cannot draw the same again in another
 
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ctranslate2
 
@@ -83,3 +84,13 @@ class CTranslate2Engine:
     def _found(self, tokens: Sequence[str], score: float) -> Found:
         ids = tuple(map(self.ids.__getitem__, tokens))
         return Found(ids, score, ids[-1] in self.end)
+
+
+def beyond_it(said: Mapping[str, Any]) -> list[str]:
+    """What a checkpoint's generation_config.json asks of a search that CTranslate2 would leave out without a word."""
+    pad = said.get("pad_token_id")
+    nothing = {"min_length": 0, "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0,
+               "bad_words_ids": [[pad]]}  # Marian's; the export bars it
+    names = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length",
+             "encoder_no_repeat_ngram_size", "encoder_repetition_penalty")
+    return [name for name in names if said.get(name) not in (None, [], {}, nothing.get(name))]

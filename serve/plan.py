@@ -51,10 +51,11 @@ class Settings(TypedDict, total=False):
     """What a caller may ask for; what is left out or None is as the checkpoint says.
 
     `alternatives` hypotheses of each text are found by at least as many beams.  `num_beams` 1 is greedy search.
-    `max_new_tokens` pieces are the most of a translation.  `length_penalty` above 1 favours longer ones,
-    `repetition_penalty` above 1 makes pieces already written less probable, and no run of `no_repeat_ngram_size` pieces
-    comes twice (0: any may).  Any of `temperature`, `top_k` and `top_p` draws translations instead of searching for the
-    best; draws are the same for the same `seed`, text and settings, whatever else is translated with them.
+    `max_new_tokens` pieces are the most of a translation, its tag and `</s>` among them.  `length_penalty` above 1
+    favours longer ones, `repetition_penalty` above 1 makes pieces already written less probable, and no run of
+    `no_repeat_ngram_size` pieces comes twice (0: any may).  Any of `temperature`, `top_k` and `top_p` draws
+    translations instead of searching for the best; draws are the same for the same `seed`, text and settings, whatever
+    else is translated with them.
     """
 
     alternatives: int | None
@@ -101,6 +102,9 @@ class Limits:
         A checkpoint that samples by default is searched all the same: drawing is the caller's choice.
         """
         given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        unknown = next((name for name in given if name not in _BOUNDS), None)
+        if unknown is not None:
+            raise UserError(f"there is no setting {unknown}: expected one of {', '.join(_BOUNDS)}", exit_code=2)
         for name, value in given.items():
             _check(name, value, self.positions or MOST_PIECES)
         draws = {"temperature", "top_k", "top_p"} & set(given)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -49,7 +49,8 @@ Format = Literal["text", "html"]
 class Translator(Opened):
     """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
 
-    `Translator(model, tokenizer)` takes a torch model as it is; `from_pretrained` chooses the fastest engine.
+    `Translator(model, tokenizer)` takes a torch model as it is, set to evaluation; `from_pretrained` chooses the fastest
+    engine.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Translator(Opened):
         from seq2see.serve.loading import check_sizes
 
         check_sizes(model, tokenizer, name=name)
+        model.eval()  # a model that trains drops values at random
         super().__init__(name, seen_words, loaded=(model, tokenizer))
         self.codec: Codec = TokenizerCodec(tokenizer)
         self.engine: Engine = self.torch_engine
@@ -85,6 +87,12 @@ class Translator(Opened):
             threads: that translate in CTranslate2; None: one for each core.
             trust_remote_code: run the model code that the folder ships, in torch.  Never read from a file.
         """
+        for what, value, kind in (("engine", engine, EngineName), ("precision", precision, Precision)):
+            *others, last = get_args(kind)
+            if value not in (*others, last):
+                raise UserError(f"{what} {value!r}: expected {', '.join(others)} or {last}", exit_code=2)
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise UserError(f"threads {threads!r}: expected a whole number from 1", exit_code=2)
         checkpoint = read_checkpoint(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         Opened.__init__(translator, checkpoint.name, checkpoint.seen_words, checkpoint=checkpoint,
@@ -106,8 +114,11 @@ class Translator(Opened):
         return translator
 
     def _use_ctranslate2(self, checkpoint: Checkpoint, precision: Precision, threads: int) -> None:
-        from seq2see.serve.ctranslate2_engine import CTranslate2Engine
+        from seq2see.serve.ctranslate2_engine import CTranslate2Engine, beyond_it
 
+        beyond = beyond_it(self.limits.defaults)
+        if beyond:
+            raise NotForCTranslate2(f"CTranslate2 has no {', '.join(beyond)}, which {self.name} asks for")
         folder = exported(checkpoint.folder, quantization=precision)
         ours = checkpoint.model_type == "seq2see"
         self.codec = PieceCodec(checkpoint.folder) if ours else TokenizerCodec(self.tokenizer)
@@ -166,7 +177,7 @@ class Translator(Opened):
         A text of more sentences or pieces than the model was trained on is cut (`segments.py`); its line breaks and
         spaces stay.  UserError: a language it does not have, a number out of bounds.
         """
-        texts = [text] if isinstance(text, str) else list(text)
+        texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         jobs = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, **settings)
         work = [one for job in jobs for one in job.work]
         found: list[tuple[Found, ...]] = [()] * len(work)
@@ -348,13 +359,15 @@ class Translator(Opened):
         from seq2see.lens.forcing import encode_target
         from seq2see.serve.scoring import score_targets
 
+        if len(sources) != len(translations):
+            raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
         model, tokenizer = self._load()
         first = next(iter(self.limits.plan(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
-        for text, translation in zip(map(_composed, sources), map(_composed, translations), strict=True):
-            if not text.strip() or not translation.strip():
-                raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
+        for text, translation in zip(map(_bare, sources), map(_bare, translations), strict=True):
+            if not text or not translation:
+                raise UserError(f"the {'translation' if text else 'source'} is blank")
             source_ids += self.codec.encode([text])
             self._check_length(text, source_ids[-1])
             target_ids.append(encode_target(tokenizer, translation, language=target, first=first))
@@ -368,7 +381,7 @@ class Translator(Opened):
             return source or "", target or ""
         fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
         if not fitting:
-            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code)
+            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
             known = ", ".join(f"{a} to {b}" for a, b in pairs)
             raise UserError(f"this model does not translate {asked}; it has {known}")
         return fitting[0]
@@ -392,6 +405,11 @@ def _check_text(text: str) -> None:
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
+
+
+def _bare(text: str) -> str:
+    """As a segment is translated: without white space at its ends."""
+    return _composed(text).strip()
 
 
 def _composed(text: str) -> str:

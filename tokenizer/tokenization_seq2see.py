@@ -79,6 +79,19 @@ class Seq2SeeTokenizer(TokenizersBackend):
             self._tokenizer = Tokenizer.from_str(json.dumps(state))
         return self.tag_id(language)
 
+    def train_new_from_iterator(self, text_iterator: Iterable[str | Sequence[str]], vocab_size: int,
+                                *_: Any, **other: Any) -> "Seq2SeeTokenizer":
+        """A tokenizer with a vocabulary of other texts, given one by one or in batches, and the same tags.
+
+        By `train_tokenizer`, for transformers' own way would leave out the byte pieces; so it adds no special tokens.
+        """
+        from seq2see.tokenizer.subwords import train_tokenizer  # which imports this class
+
+        if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
+            raise UserError("a Seq2See vocabulary has no special tokens but its own: leave them out")
+        texts = [text for texts in text_iterator for text in ([texts] if isinstance(texts, str) else texts)]
+        return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages)
+
     def encode_source(self, text: str) -> list[int]:
         """Pieces, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
         return self.encode_sources([text])[0]

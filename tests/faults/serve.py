@@ -151,6 +151,27 @@ FAULTS = [
         tests="tests/serve/test_long_texts.py -k how_long",
     ),
     Fault(
+        "translator: a model in training translates with dropout",
+        "serve/translator.py",
+        "        model.eval()  # a model that trains drops values at random\n",
+        "",
+        tests="tests/serve/test_translator.py -k in_training",
+    ),
+    Fault(
+        "translator: CTranslate2 leaves out what the checkpoint asks for",
+        "serve/translator.py",
+        "        if beyond:\n",
+        "        if False:\n",
+        tests="tests/serve/test_ctranslate2.py -k asks_for_more",
+    ),
+    Fault(
+        "score: white space at the ends counts",
+        "serve/translator.py",
+        "return _composed(text).strip()",
+        "return _composed(text)",
+        tests="tests/serve/test_scoring.py -k white_space",
+    ),
+    Fault(
         "serve: the translation of HTML is not escaped",
         "serve/marks.py",
         "return rendered + escape(self.text[done:end])",

@@ -49,6 +49,19 @@ def test_in_float32_it_finds_what_torch_finds(run, settings):
             assert a.finished == b.finished
 
 
+@pytest.mark.parametrize("asked", [{"suppress_tokens": [300]}, {"bad_words_ids": [[300]]}, {"min_length": 9},
+                                   {"encoder_no_repeat_ngram_size": 2}, {"sequence_bias": [[[300], 2.0]]}])
+def test_torch_translates_where_the_checkpoint_asks_for_more_than_it_has(tmp_path, asked):
+    run = tiny.save(tmp_path / "run", *tiny.seq2see())
+    path = run / "generation_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | asked))
+    with pytest.warns(UserWarning, match=f"CTranslate2 has no {next(iter(asked))}, which .* torch translates"):
+        translator = Translator.from_pretrained(run)
+    assert translator("The cat.").engine == "torch"
+    with pytest.raises(UserError, match="CTranslate2 has no"):
+        Translator.from_pretrained(run, engine="ctranslate2")
+
+
 def test_what_ends_and_what_is_cut_are_told_apart(tmp_path):
     model, tokenizer = tiny.published_marian()
     model.final_logits_bias[0, 0] = 4.0  # `</s>`, which this kind has first in its vocabulary

@@ -36,6 +36,7 @@ def test_what_is_left_open_is_the_checkpoints(translator):
         ({"length_penalty": float("inf")}, "length_penalty inf"),
         ({"no_repeat_ngram_size": 1.0}, "no_repeat_ngram_size 1.0"),
         ({"temperature": 1.0, "num_beams": 4}, "a draw .* has no beams"),
+        ({"beams": 3}, "there is no setting beams: expected one of num_beams, alternatives"),
     ],
 )
 def test_a_number_out_of_bounds_is_refused_by_name(translator, wrong, told):

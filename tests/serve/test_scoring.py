@@ -71,6 +71,16 @@ def test_what_cannot_be_scored_is_refused(translator):
             translator.score(["The box.", source], ["La boîte.", translation])
 
 
+def test_white_space_at_the_ends_does_not_count(translator):
+    bare, spaced = translator.score(["The cat.", " The cat.\n"], ["Le chat.", "\u2003Le chat.  "])
+    assert bare == spaced
+
+
+def test_every_source_has_its_translation(translator):
+    with pytest.raises(UserError, match="1 sources and 2 translations"):
+        translator.score(["The cat."], ["Le chat.", "La boîte."])
+
+
 @pytest.fixture
 def run(monkeypatch, capsys, folder):
     def call(stdin: bytes, *arguments: str) -> tuple[int, list[str], str]:

@@ -183,6 +183,25 @@ def test_text_that_is_none_is_refused(translator):
         translator("a\ud800b")
     with pytest.raises(UserError, match="expected text, got int"):
         translator([3])
+    with pytest.raises(UserError, match="expected text, got NoneType"):
+        translator(None)
+
+
+@pytest.mark.parametrize(("wrong", "told"), [
+    ({"engine": "fast"}, "engine 'fast': expected auto, ctranslate2 or torch"),
+    ({"precision": "int4"}, "precision 'int4': expected int8 or float32"),
+    ({"threads": -1}, "threads -1: expected a whole number from 1"),
+    ({"threads": "2"}, "threads '2': expected a whole number from 1"),
+])
+def test_how_to_load_is_checked_first(folder, wrong, told):
+    with pytest.raises(UserError, match=told):
+        Translator.from_pretrained(folder, **wrong)
+
+
+def test_a_model_in_training_translates_as_it_would_when_loaded(folder):
+    loaded = Translator.from_pretrained(folder, engine="torch")
+    translator = Translator(loaded.model.train(), loaded.tokenizer)
+    assert not loaded.model.training and len({translator(SENTENCES[0]).text for _ in range(3)}) == 1
 
 
 def test_composed_and_decomposed_letters_are_one(translator):

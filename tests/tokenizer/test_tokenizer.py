@@ -316,3 +316,12 @@ def test_the_same_texts_give_the_same_files(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", TRAIN, str(tmp_path / seed)], check=True, cwd=tmp_path, env=environment)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_a_new_vocabulary_still_spells_every_text(tokenizer):
+    new = tokenizer.train_new_from_iterator([["the cat", "the cat sat"], ["the hat"]], 320)
+    text = "hello 😀 é"
+    assert new.decode_text(new.encode_source(text)) == text and new.unk_token_id not in new.encode_source(text)
+    assert new.languages == tokenizer.languages and len(new) <= 320
+    with pytest.raises(UserError, match="no special tokens but its own"):
+        tokenizer.train_new_from_iterator(["a"], 320, new_special_tokens=["<x>"])
