@@ -49,7 +49,7 @@ Format = Literal["text", "html"]
 class Translator(Opened):
     """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
 
-    `Translator(model, tokenizer)` takes a torch model as it is, set to evaluation; `from_pretrained` chooses the fastest
+    `Translator(model, tokenizer)` takes a torch model, and sets it to evaluation; `from_pretrained` chooses the fastest
     engine.
     """
 
