@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 used wrongly, 130 on Ctrl-C, 141 when whoever re
 """
 
 import argparse
+import errno
 import io
 import os
 import signal
@@ -15,6 +16,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from types import FrameType
 from typing import NoReturn
@@ -30,11 +32,22 @@ EXTRA_OF = {
 }
 
 
+class ClosedOutput(io.TextIOWrapper):
+    """In the place of a stdout that whoever started us closed: a result that would be lost is an error."""
+
+    def __init__(self) -> None:
+        super().__init__(open(os.devnull, "rb"))  # noqa: SIM115
+
+    def write(self, text: str) -> NoReturn:
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
 def prepare_process() -> None:
     """Set what every verb wants before anything heavy is imported: no telemetry, no chatter, UTF-8 on every stream."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    nothing = partial(open, os.devnull)
+    for name, stand_in in (("stdin", nothing), ("stdout", ClosedOutput), ("stderr", partial(nothing, "w"))):
         if getattr(sys, name) is None:  # closed by whoever started us: the next file would get its number
-            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115
+            setattr(sys, name, stand_in())
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")

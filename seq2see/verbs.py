@@ -1,8 +1,9 @@
 """What can be asked for on the command line: the verbs, each with its arguments.  Imports nothing heavy."""
 
 import argparse
+import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from seq2see import __version__
 
@@ -31,6 +32,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """argparse says nothing where help cannot be written; only of a stdout that was closed nobody wants any."""
+        if file is sys.stdout and sys.stdout.writable():
+            sys.stdout.write(message)
+        else:
+            super()._print_message(message, file)
+
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
     """A reader of whole numbers from `low` up to `high`, for argparse's `type=`."""
@@ -46,6 +54,13 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def model_name(text: str) -> str:
+    """A reader of models' names, for argparse's `type=`: an empty one would be the folder that we are in."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; expected a run's folder, or a Hub id")
+    return text
 
 
 Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public name
@@ -75,7 +90,7 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
         args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
         rest = [item for item in rest if item.startswith("-")]
     if rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        (args.verb if "verb" in args else parser).error(f"unrecognized arguments: {' '.join(rest)}")
     return args
 
 
@@ -87,7 +102,7 @@ def add_verb(verbs: Verbs, name: str, function: str, summary: str, more: str = "
         description=f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    verb.set_defaults(function=function)
+    verb.set_defaults(function=function, verb=verb)
     return verb
 
 
@@ -97,7 +112,9 @@ def add_demo(verbs: Verbs) -> None:
         "train the small built-in English-French model, if it is not there yet, and open the page on it",
         "Training takes a few minutes on two CPU cores, once. Nothing is downloaded.",
     )
-    verb.add_argument("--run", default="runs/storybook", metavar="FOLDER", help="the model's folder (%(default)s)")
+    verb.add_argument(
+        "--run", default="runs/storybook", metavar="FOLDER", type=model_name, help="the model's folder (%(default)s)"
+    )
     add_address(verb, port=None, port_help="port of the page (the first free one from 7860)")
     verb.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
 
@@ -127,7 +144,7 @@ def add_evaluate(verbs: Verbs) -> None:
         "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
         "copies are measured too, and faulty pairs refused.",
     )
-    verb.add_argument("run", metavar="RUN", help="a run's folder, or a Hub id, of a Seq2See model")
+    verb.add_argument("run", metavar="RUN", type=model_name, help="a run's folder, or a Hub id, of a Seq2See model")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
     verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
     add_languages(verb)
@@ -177,7 +194,10 @@ def add_look(verbs: Verbs) -> None:
     verb.add_argument("text", metavar="TEXT", help="what to translate")
     add_languages(verb)
     add_beams(verb)
-    verb.add_argument("--alternative", type=whole_number(0), default=0, metavar="N", help="which hypothesis (0: best)")
+    verb.add_argument(
+        "--alternative", type=whole_number(0), default=0, metavar="N",
+        help="which hypothesis (0: best); the search has N + 1 beams at least, whatever --num-beams says",
+    )
     verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page gets all of them)")
     verb.add_argument(
         "--kind", choices=("cross", "encoder", "decoder"), default="cross", help="which attention (cross)"
@@ -256,13 +276,13 @@ def add_lessons(verbs: Verbs) -> None:
         verbs, "lessons", "seq2see.lessons.command:lessons",
         "run the lessons: each claim about attention measured, with its number and picture, on one page",
         "Writes DIR/index.html, which needs nothing else, and DIR/lessons.json. With a NUMBER that lesson alone, as\n"
-        "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take some twenty minutes on\n"
-        "two cores; what was trained for them is kept, and is there the next time.",
+        "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take ten to twenty minutes\n"
+        "on two cores; what was trained for them is kept, and is there the next time.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
     verb.add_argument(
-        "--run", metavar="FOLDER",
+        "--run", metavar="FOLDER", type=model_name,
         help="the model to look into, of the built-in corpus (runs/storybook, trained first if it is not there yet)",
     )
     verb.add_argument(
@@ -279,7 +299,9 @@ def add_serve(verbs: Verbs) -> None:
         "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
         "from the variable SEQ2SEE_API_KEYS.",
     )
-    verb.add_argument("run", metavar="RUN", nargs="+", help="a run's folder, or a Hub id; or several of them")
+    verb.add_argument(
+        "run", metavar="RUN", nargs="+", type=model_name, help="a run's folder, or a Hub id; or several of them"
+    )
     add_engine(verb)
     add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
     verb.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
@@ -295,7 +317,8 @@ def add_env(verbs: Verbs) -> None:
 
 def add_model(verb: Parser) -> None:
     verb.add_argument(
-        "run", metavar="RUN", help="a run's folder, or a Hub id; any transformers encoder-decoder will do"
+        "run", metavar="RUN", type=model_name,
+        help="a run's folder, or a Hub id; any transformers encoder-decoder will do",
     )
 
 

@@ -10,6 +10,7 @@ import io
 import queue
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,11 +21,15 @@ from seq2see.serve.translator import Translator
 from seq2see.streams import only_results_on_stdout
 
 if TYPE_CHECKING:
+    from seq2see.serve.jobs import Translation
     from seq2see.serve.scoring import Score
 
 LONGEST_LINE = 2**20  # bytes: no memory is asked for what nobody would wait for
 LINES_AT_ONCE = 256  # lines that are sorted by length together
 LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read before they are needed
+UNKNOWN = "words never seen in training, so what is written for them is a guess"
+CUT_OFF = "the translation stopped at the model's limit of length, so that its end is missing"
+WORDS_SHOWN = 60  # characters of unknown words
 
 Result = TypeVar("Result")
 Line = tuple[int, str]  # its number, from 1, and its text without the line's end
@@ -34,16 +39,48 @@ def translate(args: argparse.Namespace) -> None:
     """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`; a line to stdout for each from stdin.
 
     What has arrived is translated at once, so that a slow writer at the other end of a pipe sees its lines come back,
-    and a file goes through in large batches.
+    and a file goes through in large batches.  How many of them are not to be relied on is said to stderr at the end.
     """
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
     translator([], **settings)  # a wrong language is told before anything is read
+    remarks = Remarks()
     for lines in _windows(_stdin()):
-        for result in _line_by_line(lambda texts: translator(texts, **settings), lines):
+        results = _line_by_line(lambda texts: translator(texts, **settings), lines)
+        for (number, _), result in zip(lines, results, strict=True):
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
+            remarks.note(number, result)
         sys.stdout.flush()
+    remarks.tell()
+
+
+class Remarks:
+    """What `look` says of one translation, of many: how many lines it is true of, and the first of them."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.counts: Counter[str] = Counter()
+        self.first: dict[str, str] = {}
+
+    def note(self, number: int, result: Translation) -> None:
+        self.lines = number
+        if result.unknown_words:
+            words = ", ".join(dict.fromkeys(word.text for word in result.unknown_words))
+            self._count(UNKNOWN, f"line {number:,}: {words[:WORDS_SHOWN]}{'…' * (len(words) > WORDS_SHOWN)}")
+        if result.hypotheses and not result.hypotheses[0].finished:
+            self._count(CUT_OFF, f"line {number:,}")
+
+    def _count(self, what: str, where: str) -> None:
+        self.counts[what] += 1
+        self.first.setdefault(what, where)
+
+    def tell(self) -> None:
+        from seq2see.lens.wording import printable
+
+        for what, count in self.counts.items():
+            where = f"in {count:,} of {self.lines:,} lines (the first: {printable(self.first[what])})"
+            print(f"{what}, {where}", file=sys.stderr)
 
 
 def score(args: argparse.Namespace) -> None:
@@ -132,10 +169,11 @@ def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None
 def serve(args: argparse.Namespace) -> None:
     """`args.run`, names or folders of models; `args.engine`, `args.host`, `args.port`; `args.config`, a YAML file, and
     `args.set`, settings as key=value: serves until Ctrl-C or SIGTERM."""
-    from seq2see.serve.server import launch
+    from seq2see.serve.server import bind, launch
     from seq2see.serve.settings import read_settings
 
     settings = read_settings(args.config, args.set)
+    bind(args.host, args.port).close()  # a port in use is told before seconds of imports
     if settings.page:
         import seq2see.serve.ui.page  # noqa: F401  (a missing gradio is told before a model is loaded)
     loaders = {

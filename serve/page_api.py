@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 import gradio.queueing
 import gradio.routes
+from gradio.blocks import BlockFunction
 from pydantic import ValidationError
 
 from seq2see.serve.dialects.own import LookBody
@@ -38,6 +39,15 @@ def _log_failure() -> None:
 
 # Gradio prints tracebacks of what fails before a handler is called, and its messages quote what the caller sent.
 gradio.routes.traceback = gradio.queueing.traceback = SimpleNamespace(print_exc=_log_failure)
+
+
+def _check_count(blocks: gr.Blocks, function: BlockFunction, inputs: list[Any]) -> None:
+    if len(inputs) < len(function.inputs):
+        raise _told(Refusal(400, "bad_request", f"data: expected {len(function.inputs)} values, got {len(inputs)}"))
+
+
+# Gradio's own says so in several lines, which quote what the caller sent, and where in memory its parts lie.
+gr.Blocks.validate_inputs = _check_count
 
 
 def mcp_installed() -> bool:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,14 @@ def test_each_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> No
     assert f"usage: seq2see {verb}" in capsys.readouterr().out
 
 
+def test_how_long_the_lessons_take_is_said_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["lessons", "--help"])
+    page = resources.files("seq2see.serve.ui.components").joinpath("lessons.js").read_text("utf-8")
+    said = capsys.readouterr().out + page
+    assert said.lower().count("ten to twenty minutes") == 3 and said.count("twenty minutes") == 3
+
+
 def test_python_m_runs_the_same_command() -> None:
     done = subprocess.run([sys.executable, "-m", "seq2see", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("seq2see 0.")
@@ -136,7 +145,11 @@ def one_line(err: str) -> str:
         (["look", "runs/x", "a", "--head", "two"], "'two' is not a whole number"),
         (["translate", "runs/x", "--num-beams", "0"], "0 is not a whole number of at least 1"),
         (["serve", "runs/x", "--port", "70000"], "70000 is not a whole number from 0 to 65535"),
-        (["translate", "runs/x", "--frm", "en"], "unrecognized arguments: --frm"),
+        (["translate", "runs/x", "--frm", "en"], "unrecognized arguments: --frm en (see seq2see translate --help)"),
+        (["--frm"], "unrecognized arguments: --frm (see seq2see --help)"),
+        (["translate", ""], "argument RUN: it is empty; expected a run's folder, or a Hub id"),
+        (["serve", "runs/x", " "], "argument RUN: it is empty"),
+        (["demo", "--run", ""], "argument --run: it is empty"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(

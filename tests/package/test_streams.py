@@ -25,7 +25,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="a POSIX shell and its dev
 def shell(line: str, **options) -> subprocess.CompletedProcess[str]:
     """A shell line in which $SEQ2SEE is the command."""
     environment = {**os.environ, "SEQ2SEE": f"{sys.executable} -m seq2see"}
-    environment.pop("PYTHONUNBUFFERED", None)  # with it argparse itself would swallow what cannot be written
+    environment.pop("PYTHONUNBUFFERED", None)  # a line sets it where it wants to
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment, **options)
 
 
@@ -57,8 +57,10 @@ def test_the_longest_line_is_read() -> None:
 
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_is_one_line() -> None:
-    done = shell("$SEQ2SEE --version > /dev/full")
+@pytest.mark.parametrize("asked", ["--version", "--help", "translate --help"])
+@pytest.mark.parametrize("before", ["", "PYTHONUNBUFFERED=1"])
+def test_a_full_disk_is_one_line(before: str, asked: str) -> None:
+    done = shell(f"{before} $SEQ2SEE {asked} > /dev/full")
     assert done.returncode == 1
     assert done.stderr == "seq2see: error: No space left on device\n"
 
@@ -68,6 +70,13 @@ def test_a_full_disk_is_one_line() -> None:
 def test_a_closed_stream_is_nothing_to_fail_at(closed: str) -> None:
     done = shell(f"$SEQ2SEE --version {closed}")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@posix
+@pytest.mark.parametrize("before", ["", "PYTHONUNBUFFERED=1"])
+def test_results_that_a_closed_stdout_would_lose_are_an_error(before: str, folder: Path) -> None:
+    done = shell(f"echo 'The cat.' | {before} $SEQ2SEE translate {folder} --engine torch >&-")
+    assert (done.returncode, done.stderr) == (1, "seq2see: error: standard output is closed\n")
 
 
 @posix
@@ -100,6 +109,16 @@ def test_a_busy_port_is_one_line() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"cannot listen on 127.0.0.1 port {port}: .*choose another by --port"):
             bind("127.0.0.1", port)
+
+
+def test_a_busy_port_is_told_before_the_page_is_imported() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        argv = ["serve", "runs/x", "--port", str(taken.getsockname()[1])]
+        code = f"import sys; sys.modules['gradio'] = None\nfrom seq2see.cli import main; sys.exit(main({argv}))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "cannot listen on 127.0.0.1" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_output_that_cannot_be_written_is_one_line(

@@ -19,7 +19,7 @@ from seq2see.lens import Trace, measure_trust, to_terminal
 from seq2see.lens.trust import UNMEASURED
 from seq2see.lens.wording import printable
 from seq2see.serve.checkpoint import fingerprint
-from seq2see.serve.commands import _windows
+from seq2see.serve.commands import CUT_OFF, UNKNOWN, Remarks, _windows
 from seq2see.serve.export import weights_hash
 
 
@@ -44,8 +44,30 @@ def test_a_line_comes_out_for_each_line_in_in_order(run, translator, monkeypatch
     for end, last in (("\n", "\n"), ("\r\n", "\r\n"), ("\n", "")):
         stdin = (end.join(lines) + last).encode()
         code, out, err = run("translate", "--num-beams", "1", stdin=stdin)
-        assert (code, err) == (0, "")
+        assert (code, err.count("in 4 of 7 lines"), err.count("in 5 of 7 lines")) == (0, 1, 1)
         assert out == "\n".join(expected) + "\n"
+
+
+def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
+    monkeypatch.setattr("seq2see.serve.commands.LINES_AT_ONCE", 2)
+    code, out, err = run("translate", stdin=b"The cat.\n\nThe \x1bzebra.\nThe cat did.\nAn owl.\n")
+    assert (code, out.count("\n")) == (0, 5) and "\x1b" not in err
+    said = f"{UNKNOWN}, in 2 of 5 lines (the first: line 3: \\x1b, zebra)"
+    assert [line for line in err.splitlines() if line.startswith(UNKNOWN)] == [said]
+
+
+def test_translations_without_their_end_are_counted_and_words_shown_are_few(translator, capsys):
+    result = translator("The cat.")
+    remarks = Remarks()
+    for number, finished in enumerate((True, False, False), start=1):
+        remarks.note(number, replace(result, hypotheses=(replace(result.hypotheses[0], finished=finished),)))
+    words = [f"zebra{letter}" for letter in "abcdefghij"]
+    remarks.note(1_000, replace(result, source_text=" ".join(words * 2), hypotheses=()))
+    remarks.note(1_001, replace(result, source_text="zebra", seen=None, hypotheses=()))
+    remarks.tell()
+    shown = f"{', '.join(words)[:60]}…"
+    assert capsys.readouterr() == ("", f"{CUT_OFF}, in 2 of 1,001 lines (the first: line 2)\n"
+                                       f"{UNKNOWN}, in 1 of 1,001 lines (the first: line 1,000: {shown})\n")
 
 
 def test_nothing_in_nothing_out(run):
@@ -83,7 +105,7 @@ def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run):
 
 def test_a_line_too_long_is_translated_in_parts(run):
     code, out, err = run("translate", stdin=b"The cat.\n" + b"box " * 100 + b"\nThe owl.\n")
-    assert (code, err) == (0, "") and out.count("\n") == 3
+    assert code == 0 and out.count("\n") == 3 and "too long" not in err
 
 
 def test_what_has_arrived_is_translated_without_waiting_for_more():

@@ -83,6 +83,13 @@ def test_a_raw_call_is_refused_and_not_logged(live, capfd, data, caplog):
     assert "secret" not in capfd.readouterr().err + caplog.text
 
 
+@pytest.mark.parametrize("data", [[], ["secret"]])
+def test_a_raw_call_of_too_few_values_is_refused_in_one_line(live, data):
+    answer = httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": data})
+    assert answer.status_code == 500
+    assert answer.json()["error"] == f"data: expected 4 values, got {len(data)}"
+
+
 def test_an_assistant_lists_and_calls_the_tools(live, translator):
     async def main():
         async with (streamablehttp_client(f"{live}/ui/gradio_api/mcp/") as (read, write, _),
