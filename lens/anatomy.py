@@ -1,7 +1,8 @@
 """Where the attentions of an encoder-decoder are: the same few facts for Seq2See, Marian, BART, T5 and their kin.
 
 Everything in this folder that goes deeper than the returned weights (value-weighted views, ablation, patching) asks
-here, so that the naming habits of transformers' model families are known in one place.
+here, so that the naming habits of transformers' model families are known in one place.  It knows Seq2See, Marian, BART,
+mBART, M2M-100 and NLLB (NLLB-MoE too), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
 """
 
 from dataclasses import dataclass
@@ -43,11 +44,13 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
     """The attention modules of a model by kind, first layer first.
 
     In a decoder layer self-attention comes before cross-attention, as in every transformers encoder-decoder.  UserError
-    where a layer's attention follows neither naming habit.
+    where a layer's attention follows neither naming habit, or lays its activations out otherwise than [B,T,D].
     """
     encoder, decoder = _attentions(model.get_encoder()), _attentions(model.get_decoder())
     if not encoder or not decoder or len(decoder) % 2:
         raise UserError(f"{type(model).__name__} is not built like BART or T5, so its heads cannot be reached")
+    if not all(hasattr(module, "config") for module, _, _ in (*encoder, *decoder)):  # FSMT's, [T,B,D], has none
+        raise laid_out_otherwise(model)
     return {
         "encoder": tuple(_site("encoder", layer, *found) for layer, found in enumerate(encoder)),
         "decoder": tuple(_site("decoder", layer, *found) for layer, found in enumerate(decoder[::2])),
@@ -56,8 +59,18 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
 
 
 def layer_list(stack: nn.Module) -> nn.ModuleList:
-    """In every transformers encoder-decoder the one list of modules that a stack has."""
-    return next(child for child in stack.children() if isinstance(child, nn.ModuleList))
+    """The one list of modules that a stack has; UserError where it has none."""
+    found = next((child for child in stack.children() if isinstance(child, nn.ModuleList)), None)
+    if found is None:
+        raise UserError(f"{type(stack).__name__} is not built like BART or T5, so its layers cannot be reached")
+    return found
+
+
+def laid_out_otherwise(model: PreTrainedModel) -> UserError:
+    """What to raise for a model whose activations inside are not [B,T,D]."""
+    return UserError(
+        f"{type(model).__name__} lays its activations out otherwise than BART and T5: nothing inside it can be read"
+    )
 
 
 def _attentions(stack: nn.Module) -> list[tuple[nn.Module, nn.Module, str]]:

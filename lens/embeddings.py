@@ -2,7 +2,7 @@
 
 A word's static vector is its row of the embedding matrix (the mean of its pieces' rows).  Its contextual vectors are
 the encoder's residual stream at its pieces after each layer: the same word, another neighbourhood, another vector
-(Peters et al. 2018; Ethayarajh 2019).  Works on any transformers encoder-decoder.
+(Peters et al. 2018; Ethayarajh 2019).  Works on the families that `anatomy.py` names.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import layer_list
+from seq2see.lens.anatomy import laid_out_otherwise, layer_list
 from seq2see.lens.forcing import encode_source, looking
 from seq2see.tokenizer.words import piece_spans, split_words
 
@@ -89,17 +89,19 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
     ids_1S = torch.tensor([list(ids)], device=model.device)
 
     def keep(module: nn.Module, args: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
-        states.append((output[0] if isinstance(output, tuple) else output)[0])
+        states.append(output[0] if isinstance(output, tuple) else output)
 
     with ExitStack() as hooks, looking(model, eager=False), torch.no_grad():
-        hooks.enter_context(layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0][0])))
+        hooks.enter_context(layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0])))
         for layer in layers:
             hooks.enter_context(layer.register_forward_hook(keep))
         for name, module in encoder.named_modules():
             if not positions and name.endswith("positions"):
                 hooks.enter_context(module.register_forward_hook(lambda module, args, out: torch.zeros_like(out)))
         encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
-    return torch.stack(states)
+    if any(state.shape[:2] != ids_1S.shape for state in states):
+        raise laid_out_otherwise(model)
+    return torch.cat(states)
 
 
 def static(

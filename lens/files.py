@@ -7,6 +7,7 @@ each step and the log-normaliser.  Nothing is ever unpickled.
 import json
 import zlib
 from dataclasses import asdict, fields
+from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -15,9 +16,10 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.trace import KINDS, Candidate, Trace
+from seq2see.lens.trace import KINDS, Candidate, Trace, check_views
 from seq2see.lens.trust import Trust
-from seq2see.tokenizer.words import Piece
+from seq2see.tokenizer.words import Piece, refuse_surrogates
+from seq2see.whole import write_whole
 
 FORMAT = {"format": "seq2see-trace", "version": 2}
 NEEDED = ("log_probs", "entropies", "log_normalisers")
@@ -30,6 +32,7 @@ PLAIN: dict[str, Any] = {
     "engine_log_prob": int | float | None,
 }
 MOST_BYTES = 2**30  # of an unpacked file
+LARGEST = 1e30  # of a number: what is drawn adds them up, and no sum may be infinite
 # What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
           RuntimeError, SyntaxError, TokenError, zlib.error)
@@ -39,13 +42,14 @@ def save(trace: Trace, path: str | Path) -> None:
     """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
-        path.write_text(to_json(trace), encoding="utf-8")
+        write_whole(path, to_json(trace))
     else:
         arrays = {name: getattr(trace, name) for name in ARRAYS if getattr(trace, name) is not None}
         arrays |= {f"{kind}.{view}": array for kind in KINDS for view, array in getattr(trace, kind).items()}
         text = json.dumps(plain(trace), ensure_ascii=False).encode("utf-8")
-        with path.open("wb") as file:
-            np.savez_compressed(file, record=np.frombuffer(text, dtype=np.uint8), **arrays)
+        packed = BytesIO()
+        np.savez_compressed(packed, record=np.frombuffer(text, dtype=np.uint8), **arrays)
+        write_whole(path, packed.getvalue())
 
 
 def to_json(trace: Trace) -> str:
@@ -74,7 +78,7 @@ def load(path: str | Path) -> Trace:
             if record.get("trust") is not None:
                 record["trust"] = Trust.from_plain(record["trust"])
             record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
-            return Trace(**record)
+            return _checked(Trace(**record))
         except DAMAGE as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
             raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
@@ -82,9 +86,44 @@ def load(path: str | Path) -> Trace:
 
 def _typed(kind: Any, value: Any, name: str) -> Any:
     """The value, which is of that type; a number that is whole may stand for one that need not be."""
-    if isinstance(value, bool) is not (kind is bool) or not isinstance(value, int | float if kind is float else kind):
+    fits = isinstance(value, bool) is (kind is bool) and isinstance(value, int | float if kind is float else kind)
+    if not fits or (isinstance(value, int | float) and not abs(value) < LARGEST):
         raise ValueError(f"{name} holds {str(value)[:40]!r}")
+    if isinstance(value, str):
+        refuse_surrogates(value)
     return value
+
+
+def _checked(trace: Trace) -> Trace:
+    """The trace, whose numbers lie where a model's can; ValueError otherwise."""
+    check_views(trace.views)
+    if trace.rows != "predicts":
+        raise ValueError(f"its rows are {trace.rows!r}")
+    if not trace.encoder.keys() == trace.decoder.keys() == trace.cross.keys():
+        raise ValueError("its kinds of attention have different views")
+    if len(trace.maps("decoder")) != len(trace.maps("cross")):
+        raise ValueError("its decoder has other layers in decoder and cross")
+    if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
+        raise ValueError(f"left_out has shape {trace.left_out.shape}, expected a column a source word")
+    every = [array for kind in KINDS for array in getattr(trace, kind).values()]
+    every += [getattr(trace, name) for name in (*NEEDED, "left_out") if getattr(trace, name) is not None]
+    if not all((np.abs(array) < LARGEST).all() for array in every):
+        raise ValueError("it holds NaN, infinity or numbers beyond 1e30")
+    if not all((trace.maps(kind) >= 0).all() and np.allclose(trace.maps(kind).sum(-1), 1, atol=1e-3) for kind in KINDS):
+        raise ValueError("a row of weights does not sum to 1")
+    chances = [*trace.log_probs.tolist(), *(one.log_prob for step in trace.top for one in step)]
+    if max(chances, default=0) > 1e-3 or not all(trace.top):
+        raise ValueError("a step has a probability above 1, or no candidates")
+    for pieces, words in ((trace.source, trace.source_words), ((*trace.target, *trace.inputs), trace.target_words)):
+        if any(piece.word is not None and piece.word >= len(words) for piece in pieces):
+            raise ValueError(f"a piece is of a word that its text has not: it has {len(words)}")
+    ids = [*trace.target_ids, *(one.id for step in trace.top for one in step)]
+    if trace.logits is not None:
+        if trace.logits.ndim != 2 or not (trace.logits.max(-1) == 0).all():
+            raise ValueError("the best logit of each step is not 0")
+        if not all(0 <= id < trace.logits.shape[1] for id in ids):
+            raise ValueError(f"an id is none of the {trace.logits.shape[1]} pieces")
+    return trace
 
 
 def _piece(plain: dict[str, Any], text: str) -> Piece:

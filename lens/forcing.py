@@ -1,7 +1,7 @@
 """One teacher-forced pass: a model reads a source and a given translation at once, and says what it would write next.
 
 What all of the lens that runs a model shares: texts to ids and back, batches of bounded size, and the model left as it
-was found.  Works on any transformers encoder-decoder.
+was found.  Works on Seq2See and on transformers' encoder-decoders of text; `anatomy.py` names those that go furthest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.words import refuse_surrogates
 
 # B sentences, S source pieces, T decoder steps
 
@@ -25,15 +26,22 @@ def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
     """Source text to ids, `</s>` included.  Special tokens typed by a user are plain text."""
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_source(text)
+    refuse_surrogates(text)
     ids: list[int] = tokenizer(text, split_special_tokens=True)["input_ids"]
     return ids
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, `</s>` included, beginning with `first` where that is what generation must begin with."""
+    """A translation to ids, up to its `</s>`, beginning with `first` where that is what generation must begin with.
+
+    What mBART-25's tokenizer writes after `</s>`, the language, is what generation starts from, and no step of it.
+    """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_target(text, language=language)
+    refuse_surrogates(text)
     ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
+    if tokenizer.eos_token_id in ids:
+        ids = ids[: ids.index(tokenizer.eos_token_id) + 1]
     return ids if first is None or ids[0] == first else [first, *ids]
 
 
@@ -105,6 +113,11 @@ def batches(
         batch.append(i)
     if batch:
         yield batch
+
+
+def vocabulary_size(model: PreTrainedModel) -> int:
+    """How many logits a step has; a model put together of two has it in its decoder's config."""
+    return int(model.config.get_text_config(decoder=True).vocab_size)
 
 
 def check_model(model: PreTrainedModel) -> None:

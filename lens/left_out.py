@@ -4,22 +4,30 @@ The plainest of all tests of what a translation rests on (erasure: Li et al. 201
 the text without the word goes through the whole model again.
 """
 
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.lens.forcing import batches, chosen_log_probs, encode_source, forced_pass, looking
+from seq2see.lens.forcing import batches, chosen_log_probs, encode_source, forced_pass, looking, vocabulary_size
 from seq2see.lens.trace import Trace
 from seq2see.tokenizer.words import Word
 
+CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space
+
 
 def without(text: str, word: Word) -> str:
-    """The text without a word, and without the space that then stands twice."""
+    """The text without a word, and without the space that then stands twice, or before a mark that had none."""
     before, after = text[: word.start], text[word.end :]
-    if not before or before[-1].isspace():
-        return before + after.lstrip() if after else before.rstrip()
-    return before + after
+    rest = after.lstrip()
+    if before.strip() and (not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")):
+        return before.rstrip() + after
+    return before + (rest if not before or before[-1].isspace() else after)
+
+
+def _category(text: str) -> str:
+    return unicodedata.category(text[0])
 
 
 def leave_words_out(
@@ -35,7 +43,7 @@ def leave_words_out(
     targets = [trace.target_ids for trace, _ in texts]
     found = []
     with looking(model, eager=False):
-        for batch in batches(sources, targets, vocabulary=model.config.vocab_size):
+        for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
             output, target_BT = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
             log_prob_BT = chosen_log_probs(output.logits.float(), target_BT).cpu().numpy()
             found += [texts[i][0].log_probs - row[: len(targets[i])] for i, row in zip(batch, log_prob_BT, strict=True)]

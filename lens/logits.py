@@ -17,8 +17,8 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import layer_list
-from seq2see.lens.forcing import batches, check_model, forced_pass, looking
+from seq2see.lens.anatomy import laid_out_otherwise, layer_list
+from seq2see.lens.forcing import batches, check_model, forced_pass, looking, vocabulary_size
 from seq2see.lens.trace import TOP, Candidate, Trace
 
 # B sentences, L decoder layers, T decoder steps, V vocabulary, K candidates, D model width
@@ -82,7 +82,7 @@ def logit_lens(
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
     found = []
     with looking(model), _every_layer_speaks(model) as layers:
-        for batch in batches(sources, targets, vocabulary=model.config.vocab_size * len(layers)):
+        for batch in batches(sources, targets, vocabulary=vocabulary_size(model) * len(layers)):
             output, target_BT = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
             log_prob_LBTV = output.logits.float().log_softmax(-1).unflatten(0, (len(layers), -1))
             chosen_LBT1 = log_prob_LBTV.gather(-1, target_BT[None, ..., None].expand(len(layers), -1, -1, 1))
@@ -136,6 +136,9 @@ def _every_layer_speaks(model: PreTrainedModel) -> Iterator[nn.ModuleList]:
     def after_decoder(module: nn.Module, args: Any, output: Any) -> Any:
         called = list(ending)
         states[:] = [_through(called, state) for state in states]
+        own = output.last_hidden_state
+        if states[-1].shape != own.shape or not torch.allclose(states[-1], own, rtol=1e-4, atol=1e-4):
+            raise laid_out_otherwise(model)
         output.last_hidden_state = torch.cat(states)
         return output
 

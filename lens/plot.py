@@ -5,6 +5,8 @@ Drawn by matplotlib without a display, whatever style the user has set.  Text of
 
 import logging
 import textwrap
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from seq2see.lens.picture import Picture, picture
 from seq2see.lens.show import facts
 from seq2see.lens.trace import Kind, Rows, Trace
 from seq2see.lens.wording import OF_SHARES, printable
+from seq2see.whole import write_whole
 
 SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
@@ -34,9 +37,12 @@ STYLE = {
 def save_plot(
     trace: Trace, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
     head: int | None = None, words: bool = False, rows: Rows = "predicts",
-) -> None:
+) -> str:
     """Write one map, chosen as `picture.picture` says, to a .png or .svg; UserError for another suffix or map, or for
-    one too large to read."""
+    one too large to read.
+
+    Returns the characters for which no font is here: a .png has boxes in their place, a .svg leaves them to its reader.
+    """
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path}: expected a name that ends in .png or .svg", exit_code=2)
@@ -50,7 +56,24 @@ def save_plot(
     with matplotlib.style.context(["default", STYLE]):
         figure = draw(drawn, trace)
         metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Title": drawn.title}
-        figure.savefig(path, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata)
+        written = BytesIO()
+        figure.savefig(written, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata)
+        boxes = without_font(figure) if path.suffix == ".png" else ""
+    write_whole(path, written.getvalue())
+    return boxes
+
+
+def without_font(figure: Any) -> str:
+    """The characters of its texts that no font of STYLE has, in order of their numbers."""
+    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.text import Text
+
+    known: set[int] = set()
+    for family in STYLE["font.family"]:
+        with suppress(ValueError):  # it is not on this machine
+            known.update(get_font(findfont(family, fallback_to_default=False)).get_charmap())
+    written = {ord(letter) for text in figure.findobj(Text) for letter in text.get_text() if not letter.isspace()}
+    return "".join(map(chr, sorted(written - known)))
 
 
 def draw(drawn: Picture, trace: Trace) -> Any:

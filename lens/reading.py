@@ -3,7 +3,9 @@
 A trace belongs to exactly one hypothesis.  The hypothesis is generated first, by whatever engine, or given; then one
 teacher-forced pass with eager attention reads every layer and head of all three kinds of attention at once.  That is
 what generation itself attended to (a test holds it: greedy, beam, sampling), without the traps of collecting weights
-while beams are being reordered.  Works on any transformers encoder-decoder.
+while beams are being reordered.  Works on Seq2See and on those of transformers' encoder-decoders of text that give the
+weights of every cell: Marian, BART, mBART, M2M-100 and NLLB, Pegasus, Blenderbot, PLBart, BigBird-Pegasus on short
+texts, T5, mT5, UMT5, Switch, FSMT.  LED, LongT5 and ProphetNet give something else, which is refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,13 +27,16 @@ from seq2see.lens.forcing import (
     forced_pass,
     looking,
     real_positions,
+    vocabulary_size,
 )
-from seq2see.lens.trace import KINDS, TOP, Candidate, Trace, check_views
+from seq2see.lens.trace import KINDS, TOP, Candidate, Kind, Trace, check_views
 from seq2see.lens.views import add_views
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.tokenizer.words import Piece, piece_spans
 
 # B sentences, L layers, H heads, S source pieces, T decoder steps, V vocabulary, K candidates kept
+
+SUM_OFF = 1e-3  # how far from 1 a row of float32 weights may sum
 
 
 def trace_hypotheses(
@@ -57,7 +62,8 @@ def trace_hypotheses(
 
     The model is left as found: attention implementation, train or eval mode, also when this raises.  It must hold
     float32 weights (ValueError otherwise), so that a map is never a rounding of what it claims to be.  UserError for
-    a model that is no encoder-decoder, a view that is not there, a text longer than the model's positions.
+    a model that is no encoder-decoder or gives something else than weights, a view that is not there, a text longer
+    than the model's positions.
     """
     check_model(model)
     check_views(views)
@@ -69,7 +75,7 @@ def trace_hypotheses(
     start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
     traces = []
     with looking(model):
-        for batch in batches(source_ids, target_ids, vocabulary=model.config.vocab_size):
+        for batch in batches(source_ids, target_ids, vocabulary=vocabulary_size(model)):
             seen = _read(model, tokenizer, [source_ids[i] for i in batch], [target_ids[i] for i in batch])
             for i, numbers in zip(batch, seen, strict=True):
                 target_text = decode_target(tokenizer, target_ids[i])
@@ -120,19 +126,17 @@ def _read(
 ) -> Iterator[dict[str, Any]]:
     """One pass over a batch.  Yields what a Trace holds in numbers for each sentence, cropped of padding."""
     output, target_BT = forced_pass(model, sources, targets, output_attentions=True)
-    if not output.cross_attentions:
-        raise UserError(f"{type(model).__name__} gives no attention weights, so there is nothing to look at")
-    lengths = [len(target) for target in targets]
+    pieces, lengths = [len(source) for source in sources], [len(target) for target in targets]
     real_BT = real_positions(targets).to(target_BT.device)
     steps = _steps(tokenizer, output.logits[real_BT], [id for target in targets for id in target])
-    maps = {kind: output[f"{kind}_attentions"] for kind in KINDS}
+    sizes = {"encoder": (pieces, pieces), "decoder": (lengths, lengths), "cross": (lengths, pieces)}
+    maps = zip(*(_maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS), strict=True)
     at = 0
-    for b, (S, T) in enumerate(zip(map(len, sources), lengths, strict=True)):
-        shape = {"encoder": (S, S), "decoder": (T, T), "cross": (T, S)}
+    for T, raw in zip(lengths, maps, strict=True):
         own = {name: found[at : at + T] for name, found in steps.items()}
         # A copy of its own, or a trace would keep its whole batch alive.
         yield {
-            **{kind: {"raw": _stack(maps[kind], b, *shape[kind])} for kind in KINDS},
+            **{kind: {"raw": array} for kind, array in zip(KINDS, raw, strict=True)},
             **{name: found.copy() if isinstance(found, np.ndarray) else found for name, found in own.items()},
         }
         at += T
@@ -160,6 +164,25 @@ def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: 
     }
 
 
-def _stack(layers: Sequence[torch.Tensor], b: int, rows: int, columns: int) -> np.ndarray:
-    """Sentence b of each layer's [B,H,*,*], cropped of padding: [L,H,rows,columns]."""
-    return torch.stack([layer[b, :, :rows, :columns] for layer in layers]).float().cpu().numpy()
+def _maps(
+    model: PreTrainedModel, kind: Kind, layers: Sequence[torch.Tensor] | None, rows: list[int], columns: list[int]
+) -> Iterator[np.ndarray]:
+    """Of each sentence what every layer's [B,H,*,*] has, cropped of padding: [L,H,rows,columns].
+
+    UserError where these are no weights: of another shape, below 0, or with rows that do not sum to 1.
+    """
+    refused = f"{type(model).__name__} gives no attention weights that can be shown: "
+    if not layers or layers[0] is None:
+        raise UserError(refused + f"none of {kind} attention")
+    expected = len(rows), max(rows), max(columns)
+    for layer in layers:
+        if layer.ndim != 4 or (layer.shape[0], *layer.shape[2:]) != expected:
+            raise UserError(refused + f"those of {kind} attention have shape {tuple(layer.shape)}, expected"
+                            " ({}, heads, {}, {})".format(*expected))  # fmt: skip
+    for b, (R, C) in enumerate(zip(rows, columns, strict=True)):
+        weight_LHRC = torch.stack([layer[b, :, :R, :C] for layer in layers]).float()
+        sum_LHR = weight_LHRC.sum(-1)
+        if not ((weight_LHRC >= 0).all() and ((sum_LHR - 1).abs() <= SUM_OFF).all()):
+            raise UserError(refused + f"rows of {kind} attention sum to {sum_LHR.min():.3g} to {sum_LHR.max():.3g}, not"
+                            " to 1, or have numbers below 0")  # fmt: skip
+        yield weight_LHRC.cpu().numpy()

@@ -189,7 +189,7 @@ def to_html(trace: Trace, **chosen: Any) -> str:
 
     `chosen` are the settings of `view_data`: the words never seen in training, and which map it opens at.
     """
-    data = json.dumps(view_data(trace, **chosen), ensure_ascii=False)
+    data = json.dumps(view_data(trace, **chosen), ensure_ascii=False, allow_nan=False)
     data = data.replace("<", "\\u003c")  # or a text with `</script>` would end the data
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
     title = html.escape(f"{trace.source_text} · Seq2See")

@@ -97,16 +97,24 @@ class Trace:
     def __post_init__(self) -> None:
         steps = len(self.target)
         for kind in KINDS:
-            shape = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
+            layers, heads = self.maps(kind).shape[:2]
+            pieces = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
             for view, array in self._by_view(kind).items():
-                if array.ndim != 3 + (view in WITH_HEADS) or array.shape[-2:] != shape:
-                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its pieces make {shape}")
+                shape = (layers, heads, *pieces) if view in WITH_HEADS else (layers, *pieces)
+                if array.shape != shape:
+                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and pieces make {shape}")
                 array.setflags(write=False)
         for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out):
             if numbers is not None:
                 if len(numbers) != steps:
                     raise ValueError(f"expected {steps} steps, got {len(numbers)}")
                 numbers.setflags(write=False)
+        lengths = {"inputs": steps, "target_ids": steps, "top": steps, "source_ids": len(self.source)}
+        for name, expected in lengths.items():
+            if len(getattr(self, name)) != expected:
+                raise ValueError(f"{name} has {len(getattr(self, name))} entries, expected {expected}")
+        if not 0 <= self.given <= steps:
+            raise ValueError(f"given is {self.given}, of {steps} steps")
 
     @property
     def log_prob(self) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.lens.anatomy import AttentionSite, attention_sites
-from seq2see.lens.forcing import batches, check_model, forced_pass, looking
+from seq2see.lens.forcing import batches, check_model, forced_pass, looking, vocabulary_size
 from seq2see.lens.inside import Watch, watching
 from seq2see.lens.left_out import leave_words_out
 from seq2see.lens.mixing import halved, measured, roll
@@ -62,7 +62,7 @@ def _look_inside(model: PreTrainedModel, traces: Sequence[Trace], views: set[str
     sites = attention_sites(model)
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
     with looking(model), watching([site for kind in KINDS for site in sites[kind]]) as watch:
-        for batch in batches(sources, targets, vocabulary=model.config.vocab_size):
+        for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
             forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
             for b, i in enumerate(batch):
                 made[i] |= _inner_views(traces[i], sites, watch, b, views)

@@ -75,12 +75,12 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     config = _load_config(folder, trust_remote_code=trust_remote_code)
     try:
         with _transformers_quiet():
-            _compare_sizes(folder, config, trust_remote_code=trust_remote_code)
+            described = _described(folder, config, trust_remote_code=trust_remote_code)
             model, report = AutoModelForSeq2SeqLM.from_pretrained(
                 folder,
                 config=config,
                 dtype=torch.float32,
-                attn_implementation="sdpa",
+                attn_implementation="sdpa" if described._supports_sdpa else "eager",  # eager alone: FSMT, LED, NLLB-MoE
                 use_safetensors=True,
                 local_files_only=True,
                 ignore_mismatched_sizes=True,  # reported below instead of raised in ten lines
@@ -103,12 +103,12 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
     return model
 
 
-def _compare_sizes(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> None:
-    """Refuse a config of other sizes than the weights have, before memory is taken for it."""
+def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
+    """The model of a config, without memory for its weights; one of other sizes than the weights have is refused."""
     stored = {name: shape for path in weight_files(folder) for name, shape in read_header(path).items()}
     with torch.device("meta"), no_init_weights():
-        described = AutoModelForSeq2SeqLM.from_config(
-            config, attn_implementation="sdpa", trust_remote_code=trust_remote_code
+        described: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(
+            config, attn_implementation="eager", trust_remote_code=trust_remote_code
         )
     wanted = {name: list(weight.shape) for name, weight in described.named_parameters()}
     wrong = (name for name, shape in wanted.items() if stored.get(name, shape) != shape)
@@ -121,6 +121,7 @@ def _compare_sizes(folder: Path, config: PreTrainedConfig, *, trust_remote_code:
         if asked > 4 * found + room:
             path = folder / "config.json"
             raise UserError(f"{path} describes a model of {asked:,} {what}; the weights have {found:,}")
+    return described
 
 
 def _predict_something(folder: Path, model: PreTrainedModel) -> None:

@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.translator import Translator
 from seq2see.training.metrics import score
 from seq2see.training.storybook import StoryPair
+from seq2see.whole import write_whole
 
 LARGEST = 3  # heads of a small set
 NEEDED = 0.75  # without a set that carries the pronoun, il and elle are told apart no better than this (0.5: chance)
@@ -95,16 +97,31 @@ def heads(args: argparse.Namespace) -> None:
     if not translator.language_pairs:
         print(f"{args.run} does not say what it translates: taken for English to French", file=sys.stderr)
     out = Path(args.json) if args.json else None
-    if out is not None and not out.resolve().parent.is_dir():
-        raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
+    if out is not None:
+        _check_writable(out)
     report = measure_heads(translator, limit=args.sentences)
     if translator.folder is not None:
         report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights alone
     _say("")
     print_report(args.run, report)
     if out is not None:
-        out.write_text(json.dumps(report, ensure_ascii=False, indent=1, default=_plain) + "\n", encoding="utf-8")
+        write_whole(out, json.dumps(report, ensure_ascii=False, indent=1, default=_plain) + "\n")
         print(f"wrote {out}", file=sys.stderr)
+
+
+def _check_writable(out: Path) -> None:
+    """UserError before minutes of work whose report could not be written."""
+    folder = out.resolve().parent
+    if not folder.is_dir():
+        raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
+    if out.is_dir():
+        raise UserError(f"--json {out} is a folder: name a file", exit_code=2)
+    if out.exists() and not out.is_file():
+        return  # a pipe or a terminal: no file is made
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UserError(f"--json {out} cannot be written: {error.strerror}", exit_code=2) from error
 
 
 def _plain(value: Any) -> Any:

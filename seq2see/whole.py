@@ -1,14 +1,28 @@
-"""Text files that are there whole, or not at all."""
+"""Files that are there whole, or not at all."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """A reader finds this text or what was there before, whatever ends the process meanwhile."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+def write_whole(path: Path, content: str | bytes) -> None:
+    """A reader finds this content or what was there before, whatever ends the process meanwhile.
+
+    What is no file, as a pipe or a terminal, is written to as it is; of a link, what it leads to.  OSError names path.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    file = Path(os.path.realpath(path))
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        unfinished.write_text(text, "utf-8")
-        os.replace(unfinished, path)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            unfinished.write_bytes(data)
+            os.replace(unfinished, file)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()

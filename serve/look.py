@@ -16,6 +16,7 @@ from seq2see.lens.plot import save_plot
 from seq2see.lens.wording import printable
 from seq2see.serve.jobs import Translation
 from seq2see.serve.translator import Translator
+from seq2see.whole import write_whole
 
 FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}
 
@@ -40,17 +41,22 @@ def look(args: argparse.Namespace) -> None:
     for trace in traces:
         picture(trace, **chosen)  # a map that is not there is refused whatever is written
     files: list[Path] = []
+    boxes = ""
     if out is None:
         print("\n\n".join(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}" for trace in traces))
     else:
         files = _files(out, len(traces))
         for file, trace, part in zip(files, traces, result.parts, strict=True):
-            _write(file, trace, part, chosen)
+            boxes += _write(file, trace, part, chosen)
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
         print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)
     if not result.hypotheses[args.alternative].finished:
         print("the translation stopped at the model's limit of length; its end is missing", file=sys.stderr)
+    if boxes:
+        letters = "".join(dict.fromkeys(printable(boxes)))
+        print(f"no font here has these characters, so the picture shows boxes: {letters}; .svg and .html show them",
+              file=sys.stderr)
     for file in files:
         print(f"wrote {file}", file=sys.stderr)
 
@@ -60,13 +66,15 @@ def _files(out: Path, count: int) -> list[Path]:
     return [out] if count == 1 else [out.with_stem(f"{out.stem}-{number}") for number in range(1, count + 1)]
 
 
-def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) -> None:
+def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) -> str:
+    """Returns the characters that a picture has no font for."""
     if file.suffix in (".json", ".npz"):
         trace.save(file)
     elif file.suffix == ".html":
-        file.write_text(to_html(trace, unseen=part.unknown_words, **chosen), encoding="utf-8")
+        write_whole(file, to_html(trace, unseen=part.unknown_words, **chosen))
     else:
-        save_plot(trace, file, **chosen)
+        return save_plot(trace, file, **chosen)
+    return ""
 
 
 def _asked(args: argparse.Namespace) -> tuple[str, ...]:

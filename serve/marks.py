@@ -87,12 +87,12 @@ class _Here:
 
     def __init__(self, marking: Marking, anchors: Sequence[Span]):
         self.marking = marking
-        self.source, self.span = (tuple(places) for places in zip(anchors[0], anchors[-1], strict=True))
+        (source, begin), (source_end, end) = anchors[0], anchors[-1]
+        self.source, self.span = (source, source_end), (begin, end)
         self.taken: list[Span] = []
         starts = marking.starts
         self.first, self.end = (bisect_left(starts, place) for place in self.span)  # of its words
-        counted = [(bisect_left(marking.source_starts, a), bisect_left(starts, b)) for a, b in anchors]
-        self.anchors = counted  # in words
+        self.anchors = [(bisect_left(marking.source_starts, a), bisect_left(starts, b)) for a, b in anchors]  # in words
 
     def whole(self, mark: Mark) -> Span | None:
         """A mark about all of the source is about all of this."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from transformers import PreTrainedModel
 
-from seq2see.lens.forcing import chosen_log_probs, forced_pass
+from seq2see.lens.forcing import chosen_log_probs, forced_pass, vocabulary_size
 
 # B pairs, T target pieces
 
@@ -41,7 +41,7 @@ def score_targets(
     Sources and targets are ids, `</s>` included.
     """
     found: dict[int, Score] = {}
-    for batch in _batches(sources, targets, vocabulary=model.config.vocab_size):
+    for batch in _batches(sources, targets, vocabulary=vocabulary_size(model)):
         output, target_BT = forced_pass(
             model, [sources[index] for index in batch], [targets[index] for index in batch]
         )

@@ -28,6 +28,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from seq2see.lens.forcing import vocabulary_size
 from seq2see.serve.engine import Found, Wanted
 from seq2see.serve.greedy import Gone, greedy
 from seq2see.serve.plan import Plan
@@ -76,7 +77,7 @@ class TorchEngine:
 
     def _batches(self, sources: Sequence[Sequence[int]], num_beams: int) -> Iterator[list[int]]:
         by_length = sorted(range(len(sources)), key=lambda i: len(sources[i]))
-        most_rows = max(1, BATCH_LOGITS // self.model.config.vocab_size // num_beams)
+        most_rows = max(1, BATCH_LOGITS // vocabulary_size(self.model) // num_beams)
         batch: list[int] = []
         for i in by_length:  # growing, so the newest is the longest
             full = (len(batch) + 1) * len(sources[i]) * num_beams > BATCH_TOKENS or len(batch) == most_rows

@@ -9,12 +9,14 @@ from dataclasses import replace
 from io import BytesIO
 from zipfile import ZipFile
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.lens import Trace, to_terminal
+from seq2see.lens import Trace, to_html, to_terminal
+from seq2see.lens.trace import KINDS
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -33,10 +35,12 @@ def saved(trace, tmp_path_factory):
 
 
 def read(path):
-    """Read it, and draw what was read."""
+    """Read it, and draw what was read; a page's numbers are numbers."""
     try:
         loaded = Trace.load(path)
         to_terminal(loaded)
+        to_terminal(loaded, words=True)
+        to_html(loaded)
     except UserError as error:
         assert "\n" not in str(error) and len(str(error)) < 500
 
@@ -76,6 +80,62 @@ def test_numbers_of_every_step_are_there(saved, tmp_path, name):
     (tmp_path / "t.json").write_text(json.dumps(json.loads(saved["json"]) | {name: None}))
     with pytest.raises(UserError, match="is not a trace saved by Seq2See"):
         Trace.load(tmp_path / "t.json")
+
+
+def at_first(name, **values):
+    return lambda record: record[name][0].update(values)
+
+
+@pytest.mark.parametrize(("spoil", "why"), [
+    (at_first("source", word=99), "a piece is of a word that its text has not"),
+    (at_first("inputs", word=99), "a piece is of a word that its text has not"),
+    (lambda record: record.update(top=[]), "top has 0 entries, expected 17"),
+    (lambda record: record["top"].__setitem__(0, []), "no candidates"),
+    (lambda record: record["top"][0][0].update(log_prob=-1e400), "log_prob holds '-inf'"),
+    (lambda record: record["top"][0][0].update(log_prob=0.5), "a probability above 1"),
+    (lambda record: record.update(target_ids=[]), "target_ids has 0 entries, expected 17"),
+    (lambda record: record["source_ids"].append(5), "source_ids has"),
+    (lambda record: record.update(given=10**6), "given is 1000000, of 17 steps"),
+    (lambda record: record.update(given=-3), "given is -3, of 17 steps"),
+    (lambda record: record.update(rows="reads"), "its rows are 'reads'"),
+    (lambda record: record.update(score=10**400), "score holds"),
+    (lambda record: record.update(engine_log_prob=float("nan")), "engine_log_prob holds 'nan'"),
+    (lambda record: record.update(source_text="\ud800" + record["source_text"][1:]), "lone surrogate"),
+    (lambda record: record["log_probs"].__setitem__(0, float("nan")), "NaN, infinity or numbers beyond"),
+    (lambda record: record["log_probs"].__setitem__(0, 200), "a probability above 1"),
+    (lambda record: record["cross"]["norm"][0][0][0].__setitem__(0, float("inf")), "NaN, infinity or numbers beyond"),
+    (lambda record: record["cross"]["raw"][0][0][0].__setitem__(0, 2), "does not sum to 1"),
+    (lambda record: record.update(left_out=[[*row, 0.0] for row in record["left_out"]]), "a column a source word"),
+    (lambda record: record["cross"]["norm"].pop(), "norm of cross has shape"),
+    (lambda record: record["cross"].pop("raw"), "no view 'raw'"),
+    (lambda record: record["encoder"].pop("norm"), "different views"),
+    (lambda record: [record[kind].update(other=record[kind]["rollout"]) for kind in KINDS], "there is no view 'other'"),
+    (lambda record: [record["cross"][view].pop() for view in record["cross"]], "other layers in decoder and cross"),
+])
+def test_numbers_that_no_model_gives_are_refused(full_trace, tmp_path, spoil, why):
+    full_trace.save(tmp_path / "t.json")
+    record = json.loads((tmp_path / "t.json").read_text("utf-8"))
+    spoil(record)
+    (tmp_path / "t.json").write_text(json.dumps(record))
+    with pytest.raises(UserError, match=f"is not a trace saved by Seq2See .*{why}"):
+        Trace.load(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda logits: logits * np.float16("nan"), "best logit of each step is not 0"),
+    (lambda logits: logits - np.float16("inf"), "best logit of each step is not 0"),
+    (lambda logits: logits + 1, "best logit of each step is not 0"),
+    (lambda logits: np.zeros((len(logits), 3), np.float16), "an id is none of the 3 pieces"),
+])
+def test_logits_that_no_model_gives_are_refused(trace, tmp_path, change, why):
+    replace(trace, logits=change(trace.logits)).save(tmp_path / "t.npz")
+    with pytest.raises(UserError, match=f"is not a trace saved by Seq2See .*{why}"):
+        Trace.load(tmp_path / "t.npz")
+
+
+def test_no_page_holds_what_is_no_number(trace):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_html(replace(trace, log_probs=np.full(len(trace.target), np.nan, np.float32)))
 
 
 @given(data=st.data())

@@ -256,5 +256,5 @@ def test_no_hook_is_left_behind(uneven_model):
     before = [len(module._forward_hooks) for module in model.modules()]
     add_views(model, tokenizer, [made], views=VIEWS)
     with pytest.raises((IndexError, RuntimeError)):
-        add_views(model, tokenizer, [replace(made, target_ids=(10**6, 2))], views=VIEWS)
+        add_views(model, tokenizer, [replace(made, target_ids=(10**6,) * len(made.target))], views=VIEWS)
     assert [len(module._forward_hooks) for module in model.modules()] == before

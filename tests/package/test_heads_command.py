@@ -147,5 +147,7 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
     assert "English to French, which" in capsys.readouterr().err
     model.config.language_pairs = [["en", "fr"]]
     run = tiny.save(tmp_path / "other", model, tokenizer)
-    assert cli.main(["heads", str(run), "--json", str(tmp_path / "no" / "x.json")]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    for out, told in ((tmp_path / "no" / "x.json", "there is no folder"), (tmp_path, "is a folder: name a file"),
+                      (Path("/proc/x.json"), "cannot be written")):
+        assert cli.main(["heads", str(run), "--json", str(out)]) == 2
+        assert told in capsys.readouterr().err

@@ -1,0 +1,196 @@
+"""Model families beyond those of `tests/tiny.py`: what is shown is true, what cannot be is refused in one line."""
+
+import numpy as np
+import pytest
+import tiny
+import torch
+import transformers
+from tiny import SENTENCES
+
+from seq2see import Translator
+from seq2see.errors import UserError
+from seq2see.lens import add_views, logit_lens, trace_hypotheses, trace_texts
+from seq2see.lens.ablation import ablate
+from seq2see.lens.arithmetic import arithmetic
+from seq2see.lens.embeddings import contextual
+from seq2see.lens.forcing import encode_source, encode_target
+from seq2see.lens.steering import steer
+from seq2see.lens.trace import KINDS
+from seq2see.lens.what_if import WhatIf
+from seq2see.modeling.loading import load_checkpoint
+
+IDS = {"pad_token_id": 0, "eos_token_id": 2, "bos_token_id": 1, "decoder_start_token_id": 2}
+SIZES = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
+         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
+TEXTS = [SENTENCES[0], "A box!"], ["Le chat n'a pas traversé.", "La boîte"]
+
+
+def bert():
+    return transformers.BertConfig(vocab_size=460, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+                                   intermediate_size=32, max_position_embeddings=64)
+
+
+CONFIGS = {
+    "FSMT": lambda: transformers.FSMTConfig(langs=["en", "fr"], src_vocab_size=460, tgt_vocab_size=460, **SIZES, **IDS,
+                                            max_position_embeddings=64),
+    "LED": lambda: transformers.LEDConfig(vocab_size=460, **SIZES, **IDS, max_encoder_position_embeddings=64,
+                                          max_decoder_position_embeddings=64, attention_window=4),
+    "LongT5": lambda: transformers.LongT5Config(vocab_size=460, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2,
+                                                local_radius=3, **IDS),
+    "ProphetNet": lambda: transformers.ProphetNetConfig(
+        vocab_size=460, hidden_size=16, encoder_ffn_dim=32, num_encoder_layers=2, num_encoder_attention_heads=2,
+        decoder_ffn_dim=32, num_decoder_layers=2, num_decoder_attention_heads=2, max_position_embeddings=64, ngram=2,
+        **IDS),
+    "EncoderDecoder": lambda: transformers.EncoderDecoderConfig.from_encoder_decoder_configs(
+        bert(), bert(), **IDS),
+}
+
+
+def family(name):
+    torch.manual_seed(0)
+    model = transformers.AutoModelForSeq2SeqLM.from_config(CONFIGS[name]())
+    model.generation_config.update(forced_eos_token_id=None, max_length=12)
+    return tiny.spread_out(model, std=0.3), tiny.foreign_tokenizer()
+
+
+@pytest.mark.parametrize("name", ["FSMT", "EncoderDecoder"])
+def test_weights_of_every_cell_are_shown(name):
+    model, tokenizer = family(name)
+    together = trace_texts(model, tokenizer, *TEXTS)
+    for source, target, trace in zip(*TEXTS, together, strict=True):
+        [alone] = trace_texts(model, tokenizer, [source], [target])
+        for kind in KINDS:
+            np.testing.assert_allclose(trace.maps(kind).sum(-1), 1, atol=1e-5)
+            np.testing.assert_allclose(trace.maps(kind), alone.maps(kind), atol=1e-5)
+            assert trace.maps(kind).std() > 0.01
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("LED", r"those of encoder attention have shape \(2, 2, \d+, 5\), expected \(2, heads, (\d+), \1\)"),
+    ("LongT5", r"those of encoder attention have shape \(2, \d, 2, 4, 12\)"),
+    ("ProphetNet", r"rows of encoder attention sum to -?\d.* not to 1"),
+])
+def test_what_is_no_weight_is_refused(name, why):
+    model, tokenizer = family(name)
+    with pytest.raises(UserError, match=f"{name}ForConditionalGeneration gives no attention weights .*: {why}") as told:
+        trace_texts(model, tokenizer, *TEXTS)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    (lambda weights: weights * 1.01, r"rows of cross attention sum to 1.01 to 1.01, not to 1"),
+    (lambda weights: weights.roll(1, 0) * 0 + torch.tensor([2.0, -1.0, 0, 0]), "below 0"),
+    (lambda weights: weights * torch.nan, "sum to nan"),
+    (lambda weights: weights.transpose(-1, -2), "have shape"),
+    (lambda weights: None, "none of cross attention"),
+])
+def test_weights_of_a_layer_are_checked(seq2see, monkeypatch, change, why):
+    model, tokenizer = seq2see
+    forward = model.forward
+
+    def changed(*args, **kwargs):
+        output = forward(*args, **kwargs)
+        output.cross_attentions = tuple(map(change, output.cross_attentions))
+        return output
+
+    assert len(encode_source(tokenizer, "a b")) == 4
+    monkeypatch.setattr(model, "forward", changed)
+    with pytest.raises(UserError, match=f"gives no attention weights that can be shown: .*{why}"):
+        trace_hypotheses(model, tokenizer, ["a b"], [[7, 9, 2]])
+
+
+@pytest.mark.parametrize("sentences", [1, 4], ids=["alone", "as many as pieces"])
+@pytest.mark.parametrize("inside", [
+    lambda model, tokenizer, traces: add_views(model, tokenizer, traces, views=["norm"]),
+    lambda model, tokenizer, traces: add_views(model, tokenizer, traces, views=["contributions"]),
+    logit_lens,
+    lambda model, tokenizer, traces: arithmetic(model, traces[0], ("cross", 0, 0), 0),
+    lambda model, tokenizer, traces: contextual(model, tokenizer, "The cat did", "cat"),
+    lambda model, tokenizer, traces: ablate(model, [("cross", 0, 0)]).__enter__(),
+    lambda model, tokenizer, traces: steer(model, temperatures={("cross", 0, 0): 2.0}).__enter__(),
+], ids=["norm", "contributions", "logit lens", "arithmetic", "contextual", "ablate", "steer"])
+def test_activations_laid_out_otherwise_are_refused(inside, sentences):
+    """FSMT's are [T,B,D]: read as [B,T,D] they would be another sentence's, or another piece's."""
+    model, tokenizer = family("FSMT")
+    traces = trace_hypotheses(model, tokenizer, ["a b"] * sentences, [[7, 9, 8, 2]] * sentences)
+    with pytest.raises(UserError, match="FSMTForConditionalGeneration lays its activations out otherwise"):
+        inside(model, tokenizer, traces)
+
+
+def test_a_stack_without_a_list_of_layers_is_refused():
+    model, tokenizer = family("EncoderDecoder")
+    traces = trace_hypotheses(model, tokenizer, ["a b"], [[7, 2]])
+    for inside in (lambda: logit_lens(model, tokenizer, traces), lambda: contextual(model, tokenizer, "a b", "b")):
+        with pytest.raises(UserError, match="is not built like BART or T5, so its layers cannot be reached"):
+            inside()
+
+
+@pytest.mark.parametrize("name", ["FSMT", "LED"])
+def test_a_family_with_eager_attention_alone_is_loaded_and_translates(name, tmp_path):
+    model, tokenizer = family(name)
+    loaded = load_checkpoint(tiny.save(tmp_path / name, model, tokenizer))
+    ids = torch.tensor([encode_source(tokenizer, SENTENCES[0])])
+    assert loaded.config._attn_implementation == "eager"
+    assert loaded.generate(ids, num_beams=2).tolist() == model.generate(ids, num_beams=2).tolist()
+
+
+# --- where a tokenizer writes the language
+
+
+def multilingual(name):
+    """A tokenizer of the mBART family, and a model that starts and ends as the family's do."""
+    pieces = [piece for piece in tiny.foreign_tokenizer().get_vocab() if piece not in ("<pad>", "<s>", "</s>", "<unk>")]
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", *sorted(pieces)]
+    if name == "Nllb":
+        vocabulary = {piece: id for id, piece in enumerate(pieces)}
+        tokenizer = transformers.NllbTokenizer(vocab=vocabulary, merges=[], src_lang="eng_Latn", tgt_lang="fra_Latn")
+    else:
+        kind = {"MBart": transformers.MBartTokenizer, "MBart50": transformers.MBart50Tokenizer}[name]
+        vocabulary = [(piece, -float(id)) for id, piece in enumerate(pieces)]
+        tokenizer = kind(vocab=vocabulary, src_lang="en_XX", tgt_lang="fr_XX")
+    code = tokenizer.convert_tokens_to_ids(tokenizer.tgt_lang)
+    first, start = (None, code) if name == "MBart" else (code, 2)
+    torch.manual_seed(0)
+    model = transformers.MBartForConditionalGeneration(transformers.MBartConfig(
+        vocab_size=len(tokenizer), **SIZES, max_position_embeddings=64, pad_token_id=1, bos_token_id=0, eos_token_id=2,
+        decoder_start_token_id=start, forced_eos_token_id=None,
+    ))
+    model.generation_config.update(forced_bos_token_id=first, forced_eos_token_id=None, max_length=20)
+    return tiny.spread_out(model, std=0.3), tokenizer, first
+
+
+@pytest.mark.parametrize("name", ["MBart", "MBart50", "Nllb"])
+def test_no_step_comes_after_the_end(name):
+    """mBART-25 writes the language of a target after `</s>`, where it is what generation starts from."""
+    model, tokenizer, first = multilingual(name)
+    ids = encode_target(tokenizer, "Le chat", language="", first=first)
+    assert ids.index(2) == len(ids) - 1 and (first is None or (ids[0], ids.count(first)) == (first, 1))
+    [trace] = trace_texts(model, tokenizer, ["The cat"], ["Le chat"])
+    assert trace.target_ids == tuple(ids) and trace.given == (first is not None)
+    assert trace.inputs[0].text == ("fr_XX" if name == "MBart" else "</s>")
+
+
+@pytest.mark.parametrize("name", ["MBart", "MBart50", "Nllb"])
+def test_a_prefix_has_not_ended(name):
+    model, tokenizer, first = multilingual(name)
+    whole, forced = WhatIf(model, tokenizer).prefix("The cat", "Le")
+    assert whole.given == (first is not None) and 2 not in whole.target_ids[:1]
+    assert 2 not in forced.target_ids[: forced.given] and len(forced.target_ids) > forced.given > whole.given
+    assert forced.target_text.startswith("Le")
+
+
+@pytest.mark.parametrize("texts", [("\ud800 cat", "Le chat"), ("The cat", "Le \udfff chat")])
+def test_half_a_character_is_refused(any_model, texts):
+    with pytest.raises(UserError, match="lone surrogate"):
+        trace_texts(*any_model, [texts[0]], [texts[1]], target_language="fr")
+
+
+# --- a model put together of two, whose vocabulary is its decoder's
+
+
+def test_a_model_of_two_translates_and_scores_and_words_are_left_out(tmp_path):
+    translator = Translator.from_pretrained(tiny.save(tmp_path / "run", *family("EncoderDecoder")))
+    result = translator(SENTENCES[0], num_beams=2)
+    [trace] = translator.look(result, views=("left_out",))
+    assert trace.left_out.shape == (len(trace.target_ids), len(trace.source_words))
+    assert translator.score([SENTENCES[0]], [SENTENCES[1]])[0].log_prob < 0
