@@ -33,6 +33,7 @@ from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
 from seq2see.align import Aligner, known
+from seq2see.gold import groups_of
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.aer import Agreement, agreement
 from seq2see.lens.alignment import AlignmentChoice
@@ -65,6 +66,7 @@ class Part:
     pairs: list[TextPair]
     gold: list[Links]
     languages: tuple[str, str]
+    groups: list[str] | None = None  # which sentence each is a variant of
     statistical: dict[str, list[frozenset[Link]]] = field(default_factory=dict)
 
     def twice(self, number: int) -> tuple[set[int], set[int]]:
@@ -79,14 +81,15 @@ class Part:
     def measure(self, found: Sequence[Iterable[Link]], *, repeated: bool = False) -> Agreement:
         """Against the gold; with `repeated`, of links that touch a word which occurs twice, and no others."""
         if not repeated:
-            return agreement(found, self.gold)
-        kept, gold = [], []
+            return agreement(found, self.gold, groups=self.groups)
+        kept, gold, groups = [], [], []
         for number, (links, truth) in enumerate(zip(found, self.gold, strict=True)):
             sources, targets = self.twice(number)
             if sources or targets:
                 kept.append([link for link in links if link[0] in sources or link[1] in targets])
                 gold.append(Links(frozenset(one for one in truth.sure if one[0] in sources or one[1] in targets)))
-        return agreement(kept, gold)
+                groups.append(self.groups[number] if self.groups else f"alone {number}")
+        return agreement(kept, gold, groups=groups)
 
 
 def main() -> None:
@@ -125,7 +128,8 @@ def main() -> None:
 def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
     book = generate(train_size=1) if quick else generate()
     limit = 100 if quick else None
-    parts = [Part(*known(stories[:limit]), ("en", "fr")) for stories in (book.val, book.test)]
+    parts = [Part(*known(stories), ("en", "fr"), groups_of(stories))
+             for stories in (book.val[:limit], book.test[:limit])]
     if program:
         add_statistical(program, [] if quick else known(book.train)[0], parts)
     return parts[0], parts[1]
@@ -169,7 +173,7 @@ def best_way(dev: Part) -> str:
 
 def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) -> list[dict[str, Any]]:
     aligner = Aligner(Translator.from_pretrained(run, engine="torch"))
-    tried_on = GoldSentences(traces_of(aligner, dev), dev.gold)
+    tried_on = GoldSentences(traces_of(aligner, dev), dev.gold, dev.groups)
     fitted = tried_on.fit(fitted_on="the validation part", guided=taught)
     chosen = {"fitted choice": fitted, "last layer's mean": aligner.naive()}
     links: dict[str, list[frozenset[Link]]] = {name: [] for name in chosen}
@@ -180,7 +184,7 @@ def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) ->
                 links[name].append(choice.links(trace))
             yield trace
 
-    tested = GoldSentences(noted(traces_of(aligner, test)), test.gold)
+    tested = GoldSentences(noted(traces_of(aligner, test)), test.gold, test.groups)
     print(f"\n{title}")
     print("  AER in % of every map on the test part, each with the rule and threshold of the validation part")
     print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_maps()])

@@ -46,18 +46,21 @@ def error_rate(counts_4: np.ndarray) -> np.ndarray:
     return np.where(found + sure > 0, rate, 0.0)
 
 
-def agreement(found: Sequence[Iterable[Link]], gold: Sequence[Links], *, seed: int = 0) -> Agreement:
-    """Of the links of many sentences.  The interval is the bootstrap's, over sentences.  ValueError for no sentence."""
+def agreement(
+    found: Sequence[Iterable[Link]], gold: Sequence[Links], *, groups: Sequence[str] | None = None, seed: int = 0
+) -> Agreement:
+    """Of the links of many sentences.  The interval is the bootstrap's, over sentences or, where it is said which are
+    variants of one sentence, over `groups` of them.  ValueError for no sentence."""
     if not gold:
         raise ValueError("expected at least one sentence")
     counts_N4 = np.array([counts(links, truth) for links, truth in zip(found, gold, strict=True)])
-    return summed(counts_N4, seed=seed)
+    return summed(counts_N4, groups=groups, seed=seed)
 
 
-def summed(counts_N4: np.ndarray, *, seed: int = 0) -> Agreement:
+def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: int = 0) -> Agreement:
     """As `agreement`, of counts that have been made."""
     sentences = len(counts_N4)
-    low, high = np.quantile(error_rate(resampled(sentences, seed=seed) @ counts_N4), [0.025, 0.975])
+    low, high = np.quantile(error_rate(resampled(sentences, groups, seed=seed) @ counts_N4), [0.025, 0.975])
     total = counts_N4.sum(0)
     found, sure, found_sure, found_possible = total.tolist()
     return Agreement(
@@ -66,6 +69,22 @@ def summed(counts_N4: np.ndarray, *, seed: int = 0) -> Agreement:
     )
 
 
-def resampled(count: int, *, seed: int = 0) -> np.ndarray:
-    """[draws, count]: how often each of so many sentences, or groups of them, is in each resampled corpus."""
-    return np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+def resampled(count: int, groups: Sequence[str] | None = None, *, seed: int = 0) -> np.ndarray:
+    """[draws, count]: how often each of so many sentences, or groups of them, is in each resampled corpus.
+
+    With `groups`, the name of each sentence's, whole ones are drawn: variants of a sentence are not independent.
+    """
+    member_N = group_numbers(count, groups)
+    drawn = int(member_N.max()) + 1
+    times: np.ndarray = np.random.default_rng(seed).multinomial(drawn, np.full(drawn, 1 / drawn), size=DRAWS)
+    return times if groups is None else times[:, member_N]
+
+
+def group_numbers(count: int, groups: Sequence[str] | None) -> np.ndarray:
+    """[count]: the number of each sentence's group, counted as they come; without groups each sentence is one."""
+    if groups is None:
+        return np.arange(count)
+    if len(groups) != count:
+        raise ValueError(f"expected the group of each of {count} sentences, got {len(groups)}")
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(groups))}
+    return np.array([numbers[name] for name in groups])

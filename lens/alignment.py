@@ -7,7 +7,7 @@ differs from model to model.  So an `AlignmentChoice` says all that was chosen, 
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from seq2see.errors import UserError
 from seq2see.lens.by_words import Unit, word_map
-from seq2see.lens.trace import WITH_HEADS, Rows, Trace
+from seq2see.lens.trace import VIEWS, WITH_HEADS, Rows, Trace
 from seq2see.tokenizer.links import Link
 from seq2see.whole import write_whole
 
@@ -30,6 +30,7 @@ SAID: dict[Rule, str] = {
 MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map
 
 FILE = "alignment.json"  # the choice, beside the run it was fitted on
+ANEW = "fit it anew, by seq2see align RUN --fit"
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,12 @@ class AlignmentChoice:
 
     and of these the links whose share is at least `threshold`.  `aer`, `low`, `high` are the error on the `sentences`
     of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether the model was
-    trained towards links, which makes of one head an aligner and tells nothing of what other models do.
+    trained towards links, which makes of one head an aligner and tells nothing of what other models do.  `fingerprint`
+    is that of the model's weights: of others the choice says nothing.
 
     With `weights` the maps are not averaged but weighed: in place of the mean share stands the probability of a link,
     as a logistic regression has it of the `evidence` in the maps; `weights` has one for each, and a constant last.
-    `rows` then chooses nothing.
+    `rows` then chooses nothing, and the error is that on each half of the sentences of what was fitted to the other.
     """
 
     view: str
@@ -65,6 +67,7 @@ class AlignmentChoice:
     high: float | None = None
     guided: bool = False
     weights: tuple[float, ...] = ()
+    fingerprint: str = ""
 
     def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
@@ -92,9 +95,10 @@ class AlignmentChoice:
         where = f", rows {self.rows}" + (f", {how}{names}" if names else "")
         if self.weights:
             where = f" and both kinds of rows, {len(self.maps)} maps weighed by how well they tell a link"
+        fitted_on = ", each half read by what was fitted to the other" if self.weights else " that it was fitted on"
         error = "" if self.aer is None or self.low is None or self.high is None else (
             f"; AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
-            f" on the {self.sentences} sentences of {self.fitted_on} that it was fitted on"
+            f" on the {self.sentences} sentences of {self.fitted_on}{fitted_on}"
         )
         what = "probability" if self.weights else "share"
         least = f" with a {what} of at least {self.threshold:g}" if self.threshold else ""
@@ -108,17 +112,40 @@ class AlignmentChoice:
         """Read what `save` wrote; UserError for anything else."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            found = cls(**{**content, "maps": tuple(tuple(map(int, name)) for name in content["maps"])})
-            found = replace(found, weights=tuple(map(float, found.weights)))
-            known = found.rule in RULES and found.rows in get_args(Rows) and isinstance(found.view, str)
-            weighed = len(found.weights) in (0, 4 * len(found.maps) + 1)
-            if not (known and found.maps and weighed and isinstance(found.threshold, int | float)):
-                raise ValueError("a field holds what it cannot")
+            lists = {"maps": tuple(map(tuple, content["maps"])), "weights": tuple(content.get("weights", ()))}
+            found = cls(**{**content, **lists})
+            wrong = found._wrong()
         except (ValueError, TypeError, KeyError) as error:
             wanted = ", ".join(field.name for field in fields(cls))
-            advice = "fit it anew, by seq2see align RUN --fit"
-            raise UserError(f"{path} is no alignment choice (expected {wanted}): {advice}") from error
+            raise UserError(f"{path} is no alignment choice (expected {wanted}): {ANEW}") from error
+        if wrong:
+            raise UserError(f"{path} is no alignment choice (wrong: {', '.join(wrong)}): {ANEW}")
         return found
+
+    def _wrong(self) -> list[str]:
+        """The fields that hold what they cannot."""
+        parts = 0 if self.view == "left_out" else 2 if self.view in WITH_HEADS else 1
+        fits = {
+            "view": self.view in VIEWS,
+            "rows": self.rows in get_args(Rows),
+            "maps": bool(self.maps) and all(
+                len(name) == parts and all(type(part) is int and part >= 0 for part in name) for name in self.maps
+            ),
+            "rule": self.rule in RULES,
+            "threshold": _is_share(self.threshold),
+            "fitted_on": isinstance(self.fitted_on, str),
+            "sentences": type(self.sentences) is int and self.sentences >= 0,
+            "aer, low, high": all(one is None or _is_share(one) for one in (self.aer, self.low, self.high)),
+            "guided": isinstance(self.guided, bool),
+            "weights": len(self.weights) in (0, 4 * len(self.maps) + 1)
+            and all(isinstance(weight, int | float) and abs(weight) < np.inf for weight in self.weights),
+            "fingerprint": isinstance(self.fingerprint, str),
+        }
+        return [name for name, fit in fits.items() if not fit]
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.aer import Agreement, error_rate, summed
+from seq2see.lens.aer import Agreement, error_rate, group_numbers, summed
 from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, all_map_names, evidence, linked, shares
 from seq2see.lens.trace import Rows, Trace
 from seq2see.tokenizer.links import Link, Links
+from seq2see.tokenizer.words import Word
 
 # M maps, K pieces of evidence, J target words, I source words, N sentences
 
@@ -22,47 +23,54 @@ STILL = 1e-4  # a step smaller than this in every weight is the last
 
 @dataclass(frozen=True)
 class Tried:
-    """One candidate and its error on the sentences it was tried on."""
+    """One candidate and its error on the sentences it was tried on.  Of weights it is that on each half of those fitted
+    to the other half, with its interval in `halves`."""
 
     choice: AlignmentChoice
     aer: float
+    halves: Agreement | None = None
 
 
 def fit_alignment(
-    traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, guided: bool = False
+    traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
+    guided: bool = False, fingerprint: str = "",
 ) -> AlignmentChoice:
     """The choice with the lowest AER on development sentences, over all views that the traces hold.
 
     Tried are every map alone and all maps of a view weighed by logistic regression, each with every rule and threshold.
     Weights are judged by the error on each half of the sentences of those fitted to the other half, and then fitted to
-    all.  `traces` are gone through once, so they may be made one by one.  ValueError without sentences; UserError for
-    links to words not there.
+    all: of them that error is told, of a map the error on the sentences that it was chosen on.  `groups` names for each
+    sentence the one that it is a variant of: intervals are over these, and none is in both halves.  `fingerprint` is
+    that of the model's weights.  `traces` are gone through once, so they may be made one by one.  ValueError without
+    sentences; UserError for links to words not there.
     """
-    return GoldSentences(traces, gold).fit(fitted_on=fitted_on, guided=guided)
+    return GoldSentences(traces, gold, groups).fit(fitted_on=fitted_on, guided=guided, fingerprint=fingerprint)
 
 
 class GoldSentences:
     """Sentences whose links are known, and all their maps by words: what choices are tried on."""
 
-    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links]):
+    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links], groups: Sequence[str] | None = None):
         self.names: dict[tuple[str, Rows], list[MapName]] = {}
         self.gold = list(gold)
         self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]
         for number, (trace, truth) in enumerate(zip(traces, gold, strict=True), start=1):
             if not self.names:
                 self.names = all_map_names(trace)
-            _check_links(trace, truth, number)
+            check_links(truth, (trace.source_words, trace.target_words), f"sentence {number}")
             self.shares.append({(view, rows): shares(trace, view, rows, names)
                                 for (view, rows), names in self.names.items()})
         if not self.shares:
             raise ValueError("expected at least one sentence with links")
+        self.groups = groups
+        self.halves = group_numbers(len(self.gold), groups) % 2  # of each sentence, which one it is in
 
-    def fit(self, *, fitted_on: str, guided: bool = False) -> AlignmentChoice:
+    def fit(self, *, fitted_on: str, guided: bool = False, fingerprint: str = "") -> AlignmentChoice:
         """The best of all that is tried, with its error here: see `fit_alignment`."""
-        best = min([*self.try_maps(), *self.try_weights()], key=lambda tried: tried.aer).choice
-        error = self.agreement(best)
-        return replace(best, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low,
-                       high=error.high, guided=guided)
+        best = min([*self.try_maps(), *self.try_weights()], key=lambda tried: tried.aer)
+        error = best.halves or self.agreement(best.choice)
+        return replace(best.choice, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low,
+                       high=error.high, guided=guided, fingerprint=fingerprint)
 
     def try_maps(self) -> list[Tried]:
         """Every map of every view and row meaning, each with its best rule and threshold."""
@@ -76,25 +84,28 @@ class GoldSentences:
         return found
 
     def try_weights(self) -> list[Tried]:
-        """All maps of each view that has both row meanings, weighed, with the best rule and threshold; none where there
-        is but one sentence, of which no half can be kept apart."""
+        """All maps of each view that has both row meanings, weighed, with the best rule and threshold; none where all
+        sentences are variants of one, of which no half can be kept apart."""
         views = [view for view, rows in self.names if rows == "reads"]
-        return [self._weighed(view) for view in views] if len(self.gold) > 1 else []
+        return [self._weighed(view) for view in views] if self.halves.any() else []
 
     def _weighed(self, view: str) -> Tried:
-        total = np.zeros((len(WAYS), 4))
-        halves = slice(0, None, 2), slice(1, None, 2)
+        total = np.zeros((len(self.gold), len(WAYS), 4))
+        halves = self.halves == 0, self.halves == 1
         for own, other in (halves, halves[::-1]):
             choice = self._fitted_to(other, view)
-            for maps, truth in zip(self.shares[own], self.gold[own], strict=True):
-                total += tally(self._combined(choice, maps)[None], truth, WAYS)[0]
-        (rule, threshold), error = _best_way(total)
-        return Tried(replace(self._fitted_to(slice(None), view), rule=rule, threshold=threshold), error)
+            for n in np.flatnonzero(own):
+                total[n] = tally(self._combined(choice, self.shares[n])[None], self.gold[n], WAYS)[0]
+        way = int(error_rate(total.sum(0)).argmin())
+        (rule, threshold), error = WAYS[way], summed(total[:, way], groups=self.groups)
+        choice = replace(self._fitted_to(slice(None), view), rule=rule, threshold=threshold)
+        return Tried(choice, error.aer, error)
 
-    def _fitted_to(self, part: slice, view: str) -> AlignmentChoice:
+    def _fitted_to(self, part: slice | np.ndarray, view: str) -> AlignmentChoice:
         """The maps of a view as a part of the sentences weighs them; the rule is not chosen yet."""
+        parts = [(self.shares[n], self.gold[n]) for n in np.arange(len(self.gold))[part]]
         cells = [(evidence(maps[view, "predicts"], maps[view, "reads"]), _matrix(truth.sure, maps[view, "reads"]))
-                 for maps, truth in zip(self.shares[part], self.gold[part], strict=True)]
+                 for maps, truth in parts]
         weights = regression([(x_KJI.reshape(len(x_KJI), -1), y_JI.ravel()) for x_KJI, y_JI in cells])
         rounded = tuple(round(float(weight), 4) for weight in weights)
         return AlignmentChoice(view, "predicts", tuple(self.names[view, "predicts"]), "all", 0.5, weights=rounded)
@@ -107,7 +118,7 @@ class GoldSentences:
         return summed(np.stack([
             tally(self._combined(choice, maps)[None], truth, [(choice.rule, choice.threshold)])[0, 0]
             for maps, truth in zip(self.shares, self.gold, strict=True)
-        ]))
+        ]), groups=self.groups)
 
     def _combined(self, choice: AlignmentChoice, maps: dict[tuple[str, Rows], np.ndarray]) -> np.ndarray:
         """As `choice.strengths` of one sentence's trace."""
@@ -164,9 +175,10 @@ def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]])
     return counted
 
 
-def _check_links(trace: Trace, gold: Links, number: int) -> None:
-    sizes = len(trace.source_words), len(trace.target_words)
+def check_links(gold: Links, words: tuple[Sequence[Word], Sequence[Word]], where: str) -> None:
+    """UserError for a link to a word that the source or the target has not; `where` begins its line."""
+    sizes = len(words[0]), len(words[1])
     for i, j in gold.all:
         if i >= sizes[0] or j >= sizes[1]:
-            raise UserError(f"sentence {number}: link {i}-{j}, but its source has {sizes[0]} words and its target"
+            raise UserError(f"{where}: link {i}-{j}, but its source has {sizes[0]} words and its target"
                             f" {sizes[1]}: words are counted from 0, as seq2see splits them")

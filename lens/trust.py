@@ -1,7 +1,7 @@
 """How far a view can be trusted, in numbers: measured once on held-out sentences, kept beside the checkpoint.
 
-Two figures for every map of cross-attention, both by words, with 95 % intervals (bootstrap over sentences), beside
-those of random maps on the same sentences:
+Two figures for every map of cross-attention, both by words, with 95 % intervals (bootstrap over sentences, variants of
+one drawn together), beside those of random maps on the same sentences:
 
     AER   the alignment error of linking each target word to the source word with the largest share of its row, where
           the true links are known (`aer.py`); 0 is perfect
@@ -22,7 +22,7 @@ import numpy as np
 from seq2see.errors import UserError
 from seq2see.lens.aer import error_rate, resampled
 from seq2see.lens.alignment import MapName, all_map_names, falls_by_words, shares
-from seq2see.lens.fitting import tally
+from seq2see.lens.fitting import check_links, tally
 from seq2see.lens.trace import Kind, Rows, Trace
 from seq2see.tokenizer.links import Links
 from seq2see.whole import write_whole
@@ -158,14 +158,16 @@ def _map_trust(plain: dict[str, Any]) -> MapTrust:
 
 def measure_trust(
     dev: Iterable[Trace], test: Iterable[Trace], *, dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
-    measured_on: str, weights: str = "",
+    measured_on: str, groups: Sequence[str] | None = None, weights: str = "",
 ) -> Trust:
     """The figures of every map of cross-attention of all views that the traces hold, left_out among them.
 
     Everything is reported on `test`; on `dev` only each view's best map is chosen, by AER, without links by tau.
-    The traces are gone through once each, so they may be made one by one.  ValueError without sentences.
+    `groups` names for each test sentence the one that it is a variant of: intervals are over these.
+    The traces are gone through once each, so they may be made one by one.  ValueError without sentences; UserError for
+    links to words not there.
     """
-    chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold)
+    chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
     figures = {(one.view, one.rows, one.map): one for one in reported.figures()}
     best: dict[str, tuple[float, Key]] = {}
     for error, key in zip(chosen.errors().tolist(), chosen.keys, strict=True):
@@ -179,12 +181,16 @@ def measure_trust(
 class Tallies:
     """What is counted of each sentence, map by map, and last the mean of random maps."""
 
-    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links] | None):
+    def __init__(
+        self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
+    ):
         counts, taus, words = [], [], []
         dice = np.random.default_rng(0)
         names: dict[tuple[str, Rows], list[MapName]] = {}
         for number, trace in enumerate(traces):
             names = names or all_map_names(trace)
+            if gold is not None:
+                check_links(gold[number], (trace.source_words, trace.target_words), f"sentence {number + 1}")
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
@@ -198,6 +204,7 @@ class Tallies:
         self.keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
         self.counts = np.stack(counts, axis=1) if counts else None  # [M+1,N,4]
         self.taus, self.words = np.stack(taus, axis=1), np.array(words)  # [M+1,N], [N]
+        self.groups = groups
 
     def errors(self) -> np.ndarray:
         """What the best map has least of, [M]."""
@@ -217,10 +224,10 @@ class Tallies:
         if self.counts is None:
             return None
         counts_N4 = self.counts[m]
-        return _figure(error_rate(counts_N4.sum(0)), error_rate(resampled(len(counts_N4)) @ counts_N4))
+        return _figure(error_rate(counts_N4.sum(0)), error_rate(resampled(len(counts_N4), self.groups) @ counts_N4))
 
     def _tau(self, m: int) -> Figure:
-        drawn = resampled(len(self.words))
+        drawn = resampled(len(self.words), self.groups)
         words = np.maximum(drawn @ self.words, 1)
         return _figure(self.taus[m].sum() / max(self.words.sum(), 1), drawn @ self.taus[m] / words)
 
@@ -241,9 +248,11 @@ def kendall(maps_MJI: np.ndarray, falls_JI: np.ndarray) -> tuple[np.ndarray, np.
     A row of equal weights says nothing and gets 0; equal falls, or fewer than two words, can be compared with nothing.
     """
     first, second = np.triu_indices(maps_MJI.shape[-1], 1)
-    order_MJP = np.sign(maps_MJI[..., first] - maps_MJI[..., second])
-    order_JP = np.sign(falls_JI[:, first] - falls_JI[:, second])
-    agreeing_MJ = np.einsum("mjp,jp->mj", order_MJP, order_JP)
-    scale_MJ = np.sqrt(np.abs(order_MJP).sum(-1) * np.abs(order_JP).sum(-1))
-    tau_MJ = np.divide(agreeing_MJ, scale_MJ, out=np.zeros_like(scale_MJ), where=scale_MJ > 0)
-    return tau_MJ, np.abs(order_JP).any(-1)
+    tau_MJ, compared_J = np.zeros(maps_MJI.shape[:2]), np.zeros(len(falls_JI), dtype=bool)
+    for j, falls_I in enumerate(falls_JI):  # of all target words at once the pairs would fill the memory
+        order_MP = np.sign(maps_MJI[:, j, first] - maps_MJI[:, j, second])
+        order_P = np.sign(falls_I[first] - falls_I[second])
+        scale_M = np.sqrt(np.abs(order_MP).sum(-1) * np.abs(order_P).sum())
+        np.divide(order_MP @ order_P, scale_M, out=tau_MJ[:, j], where=scale_M > 0)
+        compared_J[j] = order_P.any()
+    return tau_MJ, compared_J

@@ -1,11 +1,13 @@
 """`seq2see align RUN --src FILE --tgt FILE`: the words that belong together, read off a model's cross-attention.
 
 What is read, and how, is the choice that `seq2see align RUN --fit` has fitted on development sentences with known links
-and left in RUN/alignment.json.  Where there is none, it is the last layer's mean, and stderr says so.
+and left in RUN/alignment.json.  Where there is none, or one of other weights, it is the last layer's mean, and stderr
+says so.
 """
 
 import argparse
 import itertools
+import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -15,14 +17,16 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
+from seq2see.gold import groups_of
 from seq2see.lens import VIEWS, Trace, trace_texts
 from seq2see.lens.alignment import FILE, AlignmentChoice, naive_choice
 from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.fitting import fit_alignment
+from seq2see.lens.fitting import check_links, fit_alignment
+from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.translator import Translator
 from seq2see.streams import only_results_on_stdout
 from seq2see.tokenizer.links import Links, read_pharaoh, to_pharaoh
-from seq2see.tokenizer.words import piece_spans
+from seq2see.tokenizer.words import Word, piece_spans, split_words
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import parse_yaml
 from seq2see.training.storybook import Storybook, StoryPair, generate
@@ -46,7 +50,8 @@ def align(args: argparse.Namespace) -> None:
     for path in filter(None, (args.src, args.tgt, args.links)):
         Path(path).stat()  # one that is not there is told before the model is loaded; a pipe is read only once
     with only_results_on_stdout():
-        aligner = Aligner(Translator.from_pretrained(args.run, engine="torch"), source=args.source, target=args.target)
+        translator = Translator.from_pretrained(args.run, engine="torch")
+        aligner = Aligner(translator, source=args.source, target=args.target)
     if args.fit:
         fit(aligner, args)
         return
@@ -55,9 +60,11 @@ def align(args: argparse.Namespace) -> None:
 
         measure(aligner, args)
         return
-    choice, known = find_choice(Path(args.run)), "fitted"
+    choice, known = translator.alignment, "fitted"
     if choice is None:
-        choice, known = aligner.naive(), f"not fitted, so nobody knows its error (seq2see align {args.run} --fit)"
+        stale = translator.folder and find_record(translator.folder, FILE)
+        why = f"not fitted to these weights ({FILE} is of others)" if stale else "not fitted"
+        choice, known = aligner.naive(), f"{why}, so nobody knows its error (seq2see align {args.run} --fit)"
     taught = "; this model was trained towards links" if choice.guided else ""
     print(f"{known}: {choice.describe()}{taught}", file=sys.stderr)
     for trace in aligner.traces(read_pairs(args.src, args.tgt), views=("raw", choice.view)):
@@ -66,25 +73,36 @@ def align(args: argparse.Namespace) -> None:
 
 def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
     """Fit the choice on the given files, or on storybook's validation part, and leave it beside the run."""
-    folder = Path(args.run)
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no folder, so {FILE} has no place: fit a model that lies in one", exit_code=2)
-    settings = settings_of(folder)
+    path = place(args.run, FILE)
+    settings = settings_of(path.parent)
     guided = bool((settings.get("training") or {}).get("guided_alignment"))
+    groups: list[str] | None = None
     if args.src:
         if not args.links:
             raise UserError("--fit needs --links FILE with the known links of --src and --tgt, as lines of 0-0 1-2",
                             exit_code=2)
-        (pairs, gold), name = linked_pairs(args), str(args.links)
+        (pairs, gold), name = linked_pairs(args, aligner), str(args.links)
     else:
-        (pairs, gold), name = known(storybook(settings).val), "storybook's validation part"
+        stories, name = storybook(settings).val, "storybook's validation part"
+        (pairs, gold), groups = known(stories), groups_of(stories)
     if not pairs or gold is None:
         raise UserError(f"{args.src} and {args.tgt} hold no sentence pair to fit on")
     traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
                   dynamic_ncols=True)
-    choice = fit_alignment(filter(None, traces), gold, fitted_on=name, guided=guided)
-    choice.save(folder / FILE)
-    print(f"{choice.describe()}\nwrote {folder / FILE}")
+    choice = fit_alignment(filter(None, traces), gold, fitted_on=name, groups=groups, guided=guided,
+                           fingerprint=fingerprint(path.parent))
+    choice.save(path)
+    print(f"{choice.describe()}\nwrote {path}")
+
+
+def place(run: str, name: str) -> Path:
+    """Where a file beside the run is to be; UserError, before anything long is done, where it cannot be written."""
+    folder = Path(run)
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder, so {name} has no place: take a model that lies in one", exit_code=2)
+    if not os.access(folder, os.W_OK) or (folder / name).is_dir():
+        raise UserError(f"cannot write {folder / name}: take a copy of the run in a folder of yours")
+    return folder / name
 
 
 def settings_of(folder: Path) -> dict:
@@ -108,20 +126,19 @@ def known(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
     return [(one.source, one.target) for one in stories], [Links(frozenset(one.links)) for one in stories]
 
 
-def linked_pairs(args: argparse.Namespace) -> tuple[list[TextPair], list[Links] | None]:
-    """The pairs of the given files that are not blank, and their links where they are given."""
+def linked_pairs(args: argparse.Namespace, aligner: "Aligner") -> tuple[list[TextPair], list[Links] | None]:
+    """The pairs of the given files that are not blank, and their links where they are given; UserError for a link to a
+    word that is not there."""
     pairs = list(read_pairs(args.src, args.tgt))
     gold = list(read_pharaoh(args.links)) if args.links else None
     if gold is not None and len(gold) != len(pairs):
         raise UserError(f"{args.links} has {len(gold)} lines, {args.src} has {len(pairs)}")
     kept = [number for number, pair in enumerate(pairs) if all(text.strip() for text in pair)]
-    return [pairs[number] for number in kept], None if gold is None else [gold[number] for number in kept]
-
-
-def find_choice(folder: Path) -> AlignmentChoice | None:
-    """The choice fitted for a run, or for the run that a checkpoint is of."""
-    path = find_record(folder, FILE)
-    return AlignmentChoice.load(path) if path else None
+    if gold is None:
+        return [pairs[number] for number in kept], None
+    for number in kept:
+        check_links(gold[number], aligner.words(pairs[number]), f"{args.links}, line {number + 1}")
+    return [pairs[number] for number in kept], [gold[number] for number in kept]
 
 
 class Aligner:
@@ -138,6 +155,10 @@ class Aligner:
     def naive(self) -> AlignmentChoice:
         sites = attention_sites(self.model)["cross"]
         return naive_choice(len(sites), sites[-1].heads)
+
+    def words(self, pair: TextPair) -> tuple[list[Word], list[Word]]:
+        """Of either side, as a trace has them."""
+        return split_words(pair[0], language=self.source), split_words(pair[1], language=self.target)
 
     def traces(self, pairs: Iterator[TextPair] | Sequence[TextPair], *, views: Sequence[str]) -> Iterator[Trace | None]:
         """A trace a pair, in order; None where a side is blank.  UserError naming the line for a text too long."""

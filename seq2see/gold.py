@@ -30,13 +30,19 @@ def halves(limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
 def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
     """The two halves of some stories, no minimal pair in both."""
     groups: dict[str, list[StoryPair]] = defaultdict(list)
-    for number, story in enumerate(stories):
-        groups[story.contrast_key or f"alone {number}"].append(story)
+    stories = list(stories)
+    for story, group in zip(stories, groups_of(stories), strict=True):
+        groups[group].append(story)
     keys = sorted(groups)
     Random(0).shuffle(keys)
     parts = ([story for key in keys[half::2] for story in groups[key]][:limit] for half in (0, 1))
     dev, test = parts
     return dev, test
+
+
+def groups_of(stories: Iterable[StoryPair]) -> list[str]:
+    """Which sentence each story is a variant of; one that has no variants is alone."""
+    return [story.contrast_key or f"alone {number}" for number, story in enumerate(stories)]
 
 
 def to_gold(story: StoryPair) -> GoldPair:

@@ -99,15 +99,20 @@ def _maps(trace: Trace) -> dict[str, Any]:
 def fit(run: Path) -> None:
     """Fit on storybook's validation part how raw weights tell which word is which, and leave it beside the run."""
     from seq2see.align import Aligner, known, settings_of, storybook
+    from seq2see.gold import groups_of
     from seq2see.lens.alignment import FILE
     from seq2see.lens.fitting import fit_alignment
+    from seq2see.serve.checkpoint import fingerprint
     from seq2see.serve.translator import Translator
 
     if (run / FILE).is_file():
         return
-    pairs, gold = known(storybook(settings_of(run)).val)
+    stories = storybook(settings_of(run)).val
+    pairs, gold = known(stories)
     traces = Aligner(Translator.from_pretrained(run, engine="torch")).traces(pairs, views=("raw",))
-    fit_alignment(filter(None, traces), gold, fitted_on="storybook's validation part").save(run / FILE)
+    choice = fit_alignment(filter(None, traces), gold, fitted_on="storybook's validation part",
+                           groups=groups_of(stories), fingerprint=fingerprint(run))
+    choice.save(run / FILE)
 
 
 def main(run: Path, path: Path) -> int:

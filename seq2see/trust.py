@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from seq2see.align import Aligner, TextPair, known, linked_pairs, settings_of, storybook
+from seq2see.align import Aligner, TextPair, known, linked_pairs, place, settings_of, storybook
 from seq2see.errors import UserError
-from seq2see.gold import in_halves
+from seq2see.gold import groups_of, in_halves
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.trust import FILE, Trust, measure_trust
 from seq2see.serve.checkpoint import fingerprint
@@ -22,30 +22,31 @@ LEAST = 300  # sentences that figures are reported on
 
 def measure(aligner: Aligner, args: argparse.Namespace) -> None:
     """Measure on storybook's held-out combinations, or on the given files; keep the figures and print them."""
-    folder = Path(args.run)
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no folder, so {FILE} has no place: take a model that lies in one", exit_code=2)
+    path = place(args.run, FILE)
     dev_gold: list[Links] | None
     test_gold: list[Links] | None
+    groups: list[str] | None = None
     if args.src:
         name = f"{Path(args.src).name} and {Path(args.tgt).name}"
-        pairs, gold = linked_pairs(args)
+        pairs, gold = linked_pairs(args, aligner)
         dev, test = pairs[::2], pairs[1::2]
         dev_gold, test_gold = (gold[::2], gold[1::2]) if gold else (None, None)
     else:
         name = "storybook's held-out combinations"
-        (dev, dev_gold), (test, test_gold) = map(known, in_halves(storybook(settings_of(folder)).test))
+        halves = in_halves(storybook(settings_of(path.parent)).test)
+        (dev, dev_gold), (test, test_gold) = map(known, halves)
+        groups = groups_of(halves[1])
     if len(test) < LEAST:
         raise UserError(f"{len(dev) + len(test)} sentence pairs are too few: {LEAST} are reported on, and on as many"
                         " others each view's best map is chosen")  # fmt: skip
     with tqdm(desc="Measuring", total=len(dev) + len(test), disable=None, leave=False, dynamic_ncols=True) as bar:
         trust = measure_trust(
             _traces(aligner, dev, bar), _traces(aligner, test, bar), dev_gold=dev_gold, test_gold=test_gold,
-            measured_on=name, weights=fingerprint(folder),
+            measured_on=name, groups=groups, weights=fingerprint(path.parent),
         )
-    trust.save(folder / FILE)
+    trust.save(path)
     print_trust(trust)
-    print(f"wrote {folder / FILE}")
+    print(f"wrote {path}")
 
 
 def _traces(aligner: Aligner, pairs: Sequence[TextPair], bar: tqdm) -> Iterator[Trace]:

@@ -105,14 +105,20 @@ class Opened:
 
     @property
     def alignment(self) -> AlignmentChoice | None:
-        """How to read links off this model's maps, as `seq2see align RUN --fit` left it beside the run; None where it
-        did not."""
+        """How to read links off this model's maps, as `seq2see align RUN --fit` fitted it to these very weights; None
+        where it did not."""
         from seq2see.lens.alignment import FILE, AlignmentChoice
 
         folder = self.folder
         places = (folder / FILE, folder.parent / FILE) if folder else ()  # a run, or one of its checkpoints
         path = next((place for place in places if place.is_file()), None)
-        return AlignmentChoice.load(path) if path else None
+        choice = AlignmentChoice.load(path) if path else None
+        return choice if choice and choice.fingerprint == self._fingerprint else None
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """Of the weights: `alignment` is asked for with every translation."""
+        return fingerprint(self.folder) if self.folder else ""
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:

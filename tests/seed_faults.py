@@ -14,13 +14,27 @@ import sys
 import tempfile
 from pathlib import Path
 
-from faults import Fault, dialects, lasting, lens, lessons, modeling, page, seq2see, serve, server, training
+from faults import (
+    Fault,
+    alignment,
+    command_line,
+    dialects,
+    lasting,
+    lens,
+    lessons,
+    modeling,
+    page,
+    seq2see,
+    serve,
+    server,
+    training,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 
 FAULTS = [
     *modeling.FAULTS, *training.FAULTS, *lasting.FAULTS, *lens.FAULTS, *lessons.FAULTS, *serve.FAULTS, *server.FAULTS,
-    *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS,
+    *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS, *alignment.FAULTS, *command_line.FAULTS,
 ]  # fmt: skip
 
 

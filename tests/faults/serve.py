@@ -265,8 +265,8 @@ FAULTS = [
     Fault(
         "serve: every part's file has the first part's maps",
         "serve/look.py",
-        "            _write(file, trace, part, chosen)",
-        "            _write(file, traces[0], part, chosen)",
+        "            boxes += _write(file, trace, part, chosen)",
+        "            boxes += _write(file, traces[0], part, chosen)",
         tests="tests/serve/test_commands.py -k every_part",
     ),
     Fault(

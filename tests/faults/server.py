@@ -188,8 +188,8 @@ FAULTS = [
     Fault(
         "what examines a model cannot be sent to it",
         "serve/ui/panels/__init__.py",
-        "lambda translator: work(translator, asked), model",
-        "lambda translator: service and work(translator, asked), model",
+        "lambda translator: work(translator, asked),",
+        "lambda translator: service and work(translator, asked),",
         tests="tests/serve/ui/look/test_calls.py -k elsewhere",
     ),
     Fault(

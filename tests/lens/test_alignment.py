@@ -1,6 +1,7 @@
 """Alignment error by hand, links by rule, and choices that are fitted, kept and applied."""
 
 import itertools
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +65,21 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         measured = agreement([[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200)
         inside += measured.low <= 0.3 <= measured.high
     assert 88 <= inside <= 99
+
+
+def test_variants_of_a_sentence_are_drawn_together():
+    """Of two hundred sentences, each there twice, the interval is that of two hundred."""
+    right = np.random.default_rng(0).random(200) < 0.7
+    found, gold = [[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200
+    names = [str(number) for number in range(200)]
+    alone = agreement(found, gold)
+    twice = agreement(found * 2, gold * 2, groups=names * 2)
+    assert (twice.aer, twice.low, twice.high, twice.sentences) == (alone.aer, alone.low, alone.high, 400)
+    apart = agreement(found * 2, gold * 2)
+    assert (twice.high - twice.low) / (apart.high - apart.low) == pytest.approx(2**0.5, rel=0.1)
+    assert agreement(found, gold, groups=names) == alone, "a group for each sentence is as none"
+    with pytest.raises(ValueError, match="the group of each of 200 sentences, got 199"):
+        agreement(found, gold, groups=names[1:])
 
 
 def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
@@ -230,6 +246,36 @@ def test_weights_are_judged_on_sentences_that_they_were_not_fitted_to(traces):
         assert weighed.aer == pytest.approx(agreement(found, gold).aer)
 
 
+def aligned(traces):
+    return [Links(frozenset((j % len(t.source_words), j) for j in range(len(t.target_words)))) for t in traces]
+
+
+def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, monkeypatch):
+    monkeypatch.setattr(GoldSentences, "try_maps", lambda self: [])
+    sentences = GoldSentences(traces[:2], aligned(traces[:2]))
+    best = min(sentences.try_weights(), key=lambda tried: tried.aer)
+    choice = sentences.fit(fitted_on="two sentences", fingerprint="abc")
+    assert replace(best.choice, fitted_on="two sentences") == replace(
+        choice, aer=None, low=None, high=None, sentences=0, fingerprint="")
+    assert (choice.aer, choice.low, choice.high, choice.sentences) == (
+        best.aer, best.halves.low, best.halves.high, 2)
+    assert sentences.agreement(choice).aer != choice.aer, "of weights that know all of these sentences"
+    assert "on the 2 sentences of two sentences, each half read by what was fitted to the other" in choice.describe()
+
+
+def test_variants_of_a_sentence_are_in_one_half(traces):
+    two, gold = traces[:2], aligned(traces[:2])
+    four, twice = [two[0], two[0], two[1], two[1]], [gold[0], gold[0], gold[1], gold[1]]
+    for weighed in GoldSentences(four, twice, ["a", "a", "b", "b"]).try_weights():
+        view, rule, threshold = weighed.choice.view, weighed.choice.rule, weighed.choice.threshold
+        parts = [GoldSentences([t, t], [truth, truth])._fitted_to(slice(None), view)
+                 for t, truth in zip(two, gold, strict=True)]
+        found = [replace(other, rule=rule, threshold=threshold).links(t)
+                 for t, other in zip(two, parts[::-1], strict=True)]
+        assert weighed.halves == replace(agreement(found, gold), sentences=4)
+    assert GoldSentences(four[:2], twice[:2], ["a", "a"]).try_weights() == []
+
+
 def test_the_naive_choice_is_the_mean_of_the_last_layer(traces):
     layers, heads = traces[0].cross["raw"].shape[:2]
     found = naive_choice(layers, heads).links(traces[0])
@@ -258,3 +304,18 @@ def test_what_does_not_fit_is_named(traces, tmp_path):
         (tmp_path / "choice.json").write_text(bad)
         with pytest.raises(UserError, match="is no alignment choice"):
             AlignmentChoice.load(tmp_path / "choice.json")
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("view", "zzz"), ("view", ["raw"]), ("rows", 1), ("maps", [[0, -1]]), ("maps", [[0]]), ("maps", [[0, 1.5]]),
+    ("maps", []), ("rule", None), ("threshold", float("nan")), ("threshold", "0.2"), ("threshold", -1),
+    ("fitted_on", 3), ("sentences", "many"), ("aer", "x"), ("low", 2), ("high", float("inf")), ("guided", "no"),
+    ("weights", [1.0, 0.0, 0.0, 0.0, float("nan")]), ("weights", ["1", "1", "1", "1", "1"]), ("fingerprint", None),
+])  # fmt: skip
+def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
+    path = tmp_path / "choice.json"
+    AlignmentChoice("raw", "predicts", ((0, 0),), "target", 0.0).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    with pytest.raises(UserError, match=rf"is no alignment choice \(wrong: [a-z, ]*{name}") as told:
+        AlignmentChoice.load(path)
+    assert "--fit" in str(told.value) and "\n" not in str(told.value)

@@ -1,6 +1,7 @@
 """Figures of trust: tau as the textbooks have it, no error for the truth, and no figure of what it was chosen on."""
 
 import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import kendalltau
 from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
 from seq2see.lens.trust import UNMEASURED, Figure, kendall
+from seq2see.tokenizer.links import Links
 
 
 def test_tau_is_kendalls():
@@ -23,6 +25,15 @@ def test_tau_is_kendalls():
         expected = 0 if (m, j) == (1, 1) else kendalltau(maps[m, j], falls[j]).statistic
         assert tau[m, j] == pytest.approx(expected)
     assert not tau[:, 2].any()
+
+
+def test_tau_of_a_long_sentence_needs_the_memory_of_one_word_s_pairs():
+    maps, falls = np.random.default_rng(0).random((20, 60, 60)), np.random.default_rng(1).random((60, 60))
+    tracemalloc.start()
+    kendall(maps, falls)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10 * 20 * (60 * 59 / 2) * 8, "and not sixty times as much, for all words at once"
 
 
 def test_a_map_that_shows_the_truth_has_no_error_and_a_random_one_has(planted):
@@ -63,6 +74,29 @@ def test_an_interval_is_of_sentences(planted):
     assert value - low == pytest.approx(spread, rel=0.25) and high - value == pytest.approx(spread, rel=0.25)
 
 
+def test_an_interval_is_of_groups_where_sentences_are_variants(planted):
+    """A hundred sentences, each there twice, tell as much as a hundred."""
+    (right, gold), (wrong, _) = planted((1, 0)), planted((2, 1))
+    tests, names = [right, wrong] * 50, [str(number) for number in range(100)]
+    once, apart, grouped = (
+        measure_trust([right], tests * times, dev_gold=[gold], test_gold=[gold] * 100 * times, measured_on="x",
+                      groups=groups).of("raw", "predicts", (1, 0))
+        for times, groups in ((1, None), (2, None), (2, names * 2))
+    )
+    assert grouped == once
+    for figure in ("aer", "tau"):
+        wide, narrow = getattr(grouped, figure), getattr(apart, figure)
+        assert wide.value == narrow.value
+        assert (wide.high - wide.low) / (narrow.high - narrow.low) == pytest.approx(2**0.5, rel=0.2)
+
+
+def test_a_link_to_a_word_that_is_not_there_is_named(planted):
+    trace, gold = planted((1, 0))
+    with pytest.raises(UserError, match="sentence 2: link 99-0, but its source has"):
+        measure_trust([trace], [trace] * 2, dev_gold=[gold], test_gold=[gold, Links(frozenset({(99, 0)}))],
+                      measured_on="x")
+
+
 def test_it_is_read_as_it_was_written(trust, tmp_path):
     trust.save(tmp_path / "trust.json")
     assert Trust.load(tmp_path / "trust.json") == trust
@@ -72,7 +106,7 @@ def test_it_is_read_as_it_was_written(trust, tmp_path):
 def test_writing_that_fails_leaves_what_was_there(trust, tmp_path, monkeypatch):
     path = tmp_path / "trust.json"
     path.write_text("before")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
     with pytest.raises(OSError, match="disk full"):
         trust.save(path)
     assert path.read_text() == "before" and len(list(tmp_path.iterdir())) == 1

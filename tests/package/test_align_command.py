@@ -2,17 +2,21 @@
 
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from seq2see import Translator, align, cli
-from seq2see.gold import in_halves
+from seq2see.gold import groups_of, in_halves
 from seq2see.lens.aer import agreement
 from seq2see.lens.alignment import AlignmentChoice
+from seq2see.lens.counterparts import best_known
+from seq2see.serve.checkpoint import fingerprint
 from seq2see.tokenizer.links import from_pharaoh
 from seq2see.tokenizer.words import split_words
-from seq2see.training.storybook import Storybook, generate
+from seq2see.training.storybook import Storybook, StoryPair, generate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tiny
@@ -23,9 +27,15 @@ TARGETS = ["Le chat n'a pas traversé la rue.", "", "La boîte.", "Le sac."]
 
 @pytest.fixture(scope="module")
 def story() -> Storybook:
-    """Of its validation part twelve sentences that are short enough for the tiny models."""
+    """Twelve sentences of its validation part and fourteen of its test, short enough for the tiny models."""
     book = generate(train_size=1)
-    return Storybook(book.train, tuple(one for one in book.val if len(one.target) < 40)[:12], book.test, book.idioms)
+    return Storybook(book.train, short(book.val, 12), short(book.test, 14), book.idioms)
+
+
+def short(stories: Sequence[StoryPair], count: int) -> tuple[StoryPair, ...]:
+    """Each two of them are called variants of one sentence: those that are have longer ones."""
+    chosen = [one for one in stories if len(one.target) < 40][:count]
+    return tuple(replace(one, contrast_key=f"short/{number // 2}") for number, one in enumerate(chosen))
 
 
 @pytest.fixture
@@ -81,10 +91,11 @@ def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, fil
     assert (code, err) == (0, "") and out[-1].endswith("alignment.json")
     choice = AlignmentChoice.load(folder / "alignment.json")
     assert (choice.fitted_on, choice.sentences, choice.guided) == ("storybook's validation part", 12, True)
+    assert choice.fingerprint == fingerprint(folder)
     aligner = align.Aligner(Translator.from_pretrained(folder))
     pairs = [(one.source, one.target) for one in story.val]
     traces = aligner.traces(pairs, views=("raw", choice.view))
-    found = agreement([choice.links(trace) for trace in traces], align.known(story.val)[1])
+    found = agreement([choice.links(trace) for trace in traces], align.known(story.val)[1], groups=groups_of(story.val))
     assert (found.aer, found.low, found.high) == pytest.approx((choice.aer, choice.low, choice.high))
     code, out, err = run(capsys, folder, *files)
     assert code == 0 and err.startswith("fitted: view") and "trained towards links" in err
@@ -133,12 +144,54 @@ def test_a_file_that_is_not_there_is_told_before_the_model_is_loaded(files, caps
 
 
 def test_a_choice_of_another_model_is_refused(folder, files, capsys):
-    AlignmentChoice("raw", "predicts", ((7, 0),), "target", 0.0).save(folder / "alignment.json")
+    choice = AlignmentChoice("raw", "predicts", ((7, 0),), "target", 0.0, fingerprint=fingerprint(folder))
+    choice.save(folder / "alignment.json")
     code, out, err = run(capsys, folder, *files)
     assert code == 1 and "belongs to another model" in err and out == []
     (folder / "alignment.json").write_text("{}")
     code, out, err = run(capsys, folder, *files)
     assert code == 1 and "is no alignment choice" in err and "--fit" in err
+
+
+def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, capsys):
+    fitted = AlignmentChoice("raw", "reads", ((1, 0),), "both", 0.2, "the fit", 9, 0.1, 0.05, 0.15)
+    fitted = replace(fitted, fingerprint=fingerprint(folder))
+    fitted.save(folder / "alignment.json")
+    assert Translator.from_pretrained(folder, engine="torch").alignment == fitted
+    assert run(capsys, folder, *files)[2].startswith("fitted: ")
+    checkpoint = tiny.save(folder / "checkpoint-9", *tiny.seq2see())
+    assert Translator.from_pretrained(checkpoint, engine="torch").alignment == fitted, "of the same weights"
+    tiny.save(folder, *tiny.seq2see(seed=1))  # trained on
+    capsys.readouterr()
+    for found in (fitted, replace(fitted, fingerprint="")):  # the one of the weights before; one of an older version
+        found.save(folder / "alignment.json")
+        code, out, err = run(capsys, folder, *files)
+        assert (code, len(out)) == (0, 4) and "AER" not in err
+        assert err.startswith("not fitted to these weights (alignment.json is of others), so nobody knows its error")
+        translator = Translator.from_pretrained(folder, engine="torch")
+        assert translator.alignment is None
+        choice = align.Aligner(translator).naive()
+        known = best_known(layers=3, heads=2, fitted=translator.alignment, trust=None)
+        assert known.choice == choice and "nobody knows its error" in known.said and choice.describe() in err
+
+
+@pytest.mark.parametrize("verb", ["--fit", "--trust"])
+def test_what_would_fail_after_minutes_is_told_before(folder, files, tmp_path, monkeypatch, capsys, verb):
+    monkeypatch.setattr(align.Aligner, "traces", None)  # nothing is traced
+    monkeypatch.setattr("seq2see.trust.LEAST", 1)
+    links = tmp_path / "links"
+    links.write_text("0-0\n\n0-0 1-1\n0-0 1-9\n")
+    code, out, err = run(capsys, folder, verb, *files, "--links", links)
+    assert (code, out) == (1, []) and err.count("\n") == 1
+    assert f"{links}, line 4: link 1-9, but its source has 9 words and its target 3: words are counted from 0" in err
+    links.write_text("0-0\n\n0-0 1-1\n0-0\n")
+    name = {"--fit": "alignment.json", "--trust": "trust.json"}[verb]
+    (folder / name).mkdir()
+    told = f"seq2see: error: cannot write {folder / name}: take a copy of the run in a folder of yours\n"
+    assert run(capsys, folder, verb, *files, "--links", links) == (1, [], told)
+    (folder / name).rmdir()
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != folder)  # to root every folder can be written
+    assert run(capsys, folder, verb, *files, "--links", links) == (1, [], told)
 
 
 # --- how far to trust each view
@@ -147,11 +200,9 @@ def test_a_choice_of_another_model_is_refused(folder, files, capsys):
 @pytest.fixture
 def short_story(story: Storybook, monkeypatch: pytest.MonkeyPatch) -> Storybook:
     """Storybook with fourteen short test sentences, and few enough asked for."""
-    short = tuple(one for one in story.test if len(one.target) < 40)[:14]
-    book = Storybook(story.train, story.val, short, story.idioms)
     monkeypatch.setattr("seq2see.trust.LEAST", 4)
-    monkeypatch.setattr(align, "generate", lambda seed: book)
-    return book
+    monkeypatch.setattr(align, "generate", lambda seed: story)
+    return story
 
 
 def test_trust_is_measured_on_sentences_that_were_held_out(folder, short_story, capsys):
@@ -169,8 +220,8 @@ def test_trust_is_measured_on_sentences_that_were_held_out(folder, short_story, 
     aligner = align.Aligner(Translator.from_pretrained(folder, engine="torch"))
     traces = list(aligner.traces([(one.source, one.target) for one in test], views=["raw"]))
     choice = AlignmentChoice("raw", "predicts", ((1, 1),), "target", 0.0)
-    links = agreement([choice.links(trace) for trace in traces], align.known(test)[1])
-    assert trust.of("raw", "predicts", (1, 1)).aer.value == pytest.approx(links.aer, abs=1e-4)
+    links = agreement([choice.links(trace) for trace in traces], align.known(test)[1], groups=groups_of(test))
+    assert trust.of("raw", "predicts", (1, 1)).aer == pytest.approx((links.aer, links.low, links.high), abs=1e-4)
 
 
 def test_trust_in_given_files_with_and_without_links(folder, tmp_path, capsys, monkeypatch):

@@ -1,0 +1,69 @@
+"""Faults of links, of their error, and of how far a map is said to be trusted."""
+
+from . import Fault
+
+FAULTS = [
+    Fault(
+        "a choice is used for weights that it was not fitted to",
+        "serve/opened.py",
+        "return choice if choice and choice.fingerprint == self._fingerprint else None",
+        "return choice",
+        tests="tests/package/test_align_command.py -k other_weights",
+    ),
+    Fault(
+        "an interval draws the variants of a sentence one by one",
+        "lens/aer.py",
+        "member_N = group_numbers(count, groups)",
+        "member_N = np.arange(count)",
+        tests="tests/lens/test_alignment.py tests/lens/test_trust.py -k variants",
+    ),
+    Fault(
+        "trust is measured as if storybook had no variants",
+        "seq2see/trust.py",
+        "measured_on=name, groups=groups,",
+        "measured_on=name, groups=None,",
+        tests="tests/package/test_align_command.py -k held_out",
+    ),
+    Fault(
+        "variants of a sentence are in both halves of a fit",
+        "lens/fitting.py",
+        "group_numbers(len(self.gold), groups) % 2",
+        "group_numbers(len(self.gold), None) % 2",
+        tests="tests/lens/test_alignment.py -k one_half",
+    ),
+    Fault(
+        "the error told of weights is that on the sentences they were fitted to",
+        "lens/fitting.py",
+        "error = best.halves or self.agreement(best.choice)",
+        "error = self.agreement(best.choice)",
+        tests="tests/lens/test_alignment.py -k sentences_apart",
+    ),
+    Fault(
+        "a link to a word that is not there is found out while tracing",
+        "seq2see/align.py",
+        "    for number in kept:",
+        "    for number in ():",
+        tests="tests/package/test_align_command.py -k told_before",
+    ),
+    Fault(
+        "a folder that cannot be written is found out at the end",
+        "seq2see/align.py",
+        "if not os.access(folder, os.W_OK) or",
+        "if",
+        tests="tests/package/test_align_command.py -k told_before",
+    ),
+    Fault(
+        "a threshold that is no number is read",
+        "lens/alignment.py",
+        '"threshold": _is_share(self.threshold),',
+        '"threshold": True,',
+        tests="tests/lens/test_alignment.py -k is_named",
+    ),
+    Fault(
+        "a word left out leaves its space before a mark",
+        "lens/left_out.py",
+        'not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")',
+        "not rest",
+        tests="tests/lens/test_left_out.py",
+    ),
+]
