@@ -29,7 +29,7 @@ class Seq2SeeConfig(PreTrainedConfig):
     """Shape and special tokens of a Seq2See encoder-decoder.
 
     Args:
-        vocab_size: rows V of the one embedding matrix, shared by source, target and output.
+        vocab_size: rows V of the embedding matrix.
         d_model: width D of every vector that flows through the network.
         encoder_layers, decoder_layers: depth of each side.
         encoder_attention_heads, decoder_attention_heads: heads H of each side; D must be a multiple of both.
@@ -40,6 +40,7 @@ class Seq2SeeConfig(PreTrainedConfig):
         activation_dropout: probability inside the feed-forward layer.
         max_position_embeddings: positions in the sinusoid table; no text may be longer (in pieces).
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
+        tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
         language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.
 
     Raises:
@@ -98,6 +99,11 @@ class Seq2SeeConfig(PreTrainedConfig):
                 f"activation_function: expected one of {', '.join(ACTIVATIONS)}, got {self.activation_function}"
             )
 
+    def validate_kind(self) -> None:
+        """There is an encoder, which transformers asks this field for."""
+        if not self.is_encoder_decoder:
+            raise ValueError(f"is_encoder_decoder: expected True, got {self.is_encoder_decoder}")
+
     def validate_shape(self) -> None:
         """The heads divide the width, and the width is even: sinusoids come in sine-cosine pairs."""
         for name in ("encoder_attention_heads", "decoder_attention_heads"):
@@ -107,14 +113,17 @@ class Seq2SeeConfig(PreTrainedConfig):
             raise ValueError(f"d_model: expected an even number, got {self.d_model}")
 
     def validate_special_tokens(self) -> None:
-        """Padding and the decoder's first token exist and lie in the vocabulary."""
-        for name in ("pad_token_id", "decoder_start_token_id"):
+        """Special tokens lie in the vocabulary; padding and the decoder's first token exist."""
+        for name in ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "decoder_start_token_id"):
             value = getattr(self, name)
-            if value is None or not 0 <= value < self.vocab_size:
+            if value is None and name not in ("pad_token_id", "decoder_start_token_id"):
+                continue
+            ids = value if isinstance(value, list) else [value]
+            if not ids or any(one is None or not 0 <= one < self.vocab_size for one in ids):
                 raise ValueError(f"{name}: expected 0 to {self.vocab_size - 1} (below vocab_size), got {value}")
 
     def validate_language_pairs(self) -> None:
         """Each language pair is a source code and a target code."""
         for pair in self.language_pairs or []:
-            if len(pair) != 2 or not all(isinstance(code, str) for code in pair):
+            if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(isinstance(code, str) for code in pair):
                 raise ValueError(f'language_pairs: expected pairs of codes such as ["en", "fr"], got {pair}')

@@ -220,6 +220,10 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         self.decoder = Seq2SeeDecoder(config)
         self.post_init()
 
+    def get_expanded_tied_weights_keys(self, all_submodels: bool = False) -> dict[str, str]:
+        """Both sides read `shared` whatever the configuration says: `tie_word_embeddings` is about the output alone."""
+        return dict(self._tied_weights_keys)
+
     def set_input_embeddings(self, value: nn.Module) -> None:
         self.shared = self.encoder.embed_tokens = self.decoder.embed_tokens = value
 
@@ -277,7 +281,10 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 
 
 class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
-    """The translation model: `Seq2SeeModel`, and the embedding matrix once more to turn states into logits."""
+    """The translation model: `Seq2SeeModel`, and the embedding matrix once more to turn states into logits.
+
+    Padding goes on the right: positions count from the first column, so only there does a row give what it gives alone.
+    """
 
     _tied_weights_keys = {"lm_head.weight": "model.shared.weight"}
 

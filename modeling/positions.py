@@ -47,4 +47,7 @@ class SinusoidalPositions(nn.Module):
         if end > self.positions:
             raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got {end}")
         position_T = torch.arange(length, device=embeddings_BTD.device) + start
-        return self.table_PD[position_T].to(embeddings_BTD.dtype)
+        try:
+            return self.table_PD[position_T].to(embeddings_BTD.dtype)
+        except IndexError as error:
+            raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got more") from error

@@ -57,23 +57,28 @@ FORBIDDEN = {
     "quantization_config": "weights are loaded as they are, in float32",
     "transformers_weights": "weights are in model.safetensors",
 }
-# The numbers of generation_config.json: whole or not, least, greatest.
-NUMBERS: dict[str, tuple[bool, float, float]] = {
-    "num_beams": (True, 1, 64),
-    "num_return_sequences": (True, 1, 64),
-    "max_length": (True, 1, 2**20),
-    "max_new_tokens": (True, 1, 2**20),
-    "min_length": (True, 0, 2**20),
-    "source_sentences": (True, 1, 2**16),
-    "source_pieces": (True, 1, 2**20),
-    "no_repeat_ngram_size": (True, 0, 100),
-    "length_penalty": (False, -10, 10),
-    "repetition_penalty": (False, 0.1, 10),
+# The settings of generation_config.json, which older models have in config.json.  Numbers: type, least, greatest.
+WHOLE, NUMBER, FRACTION = "a whole number", "a number", "a number with a decimal point"
+TYPES = {WHOLE: (int,), NUMBER: (int, float), FRACTION: (float,)}
+NUMBERS: dict[str, tuple[str, float, float]] = {
+    "num_beams": (WHOLE, 1, 64),
+    "num_return_sequences": (WHOLE, 1, 64),
+    "max_length": (WHOLE, 1, 2**20),
+    "max_new_tokens": (WHOLE, 1, 2**20),
+    "min_length": (WHOLE, 0, 2**20),
+    "source_sentences": (WHOLE, 1, 2**16),
+    "source_pieces": (WHOLE, 1, 2**20),
+    "no_repeat_ngram_size": (WHOLE, 0, 100),
+    "encoder_no_repeat_ngram_size": (WHOLE, 0, 100),
+    "length_penalty": (NUMBER, -10, 10),
+    "repetition_penalty": (NUMBER, 0.1, 10),
+    "encoder_repetition_penalty": (FRACTION, 0.1, 10),  # transformers takes no other
 }
-IDS = (
-    "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_bos_token_id",
-    "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens", "bad_words_ids",
-)  # fmt: skip
+CHOICES = {"early_stopping": (True, False, "never"), "renormalize_logits": (True, False)}
+ONE_ID = ("pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+ENDS = ("eos_token_id", "forced_eos_token_id")  # one id, or several
+LISTS = ("suppress_tokens", "begin_suppress_tokens")
+MOST_BIAS = 1e9  # of a logit
 
 
 def vet(folder: Path) -> None:
@@ -85,7 +90,8 @@ def vet(folder: Path) -> None:
 
 
 def _state(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    found = [(path.name, path.lstat()) for path in folder.iterdir()]
+    """What changes when a file does, or what a link leads to."""
+    found = [(path.name, path.stat() if path.exists() else path.lstat()) for path in folder.iterdir()]
     return tuple(sorted((name, s.st_size, s.st_mtime_ns, s.st_ino) for name, s in found))
 
 
@@ -96,9 +102,9 @@ def _vet(folder: Path, state: object) -> None:
     check_files(folder)
     check_manifest(folder)
     config = check_config(folder)
-    pieces = config.get("vocab_size")
-    check_generation(folder, pieces=pieces if isinstance(pieces, int) else None)
+    check_generation(folder, config)
     check_weights(folder, config)
+    pieces = config.get("vocab_size")
     vet_tokenizer(folder, pieces=pieces if isinstance(pieces, int) else None)
 
 
@@ -110,8 +116,13 @@ def check_files(folder: Path) -> None:
     for path in folder.iterdir():
         if path.suffix not in READ and not (path.is_symlink() and path.is_dir()):
             continue
-        if path.is_symlink() and not any(path.resolve().is_relative_to(home) for home in homes):
-            raise UserError(f"{path} is a link out of its folder, which is not followed: put the file itself there")
+        if path.is_symlink():
+            try:
+                target = path.resolve(strict=True)
+            except (OSError, RuntimeError) as error:  # Python 3.11 and 3.12 raise RuntimeError for a link to itself
+                raise UserError(f"{path} is a link that leads nowhere: remove it") from error
+            if not any(target.is_relative_to(home) for home in homes):
+                raise UserError(f"{path} is a link out of its folder, which is not followed: put the file itself there")
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise UserError(f"{path} is no ordinary file")
     if (folder / "adapter_config.json").exists():
@@ -158,8 +169,7 @@ def check_config(folder: Path) -> dict[str, Any]:
     pairs = config.get("language_pairs") or []
     if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
         raise UserError(f'{path}: language_pairs: expected pairs of codes such as ["en", "fr"], got {_short(pairs)}')
-    vocab_size = config.get("vocab_size")
-    _check_ids(path, config, pieces=vocab_size)
+    _check_settings(path, config, pieces=config.get("vocab_size"))
     return config
 
 
@@ -184,31 +194,68 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def check_generation(folder: Path, *, pieces: int | None) -> None:
+def check_generation(folder: Path, config: Mapping[str, Any]) -> None:
     path = folder / "generation_config.json"
     if not path.exists():
         return
     settings = read_json(path)
-    for key, (whole, low, high) in NUMBERS.items():
+    _check_settings(path, settings, pieces=config.get("vocab_size"))
+    tagged = {**config, **settings}.get("forced_bos_token_id") is not None
+    least, longest = 3 if tagged else 2, settings.get("max_length")
+    if longest is not None and longest < least:
+        counted = "the start and the tag" if tagged else "the start"
+        raise UserError(f"{path}: max_length: expected at least {least}, for {counted} count too, got {longest}")
+
+
+def _check_settings(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
+    """How to translate: each setting has its type, and a value in bounds."""
+    for key, (kind, low, high) in NUMBERS.items():
         value = settings.get(key)
-        if value is None:
-            continue
-        fits = type(value) is int or (not whole and type(value) is float and math.isfinite(value))
-        if not (fits and low <= value <= high):
-            kind = "a whole number" if whole else "a number"
+        if value is not None and not (type(value) in TYPES[kind] and low <= value <= high):
             raise UserError(f"{path}: {key}: expected {kind} from {low} to {high}, got {_short(value)}")
-    if settings.get("early_stopping") not in (None, True, False, "never"):
-        raise UserError(f"{path}: early_stopping: expected true, false or never")
+    for key, choices in CHOICES.items():
+        value = settings.get(key)
+        if value is not None and value not in choices:
+            told = " or ".join(str(choice).lower() for choice in choices)
+            raise UserError(f"{path}: {key}: expected {told}, got {_short(value)}")
     _check_ids(path, settings, pieces=pieces)
 
 
 def _check_ids(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
-    """Ids of special tokens lie in the vocabulary."""
+    """Ids lie in the vocabulary, and in lists only where they belong in one."""
     most = pieces if type(pieces) is int else SIZES["vocab_size"]
-    for key in IDS:
-        for _, value in _numbers(settings.get(key)):
-            if type(value) is not int or not 0 <= value < most:
-                raise UserError(f"{path}: {key}: expected ids from 0 to {most - 1}, got {_short(value)}")
+
+    def is_id(value: Any) -> bool:
+        return type(value) is int and 0 <= value < most
+
+    def are_ids(value: Any) -> bool:
+        return isinstance(value, list) and all(map(is_id, value))
+
+    def are_ends(value: Any) -> bool:
+        return is_id(value) or (are_ids(value) and bool(value))
+
+    def are_words(value: Any) -> bool:
+        return isinstance(value, list) and bool(value) and all(are_ids(word) and word for word in value)
+
+    def are_biases(value: Any) -> bool:
+        return (
+            isinstance(value, list)
+            and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+            and are_words([word for word, _ in value])
+            and all(type(bias) is float and abs(bias) <= MOST_BIAS for _, bias in value)
+        )
+
+    ids = f"ids from 0 to {most - 1}"
+    for keys, expected, fits in (
+        (ONE_ID, f"an id from 0 to {most - 1}", is_id),
+        (ENDS, ids, are_ends),
+        (LISTS, f"a list of {ids}", are_ids),
+        (("bad_words_ids",), f"a list of lists of {ids}", are_words),
+        (("sequence_bias",), f"a list of pairs: a list of {ids}, and {FRACTION}", are_biases),
+    ):
+        for key in keys:
+            if settings.get(key) is not None and not fits(settings[key]):
+                raise UserError(f"{path}: {key}: expected {expected}, got {_short(settings[key])}")
 
 
 def check_weights(folder: Path, config: Mapping[str, Any]) -> None:
@@ -227,14 +274,14 @@ def check_weights(folder: Path, config: Mapping[str, Any]) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a folder, which the index names where there is one."""
+    """The safetensors files that transformers loads: the whole one, else those that the index names."""
     index, whole = folder / "model.safetensors.index.json", folder / "model.safetensors"
-    if not index.is_file():
-        if not whole.is_file():
-            raise UserError(
-                f"{folder} has no model.safetensors: it is half written, or saved in a format that is not loaded here"
-            )
+    if whole.is_file():
         return [whole]
+    if not index.is_file():
+        raise UserError(
+            f"{folder} has no model.safetensors: it is half written, or saved in a format that is not loaded here"
+        )
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
         raise UserError(f"{index} is not a valid index of weights: expected a weight_map of tensors and their files")

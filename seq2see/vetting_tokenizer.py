@@ -8,6 +8,7 @@ our own is tried on awkward texts, by a process of its own that has a second.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
@@ -21,8 +22,16 @@ from typing import Any
 from seq2see.errors import UserError
 
 MOST_PIECES = 2**20
+# The parts of the program, and what a sequence of steps is called in each.
+PARTS = {
+    "normalizer": "normalizers",
+    "pre_tokenizer": "pretokenizers",
+    "post_processor": "processors",
+    "decoder": "decoders",
+}
 MOST_STEPS = 32  # normalizers, or pre-tokenizers, one after the other
-MOST_GROWTH = 64  # of a text by the replacements of all normalizers together
+MOST_GROWTH = 64  # of a text by all steps of a part, one after the other
+MOST_ADDED = 64  # tokens put around a text
 MOST_IN_WORD = 1_000  # characters: WordPiece takes their square
 MOST_IN_PATTERN = 2_000  # characters
 KINDS = ("BPE", "Unigram", "WordPiece", "WordLevel")
@@ -44,6 +53,8 @@ patterns = " ".join(json.load(sys.stdin))
 for c in sorted({*patterns[:300], *"aA1 \\n\\t!'é漢\\u0301"}):
     for text in (c * 2000, (c + "!") * 1000, patterns + c * 1000 + "\\0" + patterns):
         tokenizer.encode(text)
+        if tokenizer.decoder:
+            tokenizer.decoder.decode([text])
 print("tried")
 """
 
@@ -64,7 +75,7 @@ def vet_tokenizer(folder: Path, *, pieces: int | None) -> None:
     try:
         _check_model(path, program["model"], pieces=pieces)
         _check_added(path, program.get("added_tokens") or [], pieces=pieces)
-        _check_steps(path, program)
+        _check_steps(path, program, pieces=pieces)
         _check_fixed(path, program)
     except UserError:
         raise
@@ -73,7 +84,7 @@ def vet_tokenizer(folder: Path, *, pieces: int | None) -> None:
     patterns = [one for one in _patterns(program) if hashlib.sha256(one.encode()).hexdigest() != OUR_PATTERN]
     for pattern in patterns:
         _check_pattern(path, pattern)
-    if patterns or any(step.get("type") == "Precompiled" for step in _steps(program.get("normalizer"))):
+    if patterns or any(step["type"] == "Precompiled" for step in _steps(program, "normalizer")):
         _try(path, patterns)
 
 
@@ -121,18 +132,56 @@ def _check_added(path: Path, added: list[dict[str, Any]], *, pieces: int | None)
         raise UserError(f"{path}: added_tokens: expected each to have a content")
 
 
-def _check_steps(path: Path, program: dict[str, Any]) -> None:
-    growth = 1.0
-    for part in ("normalizer", "pre_tokenizer", "decoder", "post_processor"):
-        steps = list(_steps(program.get(part)))
+def _check_steps(path: Path, program: dict[str, Any], *, pieces: int | None) -> None:
+    for part in PARTS:
+        steps = list(_steps(program, part))
         if len(steps) > MOST_STEPS:
             raise UserError(f"{path}: {part} has {len(steps)} steps; expected at most {MOST_STEPS}")
-        for step in steps:
-            if part == "normalizer" and step.get("type") in ("Replace", "Prepend"):
-                pattern = step.get("pattern", {})
-                growth *= max(1.0, len(step.get("content", step.get("prepend", ""))) / len(pattern.get("String", " ")))
-    if growth > MOST_GROWTH:
-        raise UserError(f"{path}: normalizer makes a text {growth:g} times longer; expected at most {MOST_GROWTH}")
+        growth = math.prod(map(_growth, steps))
+        if growth > MOST_GROWTH:
+            raise UserError(f"{path}: {part} makes a text {growth:g} times longer; expected at most {MOST_GROWTH}")
+        if part == "post_processor":
+            for step in steps:
+                _check_added_around(path, step, pieces=pieces)
+
+
+def _growth(step: dict[str, Any]) -> float:
+    """How many times longer a step can make a text.  An expression or an empty pattern may match at each character."""
+    kind = step["type"]
+    if kind == "ByteLevel":
+        return 4.0  # bytes of a character
+    if kind == "Precompiled":
+        return max(1.0, *map(len, _charsmap(step["precompiled_charsmap"] or "")))
+    if kind == "Replace":
+        pattern, by = step["pattern"].get("String", ""), step["content"]
+    elif kind == "Prepend":
+        pattern, by = " ", step["prepend"]
+    elif kind == "BPEDecoder":
+        pattern, by = step["suffix"], " "
+    elif kind == "CTC":
+        pattern, by = step["word_delimiter_token"], " "
+    else:
+        return 1.0
+    return max(1.0, len(by) / len(pattern)) if pattern else 1.0 + len(by)
+
+
+def _charsmap(encoded: str) -> list[str]:
+    """What the map of a SentencePiece model has for characters: the length of an index, the index, then the texts."""
+    content = base64.b64decode(encoded)
+    texts = content[4 + int.from_bytes(content[:4], "little") :]
+    return texts.decode("utf-8", "replace").split("\0")
+
+
+def _check_added_around(path: Path, step: dict[str, Any], *, pieces: int | None) -> None:
+    """The tokens that a post-processor puts around a text."""
+    _check_ids(path, [step[side][1] for side in ("cls", "sep") if side in step], pieces=pieces)
+    ids = {name: token["ids"] for name, token in (step.get("special_tokens") or {}).items()}
+    _check_ids(path, [id for some in ids.values() for id in some], pieces=pieces)
+    for template in ("single", "pair"):
+        told = [one["SpecialToken"]["id"] if "SpecialToken" in one else None for one in step.get(template) or []]
+        added = sum(1 if name is None else len(ids[name]) for name in told)
+        if added > MOST_ADDED:
+            raise UserError(f"{path}: post_processor puts {added} tokens around a text; expected at most {MOST_ADDED}")
 
 
 def _check_fixed(path: Path, program: dict[str, Any]) -> None:
@@ -144,16 +193,18 @@ def _check_fixed(path: Path, program: dict[str, Any]) -> None:
         raise UserError(f"{path}: padding: expected lengths up to 65,536")
 
 
-def _steps(part: Any) -> Iterator[dict[str, Any]]:
+def _steps(program: dict[str, Any], part: str) -> Iterator[dict[str, Any]]:
     """The steps of a part, whose sequences may hold sequences."""
-    if part is None:
-        return
-    inner = next((part[key] for key in ("normalizers", "pretokenizers", "decoders", "processors") if key in part), None)
-    if inner is None:
-        yield part
-    else:
-        for one in inner:
-            yield from _steps(one)
+
+    def flat(step: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if step["type"] != "Sequence":
+            yield step
+            return
+        for one in step[PARTS[part]]:
+            yield from flat(one)
+
+    if program.get(part) is not None:
+        yield from flat(program[part])
 
 
 def _patterns(program: Any) -> Iterator[str]:

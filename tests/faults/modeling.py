@@ -117,4 +117,22 @@ FAULTS = [
     ),
     Fault("NaN accepted", "modeling/loading.py", "if not (tensor.abs() < LARGEST).all()", "if False"),
     Fault("config not bounded", "modeling/configuration_seq2see.py", "if not 1 <= value <= largest:", "if False:"),
+    Fault(
+        "ends beyond the vocabulary pass",
+        "modeling/configuration_seq2see.py",
+        '("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "decoder_start_token_id")',
+        '("pad_token_id", "decoder_start_token_id")',
+    ),
+    Fault(
+        "an output matrix of its own parts the sides",
+        "modeling/modeling_seq2see.py",
+        "return dict(self._tied_weights_keys)",
+        "return super().get_expanded_tied_weights_keys(all_submodels)",
+    ),
+    Fault(
+        "a static cache overruns the table in torch's words",
+        "modeling/positions.py",
+        "except IndexError as error:",
+        "except KeyError as error:",
+    ),
 ]

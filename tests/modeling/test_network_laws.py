@@ -39,6 +39,13 @@ TIGHT = {"atol": 1e-5, "rtol": 1e-4}
         ({"activation_function": "sine"}, "expected one of relu, gelu, gelu_new, silu, got sine"),
         ({"pad_token_id": 8_000}, "pad_token_id: expected 0 to 7999 (below vocab_size), got 8000"),
         ({"decoder_start_token_id": None}, "decoder_start_token_id: expected 0 to 7999 (below vocab_size), got None"),
+        ({"eos_token_id": 8_000}, "eos_token_id: expected 0 to 7999 (below vocab_size), got 8000"),
+        ({"eos_token_id": [2, 8_000]}, "eos_token_id: expected 0 to 7999 (below vocab_size), got [2, 8000]"),
+        ({"eos_token_id": []}, "eos_token_id: expected 0 to 7999 (below vocab_size), got []"),
+        ({"bos_token_id": -5}, "bos_token_id: expected 0 to 7999 (below vocab_size), got -5"),
+        ({"is_encoder_decoder": False}, "is_encoder_decoder: expected True, got False"),
+        ({"language_pairs": [5]}, 'expected pairs of codes such as ["en", "fr"], got 5'),
+        ({"language_pairs": ["en"]}, 'expected pairs of codes such as ["en", "fr"], got en'),
         ({"language_pairs": [["en"]]}, 'expected pairs of codes such as ["en", "fr"], got [\'en\']'),
         ({"d_model": "128"}, "Field 'd_model' expected int, got str"),
     ],
@@ -89,6 +96,18 @@ def test_a_text_longer_than_the_table_is_refused(side):
         model(**batch)
 
 
+def test_a_static_cache_longer_than_the_table_is_refused(model):
+    source = make_batch()["input_ids"]
+    cache = EncoderDecoderCache(
+        StaticCache(config=model.config.get_text_config(decoder=True), max_cache_len=1_100),
+        StaticCache(config=model.config.get_text_config(decoder=True), max_cache_len=source.shape[1]),
+    )
+    ids = torch.full((len(source), 1_000), 7)
+    model(source, decoder_input_ids=ids, past_key_values=cache, use_cache=True)
+    with pytest.raises(ValueError, match=r"expected at most 1024 tokens \(max_position_embeddings\), got more"):
+        model(source, decoder_input_ids=ids[:, :25], past_key_values=cache, use_cache=True)
+
+
 # --- embeddings
 
 
@@ -108,6 +127,20 @@ def test_resizing_keeps_them_one_matrix(model, batch):
     assert model.lm_head.weight is model.model.shared.weight is model.model.decoder.embed_tokens.weight
     assert model.config.vocab_size == VOCABULARY + 5
     torch.testing.assert_close(model(**batch).logits[..., :VOCABULARY], before, **TIGHT)
+
+
+def test_an_output_matrix_of_its_own_leaves_one_for_both_sides(batch, tmp_path):
+    """Resizing, saving and loading change no logit."""
+    torch.manual_seed(0)
+    model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(vocab_size=VOCABULARY, tie_word_embeddings=False)).eval()
+    before = model(**batch).logits
+    assert model.lm_head.weight is not model.model.shared.weight
+    model.resize_token_embeddings(VOCABULARY + 5, mean_resizing=False)
+    torch.testing.assert_close(model(**batch).logits[..., :VOCABULARY], before, **TIGHT)
+    model.save_pretrained(tmp_path)
+    loaded, report = Seq2SeeForConditionalGeneration.from_pretrained(tmp_path, output_loading_info=True)
+    assert not report["missing_keys"]
+    torch.testing.assert_close(loaded(**batch).logits[..., :VOCABULARY], before, **TIGHT)
 
 
 def test_a_fresh_model_is_neither_dead_nor_loud():

@@ -140,7 +140,9 @@ NAME = "model.decoder.layers.1.fc1.weight"
         (lambda f: _edit_weights(f, lambda w: w.update({NAME: w[NAME].long()})), f"tensor {NAME} is of type I64"),
         (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(3e38)), f"beyond 1e+12: {NAME}"),
         (
-            lambda f: (f / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../x.safetensors"}}'),
+            lambda f: (f / "model.safetensors").rename(f / "model.safetensors.index.json").write_text(
+                '{"weight_map": {"a": "../x.safetensors"}}'
+            ),
             "names '../x.safetensors', which is not a file of",
         ),
     ],

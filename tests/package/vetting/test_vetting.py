@@ -14,13 +14,16 @@ import sys
 
 import pytest
 import tiny
+import torch
+from safetensors.torch import load_file, save_file
 from spoiling import edit, refused
 
+from seq2see import Seq2SeeForConditionalGeneration
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling import configuration_seq2see
 from seq2see.tokenizer import subwords
-from seq2see.vetting import SIZES, TABLE, check_weights, vet
+from seq2see.vetting import SIZES, TABLE, check_weights, vet, weight_files
 from seq2see.vetting_tokenizer import OUR_PATTERN
 
 HUGE = 10**9
@@ -76,6 +79,7 @@ def test_a_change_is_vetted_anew(folder):
         ({"pad_token_id": -1}, "pad_token_id"),
         ({"decoder_start_token_id": "1"}, "decoder_start_token_id"),
         ({"model_type": ["seq2see"]}, "model_type"),
+        ({"num_beams": "4"}, "num_beams"),
     ],
 )
 def test_a_config_out_of_bounds(folder, values, field):
@@ -114,6 +118,8 @@ def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
         ({"num_beams": 4.0}, "num_beams"),
         ({"max_length": HUGE}, "max_length"),
         ({"max_length": 0}, "max_length"),
+        ({"max_length": 2}, "max_length: expected at least 3, for the start and the tag count too, got 2"),
+        ({"max_length": 1, "forced_bos_token_id": None}, "expected at least 2, for the start count"),
         ({"length_penalty": float("nan")}, "length_penalty"),
         ({"length_penalty": "1"}, "length_penalty"),
         ({"repetition_penalty": 0}, "repetition_penalty"),
@@ -122,14 +128,37 @@ def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
         ({"source_pieces": "27"}, "source_pieces"),
         ({"early_stopping": "always"}, "early_stopping"),
         ({"forced_bos_token_id": 10**6}, "forced_bos_token_id"),
-        ({"eos_token_id": [2, 10**6]}, "eos_token_id"),
-        ({"bad_words_ids": [[2, -7]]}, "bad_words_ids"),
+        ({"forced_bos_token_id": [4]}, "forced_bos_token_id: expected an id from 0 to 399, got [4]"),
+        ({"decoder_start_token_id": [1]}, "decoder_start_token_id"),
+        *(({"eos_token_id": ids}, "eos_token_id") for ids in ([2, 10**6], [[2]], [], {"a": 2}, True, "2")),
+        *(({name: ids}, name) for name in ("suppress_tokens", "begin_suppress_tokens")
+          for ids in ({"a": 1}, 5, [[5]], [400])),
+        *(({"bad_words_ids": words}, "bad_words_ids") for words in ([[2, -7]], [], [[]], [5], {"a": [5]}, [[[5]]])),
+        *(({"sequence_bias": biases}, "sequence_bias") for biases in (
+            "x", [], [[5, 1.0]], [[[5]]], [[[], 1.0]], [[[400], 1.0]], [[[5], 1]], [[[5], float("nan")]], [[[5], 1e39]],
+            {"5": 1.0},
+        )),
+        *(({"encoder_repetition_penalty": number}, "encoder_repetition_penalty: expected a number with a decimal point")
+          for number in (0, "x", 2, float("nan"), float("inf"))),
+        ({"encoder_no_repeat_ngram_size": 1.5}, "encoder_no_repeat_ngram_size"),
+        ({"renormalize_logits": "x"}, "renormalize_logits: expected true or false, got 'x'"),
     ],
 )
 def test_a_generation_config_out_of_bounds(folder, values, field):
     edit(folder / "generation_config.json", **values)
     line = refused(folder)
     assert "generation_config.json" in line and field in line
+
+
+def test_a_generation_config_as_published_models_have_it(folder):
+    edit(
+        folder / "generation_config.json", eos_token_id=[2, 3], forced_eos_token_id=2, suppress_tokens=[], max_length=3,
+        begin_suppress_tokens=[5, 6], bad_words_ids=[[399], [7, 8]], sequence_bias=[[[5, 6], -1e9]], min_length=0,
+        renormalize_logits=True, early_stopping="never", encoder_repetition_penalty=1.0, encoder_no_repeat_ngram_size=0,
+    )  # fmt: skip
+    vet(folder)
+    edit(folder / "generation_config.json", forced_bos_token_id=None, max_length=2)
+    vet(folder)
 
 
 @pytest.mark.parametrize("name", ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"])
@@ -157,9 +186,21 @@ FILES = ["../other/model.safetensors", "/etc/passwd", "a/model.safetensors", "no
 
 @pytest.mark.parametrize("file", FILES)
 def test_an_index_that_leads_elsewhere(folder, file):
+    (folder / "model.safetensors").unlink()
     (folder / "model.bin").write_bytes(pickle.dumps("x"))
     edit(folder / "model.safetensors.index.json", weight_map={"lm_head.weight": file})
     assert "model.safetensors.index.json" in refused(folder)
+
+
+def test_the_weights_that_are_vetted_are_those_that_transformers_loads(folder):
+    """The whole file, where there is an index as well."""
+    path, weights = folder / "model.safetensors", load_file(folder / "model.safetensors")
+    path.rename(folder / "part.safetensors")
+    edit(folder / "model.safetensors.index.json", weight_map=dict.fromkeys(weights, "part.safetensors"))
+    assert weight_files(folder) == [folder / "part.safetensors"]
+    save_file(weights | {NAME: torch.full_like(weights[NAME], 7)}, path, metadata={"format": "pt"})
+    assert weight_files(folder) == [path]
+    assert (Seq2SeeForConditionalGeneration.from_pretrained(folder).model.shared.weight == 7).all()
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
@@ -173,6 +214,25 @@ def test_a_link_within_the_folder_is_followed(folder):
     (folder / "model.safetensors").rename(folder / "weights")
     (folder / "model.safetensors").symlink_to("weights")
     vet(folder)
+
+
+@pytest.mark.parametrize("target", ["other.json", "nowhere.json"])
+def test_a_link_to_itself_or_to_nothing(folder, target):
+    (folder / "other.json").symlink_to(target)
+    assert refused(folder).endswith("other.json is a link that leads nowhere: remove it")
+
+
+def test_a_change_of_what_a_link_leads_to_is_vetted_anew(folder):
+    """Even one made in place, of which the folder tells nothing."""
+    target = folder / "sub" / "config.json"
+    target.parent.mkdir()
+    config = json.loads((folder / "config.json").read_text())
+    target.write_text(json.dumps(config))
+    (folder / "config.json").unlink()
+    (folder / "config.json").symlink_to("sub/config.json")
+    vet(folder)
+    target.write_text(json.dumps(config | {"d_model": HUGE}))
+    assert "d_model" in refused(folder)
 
 
 def test_the_hubs_cache_is_made_of_links(folder, tmp_path):

@@ -1,6 +1,8 @@
 """A tokenizer made to hurt is refused in one line, by its file, before the library opens it."""
 
+import base64
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import pytest
 from spoiling import copied, edit, refused
 
 from seq2see.vetting import vet
+from seq2see.vetting_tokenizer import MOST_GROWTH, _growth
 
 HUGE = 10**9
 
@@ -25,6 +28,22 @@ def in_sequence(*steps):
     return {"type": "Sequence", "normalizers": list(steps)}
 
 
+def decoding(*steps):
+    return {"type": "Sequence", "decoders": [{"type": "Fuse"}, *steps]}
+
+
+def mapping(text):
+    """A SentencePiece model's map to `text`, with an empty index."""
+    return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(bytes(4) + text.encode() + b"\0").decode()}
+
+
+def around(number, *, id=0):
+    """A template with so many tokens of one name in front of the text."""
+    special = {"SpecialToken": {"id": "x", "type_id": 0}}
+    return {"type": "TemplateProcessing", "single": [special] * number + [{"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [], "special_tokens": {"x": {"id": "x", "ids": [id] * 10, "tokens": ["x"] * 10}}}
+
+
 BOMBS = {
     "nested repetition": lambda t: t.update(pre_tokenizer=split_by("(a+)+$")),
     "nested by another": lambda t: t.update(pre_tokenizer=split_by("(?:a{2,}b?)*$")),
@@ -39,6 +58,23 @@ BOMBS = {
     "growth": lambda t: t.update(normalizer=replacing("a", "a" * 100_000)),
     "growth by steps": lambda t: t.update(normalizer=in_sequence(*[replacing("a", "aa")] * 30)),
     "growth in front": lambda t: t.update(normalizer={"type": "Prepend", "prepend": "a" * 100_000}),
+    "growth by a map": lambda t: t.update(normalizer=mapping("a" * 100_000)),
+    "growth by bytes": lambda t: t.update(normalizer=in_sequence(*[{"type": "ByteLevel"}] * 30)),
+    "growth by an expression": lambda t: t.update(normalizer=in_sequence(*[{**replacing("", "a"), "pattern":
+                                                                            {"Regex": "b*"}}] * 30)),
+    "growth without a type": lambda t: t.update(normalizer={"pattern": {"String": "a"}, "content": "a" * 100_000}),
+    "growth in the pre-tokenizer": lambda t: t.update(pre_tokenizer={"type": "Sequence", "pretokenizers": [
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}] * 30}),
+    "growth in decoding": lambda t: t.update(decoder=decoding(*[replacing("e", "e" * 400)] * 3)),
+    "growth in decoding by steps": lambda t: t.update(decoder=decoding(*[replacing("e", "ee")] * 30)),
+    "growth that hides": lambda t: t.update(decoder={**decoding(replacing("e", "e" * 400)), "normalizers": []}),
+    "growth between characters": lambda t: t.update(decoder=decoding(*[{"type": "BPEDecoder", "suffix": ""}] * 30)),
+    "growth between sounds": lambda t: t.update(decoder=decoding(*[
+        {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "", "cleanup": True}] * 30)),
+    "slow decoding": lambda t: t.update(decoder={**replacing("", ""), "pattern": {"Regex": "a*a*a*a*a*a*a*b"}}),
+    "many around": lambda t: t.update(post_processor=around(10_000)),
+    "around beyond": lambda t: t.update(post_processor=around(1, id=HUGE)),
+    "end beyond": lambda t: t.update(post_processor={"type": "BertProcessing", "sep": ["x", HUGE], "cls": ["x", 0]}),
     "many steps": lambda t: t.update(normalizer=in_sequence(*[{"type": "NFC"}] * 5_000)),
     "broken map": lambda t: t.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
     "id beyond": lambda t: t["model"]["vocab"].update(zzz=HUGE),
@@ -66,8 +102,16 @@ def test_the_largest_id_is_told(folder):
     assert "expected ids of pieces from 0 to 399, got 1000000000" in refused(folder)
 
 
-def test_a_text_may_grow_somewhat(folder):
-    edit(folder / "tokenizer.json", normalizer=replacing("a", "a" * 64))
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"normalizer": replacing("a", "a" * 64)},
+        {"decoder": decoding(replacing("a", "a" * 64))},
+        {"post_processor": around(6)},
+    ],
+)
+def test_a_text_may_grow_somewhat(folder, part):
+    edit(folder / "tokenizer.json", **part)
     vet(folder)
 
 
@@ -117,6 +161,36 @@ def test_the_command_refuses_it_in_two_seconds_and_500_megabytes(folder, name):
 def test_the_expressions_of_published_tokenizers_pass(folder, pattern):
     edit(folder / "tokenizer.json", pre_tokenizer=split_by(pattern))
     vet(folder)
+
+
+SPACES = {**replacing("", "▁"), "pattern": {"Regex": " {2,}"}}
+STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+LONGEST = "صلى الله عليه وسلم"  # what the compatibility form of Unicode has for one character, U+FDFA
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"decoder": METASPACE, "pre_tokenizer": METASPACE},  # T5, mBART, NLLB
+        {"decoder": BYTES, "pre_tokenizer": BYTES, "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 2],
+         "cls": ["<s>", 0], "trim_offsets": True, "add_prefix_space": False}},  # BART
+        {"decoder": decoding(replacing("▁", " "), {"type": "ByteFallback"}, STRIP),
+         "normalizer": in_sequence({"type": "Prepend", "prepend": "▁"}, replacing(" ", "▁"))},  # Llama, MADLAD
+        {"decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True}},
+        {"decoder": {"type": "BPEDecoder", "suffix": "</w>"}},
+    ],
+)  # fmt: skip
+def test_the_steps_of_published_tokenizers_pass(folder, parts):
+    edit(folder / "tokenizer.json", **parts)
+    vet(folder)
+
+
+def test_the_map_of_published_tokenizers_is_no_growth():
+    """Only what the library opens has an index; this one has none."""
+    steps = [mapping(LONGEST), {"type": "Strip", "strip_left": False, "strip_right": True}, SPACES]
+    assert math.prod(map(_growth, steps)) == 2 * len(LONGEST) < MOST_GROWTH
 
 
 @pytest.mark.parametrize(
