@@ -122,7 +122,7 @@ class TorchEngine:
         said = self.model.generation_config.to_dict()
         settings = {name: said[name] for name in KEPT if said.get(name) is not None} | {
             "max_length": plan.max_length + 1,  # transformers counts the start
-            "repetition_penalty": plan.repetition_penalty,
+            "repetition_penalty": float(plan.repetition_penalty),  # transformers refuses a whole number
             "no_repeat_ngram_size": plan.no_repeat_ngram_size,
         }
         if plan.num_beams > 1:

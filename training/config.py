@@ -226,12 +226,13 @@ def _check_ranges(config: RunConfig) -> None:
             f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"
             " model to adapt; model.lora=null trains all weights"
         )
-    for key, value in (
-        ("data.max_characters", config.data.max_characters), ("evaluation.pairs", config.evaluation.pairs),
-        ("evaluation.num_beams", config.evaluation.num_beams), ("evaluation.max_length", config.evaluation.max_length),
+    for key, value, least in (
+        ("data.max_characters", config.data.max_characters, 1), ("evaluation.pairs", config.evaluation.pairs, 1),
+        ("evaluation.num_beams", config.evaluation.num_beams, 1),
+        ("evaluation.max_length", config.evaluation.max_length, 3),  # the start and the tag count too
     ):
-        if value < 1:
-            raise _wrong(f"{key} is {value}, expected at least 1")
+        if value < least:
+            raise _wrong(f"{key} is {value}, expected at least {least}")
     for key, value in (
         ("evaluation.shortlist", config.evaluation.shortlist),
         ("training.cpu_processes", config.training.get("cpu_processes", 0)),  # asked for before the arguments are made

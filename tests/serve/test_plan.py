@@ -93,3 +93,8 @@ def test_pieces_are_drawn_as_often_as_they_are_probable(translator):
     for piece in probability_V.topk(5).indices.tolist():
         p = float(probability_V[piece])
         assert abs(counts[piece] - draws * p) < 4 * (draws * p * (1 - p)) ** 0.5 + 1, piece
+
+
+def test_a_penalty_may_be_a_whole_number(translator):
+    whole, decimal = (translator("The cat.", repetition_penalty=penalty) for penalty in (2, 2.0))
+    assert whole.hypotheses == decimal.hypotheses

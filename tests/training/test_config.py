@@ -89,6 +89,7 @@ def test_packaged_configs_state_the_true_defaults(name):
         ("data.val_fraction=2", "data.val_fraction is 2.0"),
         ("data.test_fraction=0.99", "data.test_fraction is 0.99"),
         ("evaluation.num_beams=0", "evaluation.num_beams is 0"),
+        ("evaluation.max_length=2", "evaluation.max_length is 2, expected at least 3"),
         ("data.path=", "data.path is None .*expected str or list"),
         ("data=3", "data in storybook is 3, expected a section"),
         ("data.path.x=3", "data.path is a value, not a section|path is a value, not a section"),
