@@ -27,6 +27,8 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PAGE = "/ui"
+# Gradio takes files from anybody and keeps them; nothing on the page sends one.
+FILES = frozenset(f"{PAGE}/gradio_api/{name}" for name in ("upload", "upload_progress", "process_recording"))
 DISCARDING = 0.5  # seconds that a body too large is read on, so that its client reads the answer
 log = logging.getLogger("seq2see.serve")
 
@@ -76,6 +78,8 @@ class Guard:
             self._check_host(connection)
             if sender.page:  # Gradio watches its own clients
                 self._check_key(connection)
+                if scope["path"].rstrip("/") in FILES:
+                    raise Refusal(404, "not_found", "the page takes no files")
                 await self.page(scope, Again(body, receive).receive, sender.send)
             elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to parse it first
                 await self._refuse(self.service.refuse_busy(), scope, receive, sender)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.wire import From1, Tuning, bad_request
-from seq2see.serve.plan import Settings
+from seq2see.serve.plan import MOST_BEAMS, Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Request, Service
 from seq2see.serve.ui.shown import Start
@@ -25,34 +25,52 @@ MOST_WAITING = 200
 MOST_VISITS = 2_000  # of which is remembered what was stopped last
 
 
-class Ask(Tuning):
-    """A translation that the page asks for, its `n`th; `prefix`: the ids that each part of it is to begin with."""
+class Searched(Tuning):
+    """Whatever the page asks for with the settings of its search."""
+
+    alternatives: From1 | None = None
+
+    def settings(self) -> Settings:
+        given = {name: getattr(self, name) for name in Settings.__annotations__}
+        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
+
+
+class Ask(Searched):
+    """A translation that the page asks for, its `n`th; `prefix`: the ids that each part of it is to begin with.
+
+    `shown`: which of the alternatives is to be shown first.
+    """
 
     n: int = Field(ge=0)
     text: str
     source: str | None = Field(default=None, min_length=1)
     target: str | None = Field(default=None, min_length=1)
     model: str | None = None
-    alternatives: From1 | None = None
     prefix: tuple[Annotated[tuple[int, ...], Field(max_length=2_000)], ...] = Field(default=(), max_length=2_000)
+    shown: int = Field(default=0, ge=0, lt=MOST_BEAMS)
     start: Start | None = None
-
-    def settings(self) -> Settings:
-        given = {name: getattr(self, name) for name in Settings.__annotations__}
-        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
 
     def request(self) -> Request:
         return Request((self.text.strip(),), self.source, self.target, settings=self.settings(), model=self.model,
                        prefix=self.prefix or "")
 
 
-def read(kind: type[Body], event: gr.EventData) -> Body:
-    """What the page's JavaScript sent with an event; anybody may have sent it."""
+def parse(kind: type[Body], event: gr.EventData) -> Body:
+    """What the page's JavaScript sent with an event; Refusal for anything else, for anybody may have sent it."""
     try:
         return kind.model_validate_json(json.dumps(event._data), strict=True)
-    except (ValidationError, TypeError, ValueError) as error:
-        told = bad_request(error).message if isinstance(error, ValidationError) else "what was sent is not to be read"
-        raise refusal(told) from None
+    except ValidationError as error:
+        raise bad_request(error) from None
+    except (TypeError, ValueError):
+        raise Refusal(400, "bad_request", "what was sent is not to be read") from None
+
+
+def read(kind: type[Body], event: gr.EventData) -> Body:
+    """The same, for an event whose page waits for nothing: what is wrong with it is shown in a corner."""
+    try:
+        return parse(kind, event)
+    except Refusal as error:
+        raise refusal(error.message) from None
 
 
 def caller_of(service: Service, request: gr.Request) -> Caller:

@@ -72,8 +72,8 @@ def build_learn(service: Service, tab: gr.Tab, open_look: Callable[[dict[str, An
     service.at_end.append(running.stop)
 
     def show() -> tuple[Any, Any]:
-        value = read_lessons(folder, running, may_run=service.settings.run_lessons)
-        return gr.update(value=value), gr.update(active=running.running)
+        value = read_lessons(folder, running, may_run=service.settings.run_lessons, ready=service.ready)
+        return gr.update(value=value), gr.update(active=running.running or not service.ready)
 
     def run(request: gr.Request) -> tuple[Any, Any]:
         caller_of(service, request)
@@ -92,14 +92,17 @@ def build_learn(service: Service, tab: gr.Tab, open_look: Callable[[dict[str, An
     lessons = lessons_list(elem_id="lessons")
     gr.on([tab.select, timer.tick], show, None, [lessons, timer], show_progress="hidden", queue=False,
           api_visibility="private")
-    lessons.run(run, None, [lessons, timer], queue=False, api_visibility="private")
+    lessons.run(run, None, [lessons, timer], show_progress="hidden", queue=False, api_visibility="private")
     lessons.look(look, None, outputs, show_progress="hidden", queue=False, api_visibility="private")
 
 
-def read_lessons(folder: Path, running: Running, *, may_run: bool) -> dict[str, Any]:
-    """The record that a run left, without the figures that nobody reads here; or what becomes of the run."""
+def read_lessons(folder: Path, running: Running, *, may_run: bool, ready: bool) -> dict[str, Any]:
+    """The record that a run left, without the figures that nobody reads here; or what becomes of the run.
+
+    `may_run`: the operator lets the page run them; `ready`: there is a model to run them on.
+    """
     path = folder / "lessons.json"
-    state = {"running": running.running, "said": list(running.said), "may_run": may_run,
+    state = {"running": running.running, "said": list(running.said), "may_run": may_run, "ready": ready,
              "command": shlex.join(["seq2see", "lessons", "--out", str(folder)])}
     if running.running:
         return state

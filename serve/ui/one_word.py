@@ -10,22 +10,39 @@ from pydantic import Field
 
 from seq2see.lens.wording import printable
 from seq2see.serve.service import Refusal, Request, Service
-from seq2see.serve.ui.asking import caller_of, read, refusal
-from seq2see.serve.ui.shown import Strict
+from seq2see.serve.ui.asking import Searched, caller_of, read, refusal
+from seq2see.tokenizer.words import split_words
 
 if TYPE_CHECKING:
     from seq2see.lens.moved import Move
     from seq2see.lens.trace import Trace
+    from seq2see.serve.translator import Translator
 
 LONGEST = 300  # characters of each
+SENTENCES = (  # before the word, its two choices, after it
+    ("The goat ", ("chased", "fled from"), " the wolf because it was hungry."),
+    ("The box did not fit in the bag because it was too ", ("big", "small"), "."),
+    ("The cat did not cross the street because it was too ", ("tired", "wide"), "."),
+)
 
 
-class Compare(Strict):
+class Compare(Searched):
     n: int
     texts: tuple[str, ...] = Field(min_length=2, max_length=2)
     source: str
     target: str
     model: str | None = None
+
+
+def sentences(translator: Translator) -> list[Any]:
+    """Those of which the model knows every word; all of them where it does not say what it knows."""
+    seen = translator.seen_words("en")
+
+    def known(text: str) -> bool:
+        words = [word.text.casefold() for word in split_words(text, language="en")]
+        return seen is None or all(word in seen for word in words if word.isalpha())
+
+    return [one for one in SENTENCES if known(" ".join([one[0], *one[1], one[2]]))]
 
 
 async def compare(service: Service, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
@@ -35,7 +52,8 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
         raise refusal(f"Sentences of at most {LONGEST} characters are compared.")
     try:
         _, traces = await service.translate_and_look(
-            Request(asked.texts, asked.source, asked.target, model=asked.model), caller=caller_of(service, request))
+            Request(asked.texts, asked.source, asked.target, settings=asked.settings(), model=asked.model),
+            caller=caller_of(service, request))
         if len(traces) != 2:
             raise refusal("One sentence each is compared.")
         return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}

@@ -46,7 +46,10 @@ class Start(Strict):
 
 
 class Shown(Strict):
-    """A translation of `text`, by the model of that name.  `asked` are the settings it was asked for with."""
+    """A translation of `text`, by the model of that name.  `asked` are the settings it was asked for with.
+
+    `link` is what a link to it says beside text and languages; None where no link can lead to it.
+    """
 
     model: str
     source: str
@@ -56,18 +59,19 @@ class Shown(Strict):
     engine: str
     precision: str
     asked: dict[str, int | float] = {}
+    link: dict[str, int | float | str] | None = None
     start: Start | None = None
 
     @classmethod
     def of(cls, result: Translation, *, model: str, alternative: int = 0, asked: dict[str, Any] | None = None,
-           start: Start | None = None) -> Shown:
+           link: dict[str, Any] | None = None, start: Start | None = None) -> Shown:
         """One hypothesis of a translation."""
         chosen = [(part, part.hypotheses[alternative]) for part in result.parts]
         return cls(
             model=model, source=result.source_language, target=result.target_language, text=result.source_text,
             parts=tuple(Part(text=part.source_text, ids=one.token_ids, score=one.score, log_prob=one.log_prob,
                              finished=one.finished) for part, one in chosen),
-            engine=result.engine, precision=result.precision, asked=asked or {}, start=start,
+            engine=result.engine, precision=result.precision, asked=asked or {}, link=link, start=start,
         )  # fmt: skip
 
     @classmethod

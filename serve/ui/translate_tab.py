@@ -13,14 +13,16 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+from pydantic import ValidationError
 
+from seq2see.lens.wording import printable
 from seq2see.serve.dialects.names import NAMES
 from seq2see.serve.jobs import Translation
 from seq2see.serve.service import Refusal, Service
-from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, read, refusal
+from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, parse, read, refusal
 from seq2see.serve.ui.components.translation import translation_box
 from seq2see.serve.ui.forgetting import rest
-from seq2see.serve.ui.one_word import compare
+from seq2see.serve.ui.one_word import compare, sentences
 from seq2see.serve.ui.shown import Shown, Start, Strict
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST_TO_ALIGN = 2_000  # characters; of a longer text nobody points at the words, and its maps would take seconds
 OTHERS = 8  # of a word, that are offered
+ALTERNATIVES = 3  # of a beam search, that a page shows at first
+LINKED = ("num_beams", "alternatives", "temperature", "top_k", "top_p", "seed")  # settings, in a link by these names
 BROADER = "Helsinki-NLP/opus-mt-{source}-{target}"
 
 
@@ -48,11 +52,12 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
     line, visits = Line(), Visits()
 
     async def translate(event: gr.EventData, request: gr.Request) -> AsyncGenerator[tuple[Any, Any], None]:
-        ask, caller = read(Ask, event), caller_of(service, request)
+        n = event._data.get("n") if isinstance(event._data, dict) else None  # what it waits for, whatever else is wrong
         visit = request.session_hash or secrets.token_hex()
-        if not ask.text.strip():
-            raise refusal("There is no text to translate.")
         try:
+            ask, caller = parse(Ask, event), service.access.caller(request)
+            if not ask.text.strip():
+                raise Refusal(400, "no_text", "There is no text to translate.")
             async with aclosing(line.places()) as places:
                 async for before in places:
                     if visits.is_stopped(visit, ask.n):
@@ -63,15 +68,16 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
             finally:
                 line.leave()
         except Refusal as error:
-            yield gr.update(told={"n": ask.n, "message": error.message}), gr.skip()
+            yield gr.update(told={"n": n, "message": error.message}), gr.skip()
             return
         if found is None:
             return
         [result] = found
         model = service.model_for(ask.request(), result.source_language or None, result.target_language or None)
-        each = [Shown.of(result, model=model, alternative=number, asked=dict(ask.settings()), start=ask.start).plain()
-                for number in range(len(result.hypotheses))]
-        yield gr.update(value=_answer(ask, result, service.models[model], each)), each[0]
+        each = [Shown.of(result, model=model, alternative=number, asked=dict(ask.settings()), start=ask.start,
+                         link=_link(service, model, ask, number)).plain() for number in range(len(result.hypotheses))]
+        first = ask.shown if ask.shown < len(each) else 0
+        yield gr.update(value=_answer(ask, result, service.models[model], each, first)), each[first]
 
     async def stop(event: gr.EventData, request: gr.Request) -> None:  # on the event loop, as the line is
         visits.stop(request.session_hash or "", read(Stop, event).n)
@@ -111,6 +117,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
                    api_visibility="private")
     box.stop(stop, None, None, queue=False, api_visibility="private")
     box.choose(choose, None, [shown], show_progress="hidden", queue=False, api_visibility="private")
+    box.emptied(None, None, [shown], js="() => null", queue=False, api_visibility="private")
     return box
 
 
@@ -119,8 +126,8 @@ def about(service: Service, *, asked: dict[str, Any] | None = None) -> dict[str,
     limits = service.settings
     return {
         "ready": bool(service.models) and not service.draining,
-        "models": [{"name": name, "pairs": [list(pair) for pair in one.language_pairs],
-                    "beams": min(one.limits.plan().num_beams, limits.beams)} for name, one in service.models.items()],
+        "models": [{"name": name, "pairs": [list(pair) for pair in one.language_pairs], "usual": _usual(service, one),
+                    "sentences": sentences(one)} for name, one in service.models.items()],
         "names": {code: NAMES.get(code, code) for pair in service.language_pairs for code in pair},
         "characters": limits.characters,
         "alternatives": limits.alternatives,
@@ -130,11 +137,16 @@ def about(service: Service, *, asked: dict[str, Any] | None = None) -> dict[str,
 
 
 def asked_by_link(query: Any, *, longest: int) -> dict[str, Any] | None:
-    """What `?text=...&from=...&to=...&look=KIND,LAYER,HEAD` asks for; what is not right in it is left out."""
+    """What `?text=...&from=...&to=...&look=KIND,LAYER,HEAD` asks for, and what `_link` adds to it; what is not right in
+    it is left out."""
     text = str(query.get("text", ""))[:longest]
     if not text.strip():
         return None
-    asked: dict[str, Any] = {"text": text, "source": query.get("from"), "target": query.get("to")}
+    asked: dict[str, Any] = {
+        "text": text, "source": query.get("from"), "target": query.get("to"), "model": query.get("model"),
+        "settings": {name: value for name in LINKED if (value := _number(query, name)) is not None},
+        "shown": _number(query, "shown") or 0,
+    }  # fmt: skip
     kind, *place = str(query.get("look", "")).split(",")
     if kind in ("cross", "encoder", "decoder"):
         layer, head = ([int(one) if one.isdecimal() and len(one) < 4 else None for one in place] + [None, None])[:2]
@@ -142,7 +154,33 @@ def asked_by_link(query: Any, *, longest: int) -> dict[str, Any] | None:
     return asked
 
 
-def _answer(ask: Ask, result: Translation, translator: Translator, each: list[dict[str, Any]]) -> dict[str, Any]:
+def _number(query: Any, name: str) -> Any:
+    """A number of a link, as `Ask` would take it; None for anything else."""
+    try:
+        return getattr(Ask.model_validate({"n": 0, "text": "", name: query.get(name)}), name)
+    except ValidationError:
+        return None
+
+
+def _usual(service: Service, translator: Translator) -> dict[str, int]:
+    """The search that a page begins with: the model's own."""
+    beams = min(translator.limits.plan().num_beams, service.settings.beams)
+    return {"num_beams": beams} | ({"alternatives": min(ALTERNATIVES, service.settings.alternatives, beams)}
+                                   if beams > 1 else {})
+
+
+def _link(service: Service, model: str, ask: Ask, alternative: int) -> dict[str, Any] | None:
+    """What a link to an answer says beside text and languages; None where the page chose how it begins."""
+    if ask.prefix:
+        return None
+    settings = dict(ask.settings())
+    return {**({"model": model} if len(service.models) > 1 else {}),
+            **(settings if settings != _usual(service, service.models[model]) else {}),
+            **({"shown": alternative} if alternative else {})}
+
+
+def _answer(ask: Ask, result: Translation, translator: Translator, each: list[dict[str, Any]],
+            first: int) -> dict[str, Any]:
     unknown = result.unknown_words or ()
     seen = translator.seen_words(result.source_language)
     broader = BROADER.format(source=result.source_language, target=result.target_language)
@@ -157,6 +195,9 @@ def _answer(ask: Ask, result: Translation, translator: Translator, each: list[di
         "hypotheses": [{"text": one.text, "score": one.score, "log_prob": one.log_prob, "finished": one.finished}
                        for one in result.hypotheses],
         "shown": each,
+        "first": first,
+        "drawn": ask.temperature is not None,
+        "unknown_words": list(dict.fromkeys(printable(word.text) for word in unknown)),
         "unknown": [[word.start, word.end] for word in unknown],
         "learnt": f"{len(seen or ()):,} {language} words",
         "broader": f"seq2see serve {broader}",

@@ -239,6 +239,16 @@ def test_the_page_gives_no_files_away(live, path):
     assert 400 <= answer.status_code < 500 and "root:" not in answer.text
 
 
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "HEAD"])
+@pytest.mark.parametrize("name", ["upload", "upload/", "upload_progress?upload_id=a", "%75pload", "process_recording"])
+def test_the_page_takes_no_files(live, method, name):
+    parts = {"content": b"x", "headers": {"Content-Type": "text/plain"}} if method == "PUT" else {}
+    if method == "POST":
+        parts = {"files": {"files": ("a.txt", b"x" * 1000)}}
+    answer = httpx.request(method, f"{live}/ui/gradio_api/{name}", **parts)
+    assert answer.status_code == 404
+
+
 def test_with_keys_the_page_wants_one(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
     server = make_server({"stub": Stub}, host="127.0.0.1", port=0, settings=ServerSettings(keys_file=tmp_path / "keys"))

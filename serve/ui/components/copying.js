@@ -1,14 +1,20 @@
 // What a press of a button leaves on the clipboard; for a moment the button says whether it did.
 
 async function copied(button, what) {
-  const before = button.textContent;
   try {
     await navigator.clipboard.writeText(what);
-    button.textContent = "Copied";
+    briefly(button, "Copied");
   } catch {
-    button.textContent = "Not allowed";
+    briefly(button, "Not allowed");
   }
-  setTimeout(() => { button.textContent = before; }, 1500);
 }
-// The page's own address, with what it is to translate and show when it is opened.
-const addressOf = (asked) => `${location.origin}${location.pathname}?${new URLSearchParams(asked)}`;
+function briefly(button, said) {
+  button.dataset.usual ??= button.textContent;
+  button.textContent = said;
+  setTimeout(() => { button.textContent = button.dataset.usual; }, 1500);
+}
+// The page's own address, with the translation that it is to show when it is opened, and `more`.
+function linkTo({ text, source, target, link }, more = {}) {
+  const asked = { text, ...(source ? { from: source, to: target } : {}), ...link, ...more };
+  return `${location.origin}${location.pathname}?${new URLSearchParams(asked)}`;
+}

@@ -24,8 +24,8 @@ async function takeAway(form) {
 }
 
 function copyLink({ state: { kind, layer, head } }, button) {
-  const { text, source, target } = shown;
-  copied(button, addressOf({ text, ...(source ? { from: source, to: target } : {}), look: [kind, layer, head].join() }));
+  if (shown.link === null) briefly(button, "Not with a beginning that was chosen");
+  else copied(button, linkTo(shown, { look: [kind, layer, head].join() }));
 }
 
 const map = attentionMap(root, {

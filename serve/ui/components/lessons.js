@@ -54,13 +54,14 @@ function lessonsList(root, { props, watch, run, look }) {
       ...record.chapters.flatMap((chapter) => [make("h3", {}, ...rich(chapter.title)), paragraph(chapter.about, { class: "ls-soft" }), ...chapter.lessons.map((number) => article(lessons[number]))]),
     ];
   }
-  function none({ running, said, may_run: mayRun, command }) {
-    if (running) return [make("p", { class: "ls-lead" }, "The lessons are being run. It takes some twenty minutes on two cores; they can be read here when they are done."),
+  function none({ running, said, may_run: mayRun, ready, command }) {
+    if (running) return [make("p", { class: "ls-lead" }, "The lessons are being run. It takes ten to twenty minutes on two cores; they can be read here when they are done."),
       make("pre", { class: "ls-said", role: "status" }, said.join("\n"))];
     return [
       make("p", { class: "ls-lead" }, "Eighteen lessons run what study notes say of attention on a real trained model, and judge each claim by its number. They have not been run here yet."),
       ...(said.length ? [make("p", { class: "ls-warning" }, "The last run ended before its end:"), make("pre", { class: "ls-said" }, said.join("\n"))] : []),
-      ...(mayRun ? [make("button", { type: "button", class: "ls-run", onclick: run }, "Run the lessons"), make("p", { class: "ls-soft" }, "Some twenty minutes on two cores; the page can be used meanwhile.")]
+      ...(mayRun && !ready ? [make("p", { class: "ls-soft" }, "They are run on this page's model, which is not ready yet: then a button here runs them.")]
+        : mayRun ? [make("button", { type: "button", class: "ls-run", onclick: run }, "Run the lessons"), make("p", { class: "ls-soft" }, "Ten to twenty minutes on two cores; the page can be used meanwhile.")]
         : [make("p", { class: "ls-soft" }, "On the machine that serves this page, this runs them: ", make("code", {}, command))]),
     ];
   }

@@ -1,24 +1,24 @@
 // Sentences of which one word can be changed, and what that changes: `oneWord({ choose })` below the texts.
 
-const SENTENCES = [  // before the word, its two choices, after it
-  ["The goat ", ["chased", "fled from"], " the wolf because it was hungry."],
-  ["The box did not fit in the bag because it was too ", ["big", "small"], "."],
-  ["The cat did not cross the street because it was too ", ["tired", "wide"], "."],
-];
-
 function oneWord({ choose }) {
   const KINDS = { cross: "cross-attention", encoder: "encoder", decoder: "decoder" };
-  let shown = null, picked = 0;
-  const list = make("ul", { class: "ow-list" }), result = make("div", { class: "ow-result", hidden: true });
-  const node = make("section", { class: "ow", "aria-label": "Change one word" },
-    make("h3", {}, "Change one word: what “it” is, and so the French for it, changes"), list, result);
-  SENTENCES.forEach(([before, words, after], number) => {
+  let shown = null, picked = 0, offered = null;
+  const title = make("h3"), list = make("ul", { class: "ow-list" }), result = make("div", { class: "ow-result", hidden: true });
+  const node = make("section", { class: "ow", "aria-label": "Change one word" }, title, list, result);
+  const pressed = (button) => button.getAttribute("aria-pressed") === "true";
+  function line([before, words, after]) {
     const buttons = words.map((word, which) => make("button", { type: "button", "aria-pressed": "false", onclick: () => {
-      list.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === buttons[which])));
+      if (!buttons.some(pressed)) forget();
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === which)));
       choose({ texts: words.map((one) => before + one + after), which });
     } }, word));
-    list.append(make("li", {}, before, make("span", { class: "ow-words" }, ...buttons), after));
-  });
+    return make("li", {}, before, make("span", { class: "ow-words" }, ...buttons), after);
+  }
+  function forget() {
+    list.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", "false"));
+    shown = null;
+    draw();
+  }
 
   function marked(text, spans) {
     return wordsOf(text, spans).map((run) => run.word === null ? run.text : make("mark", {}, run.text));
@@ -46,15 +46,17 @@ function oneWord({ choose }) {
     });
   }
   return {
-    node,
+    node, forget,
+    offer({ sentences, language }) {  // [before the word, its two choices, after it]; none, and there is nothing to see
+      node.hidden = !sentences.length;
+      title.textContent = `Change one word: what “it” is changes, and the ${language} for it may change too`;
+      if (offered === JSON.stringify(sentences)) return;
+      offered = JSON.stringify(sentences);
+      list.replaceChildren(...sentences.map(line));
+    },
     show(compared) {
       shown = compared;
       picked = 0;
-      draw();
-    },
-    forget() {
-      list.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", "false"));
-      shown = null;
       draw();
     },
   };

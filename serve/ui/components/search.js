@@ -30,26 +30,39 @@ function searchSettings({ changed }) {
     alternatives.closest("label").hidden = way() === "greedy";
   }
   const within = (input, whole) => {
-    const value = Math.min(Math.max(Number(input.value) || 0, Number(input.min)), Number(input.max));
+    const given = Number(input.value) || 0, value = Math.min(Math.max(whole ? Math.round(given) : given, Number(input.min)), Number(input.max));
     input.value = value;
-    return whole ? Math.round(value) : value;
+    return value;
   };
+  function set({ num_beams: width, alternatives: some, temperature: heat, top_k: k, top_p: p, seed: drawn = 0 }) {
+    for (const [input, value] of [[beams, width > 1 ? width : undefined], [temperature, heat], [topK, k], [topP, p]])
+      if (value !== undefined) input.value = value;
+    [temperatureShown.textContent, topPShown.textContent, seed] = [temperature.value, topP.value, drawn];
+    if (some !== undefined) alternatives.selectedIndex = Math.min(some, alternatives.length) - 1;
+    const draws = [heat, k, p].some((value) => value !== undefined);
+    node.querySelector(`[value=${draws ? "draw" : width === 1 ? "greedy" : "beam"}]`).checked = true;
+    show();
+  }
   return {
-    node,
+    node, set,
     offer({ most, usual, alternatives: count }) {  // what the server takes, and what the model does by itself
       beams.max = most;
-      if (beams.dataset.usual !== String(usual)) beams.value = Math.max(usual, 2);
-      beams.dataset.usual = usual;
+      if (beams.dataset.usual !== String(usual.num_beams)) beams.value = Math.max(usual.num_beams, 2);
+      beams.dataset.usual = usual.num_beams;
       const held = alternatives.selectedIndex;
       alternatives.replaceChildren(...Array.from({ length: count }, (_, i) => make("option", {}, String(i + 1))));
       alternatives.selectedIndex = held >= 0 ? Math.min(held, count - 1) : Math.min(3, count) - 1;
-      if (!node.querySelector("input[type=radio]:checked")) node.querySelectorAll("input[type=radio]")[usual > 1 ? 1 : 0].checked = true;
+      if (!node.querySelector("input[type=radio]:checked")) set(usual);
       show();
     },
     chosen() {
       const some = { alternatives: alternatives.selectedIndex + 1 };
       if (way() === "greedy") return { num_beams: 1 };
-      if (way() === "beam") return { num_beams: Math.max(within(beams, true), some.alternatives), ...some };
+      if (way() === "beam") {
+        some.alternatives = Math.min(some.alternatives, beams.max);
+        beams.value = Math.max(beams.value, some.alternatives);  // each takes a beam
+        return { num_beams: within(beams, true), ...some };
+      }
       return { temperature: within(temperature), top_k: within(topK, true), top_p: within(topP), seed, ...some };
     },
   };

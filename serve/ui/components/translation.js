@@ -4,6 +4,7 @@
 function translationBox(root, gradio) {
   const PAUSE = 450;  // ms without a key, after which what is typed is translated
   let about = null, asked = 0, sent = null, result = null, shown = 0, links = null, held = [], timer = 0, wish = null, taken = 0, flipped = -1;
+  let answered = "";  // the text that the result is of
 
   // --- what is on the screen
   const select = (label, onchange) => make("select", { "aria-label": label, onchange });
@@ -20,14 +21,14 @@ function translationBox(root, gradio) {
   const told = make("p", { class: "tr-told", role: "alert" }), cut = make("p", { class: "tr-note tr-cut" }), unknown = make("p", { class: "tr-unknown" });
   const heldTo = make("p", { class: "tr-held" }), caption = make("p", { class: "tr-caption" });
   const reading = make("p", { class: "tr-reading", "aria-live": "polite" });
-  const othersAre = make("p", { class: "tr-note" }, "Alternatives, by the mean log-probability of a piece; beside it how probable the whole is");
+  const othersAre = make("p", { class: "tr-note" });
   const others = make("ol", { class: "tr-others", "aria-label": "Alternatives" });
   const go = make("button", { type: "button", id: "translate", class: "tr-go", onclick: () => ask() }, "Translate");
   const halt = make("button", { type: "button", class: "tr-quiet", onclick: stop }, "Stop");
   const live = make("input", { type: "checkbox", checked: true });
-  const search = searchSettings({ changed: () => ask() });
+  const search = searchSettings({ changed: () => { forgetChange(); ask(); } });
   const words = oneWord({ choose: flip });
-  const pop = make("div", { class: "tr-pop", role: "dialog", "aria-label": "Other choices of the model at this word", hidden: true });
+  const pop = make("div", { class: "tr-pop", role: "dialog", tabindex: -1, "aria-label": "Other choices of the model at this word", hidden: true });
   root.append(
     make("div", { class: "tr-sides" },
       make("section", { class: "tr-side", "aria-label": "Source" },
@@ -44,7 +45,7 @@ function translationBox(root, gradio) {
     told, unknown, cut, heldTo, othersAre, others, caption, words.node);
 
   // --- what there is to choose from
-  const model = () => about.models[Math.max(models.selectedIndex, 0)] || { pairs: [], beams: 1 };
+  const model = () => about.models[Math.max(models.selectedIndex, 0)] || { pairs: [] };
   const named = (code) => about.names[code] || code;
   const option = (value, label) => make("option", { value }, label);
   function fill(list, options) {
@@ -56,7 +57,7 @@ function translationBox(root, gradio) {
   function listSources() {
     const codes = [...new Set(model().pairs.map(([source]) => source))];
     fill(from, [...(codes.length > 1 ? [option("auto", "Detect language")] : []), ...codes.map((code) => option(code, named(code)))]);
-    search.offer({ most: about.beams, usual: model().beams, alternatives: about.alternatives });
+    if (about.models.length) search.offer({ most: about.beams, usual: model().usual, alternatives: about.alternatives });
     listTargets();
   }
   function listTargets() {
@@ -70,16 +71,16 @@ function translationBox(root, gradio) {
     fill(models, about.models.length > 1 ? about.models.map((one) => option(one.name, one.name)) : []);
     listSources();
     go.disabled = text.disabled = !about.ready;
-    words.node.hidden = !about.ready || (model().pairs.length > 0 && !model().pairs.some(([source]) => source === "en"));
     text.placeholder = about.ready ? "Type a sentence" : "The model is still learning";
     if (about.asked && (about.asked.n > 0 || !wish)) wish = about.asked;  // what was watched gives way to what a link asks for
     if (wish && wish.n !== taken && about.ready) {
       taken = wish.n;
       text.value = wish.text;
-      for (const [list, code, refill] of [[from, wish.source, listTargets], [to, wish.target, () => {}]]) {
-        if (Array.from(list.options).some((one) => one.value === code)) { list.value = code; refill(); }
+      for (const [list, name, refill] of [[models, wish.model, listSources], [from, wish.source, listTargets], [to, wish.target, () => {}]]) {
+        if (Array.from(list.options).some((one) => one.value === name)) { list.value = name; refill(); }
       }
-      askAfresh({ start: wish.start });
+      if (wish.settings) search.set(Object.keys(wish.settings).length ? wish.settings : model().usual);
+      askAfresh({ start: wish.start, first: wish.shown });
     }
     draw();
   }
@@ -89,32 +90,45 @@ function translationBox(root, gradio) {
     listTargets();
     to.value = source;
     listTargets();
-    if (current()) text.value = current().text;
+    if (current() && !isEarlier()) text.value = current().text;
     askAfresh();
   }
 
   // --- asking
   const current = () => result && result.hypotheses[shown];
+  const isEarlier = () => Boolean(result) && text.value.trim() !== answered;  // than what is in the box now
   const tooLong = () => Array.from(text.value).length > about.characters;
+  const wrong = () => tooLong() ? `The text has ${counted(Array.from(text.value).length)} characters; at most ${counted(about.characters)} are taken.`
+    : text.value.isWellFormed() ? "" : "The text has half of a character in it (a lone surrogate), which nothing can be made of: delete it, or paste the text anew.";
+  function later(work) {
+    clearTimeout(timer);
+    timer = work ? setTimeout(work, PAUSE) : 0;
+  }
+  function forgetChange() {
+    flipped = -1;
+    words.forget();
+  }
   function askAfresh(more = {}) {
     held = [];  // what each part is to begin with, where that was chosen
+    forgetChange();
     ask(more);
   }
-  function ask({ start } = {}) {
-    clearTimeout(timer);
+  function ask({ start, first } = {}) {
+    later(null);
     gradio.stop({ n: asked });
     asked += 1;
     told.textContent = "";
     closeOthers();
-    if (!text.value.trim() || tooLong() || !about.ready) { sent = null; draw(); return; }
+    if (!text.value.trim() || wrong() || !about.ready) { sent = null; draw(); return; }
     sent = text.value;
     gradio.ask({ n: asked, text: text.value, source: from.value || null, target: to.value || null,
       ...(models.hidden ? {} : { model: models.value }), ...search.chosen(),
-      ...(held.length ? { prefix: Array.from(held, (one) => one ? one.ids : []) } : {}), ...(start ? { start } : {}) });
+      ...(held.length ? { prefix: Array.from(held, (one) => one ? one.ids : []) } : {}), ...(start ? { start } : {}),
+      ...(first ? { shown: first } : {}) });
     draw();
   }
   function stop() {
-    clearTimeout(timer);
+    later(null);
     gradio.stop({ n: asked });
     asked += 1;
     sent = null;
@@ -123,13 +137,15 @@ function translationBox(root, gradio) {
   }
   function typed() {
     held = [];
-    flipped = -1;
-    words.forget();
+    told.textContent = "";
+    forgetChange();
     closeOthers();
-    clearTimeout(timer);
-    if (!text.value.trim()) { ask(); result = links = null; }
-    else if (live.checked) timer = setTimeout(ask, PAUSE);
-    draw();
+    later(live.checked ? ask : null);
+    if (!text.value.trim()) {
+      if (result) gradio.emptied();  // `links` stay: of the same translation they do not come twice
+      result = null;
+      ask();
+    } else draw();
   }
   text.addEventListener("input", (event) => { if (!event.isComposing) typed(); });
   text.addEventListener("compositionend", typed);
@@ -138,11 +154,13 @@ function translationBox(root, gradio) {
   });
 
   function flip({ texts, which }) {
-    if (Array.from(from.options).some((one) => one.value === "en")) { from.value = "en"; listTargets(); }
+    from.value = "en";
+    listTargets();
     text.value = texts[which];
-    askAfresh();
+    held = [];
+    ask();
     flipped = asked;
-    gradio.compare({ n: asked, texts, source: from.value || "en", target: to.value || "", ...(models.hidden ? {} : { model: models.value }) });
+    gradio.compare({ n: asked, texts, source: "en", target: to.value, ...(models.hidden ? {} : { model: models.value }), ...search.chosen() });
   }
 
   // --- answers
@@ -153,8 +171,9 @@ function translationBox(root, gradio) {
   gradio.watch("value", () => {
     const answer = gradio.props.value;
     if (!answer || answer.n !== asked) return;
+    answered = (sent ?? answered).trim();  // it may come twice
     sent = null;
-    [result, shown] = [answer, 0];  // `links` may be right already: of the same translation they do not come twice
+    [result, shown] = [answer, answer.first];  // `links` may be right already
     draw();
   });
   gradio.watch("links", () => { links = gradio.props.links; drawWords(); });
@@ -175,34 +194,38 @@ function translationBox(root, gradio) {
     const size = Array.from(text.value).length;
     count.textContent = `${counted(size)} / ${counted(about.characters)}`;
     count.dataset.over = tooLong();
-    if (tooLong()) told.textContent = `The text has ${counted(size)} characters; at most ${counted(about.characters)} are taken.`;
+    if (wrong()) told.textContent = wrong();
     clear.style.visibility = text.value ? "visible" : "hidden";
     halt.style.visibility = sent === null ? "hidden" : "visible";
     root.dataset.busy = sent !== null;
-    if (!keep) status.textContent = sent !== null ? "Translating…" : "";
-    copy.disabled = link.disabled = !current();
+    root.dataset.earlier = isEarlier();
+    if (!keep) status.textContent = sent !== null ? "Translating…" : isEarlier() && !timer ? "Of an earlier text" : "";
+    copy.disabled = !current();
+    link.disabled = !current() || result.shown[shown].link === null;
+    words.offer({ sentences: about.ready && model().pairs.some(([source, target]) => source === "en" && target === to.value) ? model().sentences : [],
+      language: named(to.value) });
     const auto = from.querySelector("[value=auto]");
     if (auto) auto.textContent = result && result.detected ? `${named(result.source)}, detected` : "Detect language";
     cut.textContent = !result || result.parts < 2 ? ""
       : `The text was cut into ${result.parts} parts, as long as the model knows sentences, and each translated for itself.`;
     drawUnknown();
-    heldTo.replaceChildren(...(held.length ? [`Begins as you chose: ${held.filter(Boolean).map((one) => `“${one.text}”`).join(", ")} `,
+    heldTo.replaceChildren(...(held.length ? [`Begins as you chose, which no link can hold: ${held.filter(Boolean).map((one) => `“${one.text}”`).join(", ")} `,
       make("button", { type: "button", class: "tr-quiet", onclick: () => askAfresh() }, "Let it choose again")] : []));
     drawAlternatives();
     drawWords();
   }
   function drawUnknown() {
-    const points = result ? Array.from(result.source_text) : [];
-    const words = result ? result.unknown.map(([start, end]) => points.slice(start, end).join("")) : [];
+    const words = result ? result.unknown_words : [];
     unknown.replaceChildren();
     if (!words.length) return;
-    const several = new Set(words).size > 1;
-    unknown.append(`Never seen in training: ${[...new Set(words)].join(", ")}. This model learnt from ${result.learnt}; what it `
-      + `writes for ${several ? "others" : "another"} is a guess. A broader model: `, make("code", {}, result.broader));
+    unknown.append(`Never seen in training: ${words.join(", ")}. This model learnt from ${result.learnt}; what it `
+      + `writes for ${words.length > 1 ? "others" : "another"} is a guess. A broader model: `, make("code", {}, result.broader));
   }
   function drawAlternatives() {
     const all = result ? result.hypotheses : [];
     others.hidden = othersAre.hidden = all.length < 2;
+    othersAre.textContent = result?.drawn ? "Draws, as they came; beside each the mean log-probability of a piece, and how probable the whole is"
+      : "Alternatives, by the mean log-probability of a piece; beside it how probable the whole is";
     others.replaceChildren(...(all.length < 2 ? [] : all.map((one, i) => make("li", {},
       make("button", { type: "button", class: "tr-other", dir: "auto", "aria-pressed": String(i === shown), onclick: () => choose(i) }, one.text),
       make("small", {}, `${one.score.toFixed(3)} · ${percent(Math.exp(one.log_prob))}`)))));
@@ -222,9 +245,10 @@ function translationBox(root, gradio) {
     const focused = out.contains(document.activeElement) ? document.activeElement.dataset.word : null;
     out.replaceChildren();
     out.lang = result ? result.target : "";
-    if (answer && !answer.finished) status.textContent = "Stopped at the model's limit of length: the end is missing.";
+    if (answer && !answer.finished && !isEarlier()) status.textContent = "Stopped at the model's limit of length: the end is missing.";
     if (answer) fillWords(out, answer.text, flat(parts, spans.target), (run, word) =>
-      make("span", { class: "tr-word", "data-word": word.key, role: "button", tabindex: word.key === "0.0" ? 0 : -1, "aria-haspopup": "dialog" }, run));
+      make("span", { class: "tr-word", "data-word": word.key, role: "button", tabindex: word.key === "0.0" ? 0 : -1, "aria-haspopup": "dialog",
+        "aria-disabled": isEarlier() && "true" }, run));
     if (focused) out.querySelector(`[data-word="${focused}"]`)?.focus();
     caption.textContent = !answer ? "" : !fits ? "Reading which word is which…"
       : parts.length ? `Point at a word: its counterparts light up. Which word is which, ${links.said}.` : links.said;
@@ -295,6 +319,7 @@ function translationBox(root, gradio) {
 
   // --- what else the model thought of at a word
   function openOthers(word) {
+    if (isEarlier()) return;  // they would begin a translation of another text
     const [part, number] = word.dataset.word.split(".").map(Number), { prefix, choices } = links.parts[part].others[number];
     const head = make("p", {}, "At “", make("b", {}, word.textContent), "” the model thought of; take one, and the rest ",
       links.parts.length > 1 ? "of this part " : "", "is translated anew:");
@@ -310,7 +335,7 @@ function translationBox(root, gradio) {
     pop.style.top = `${a.bottom - b.top + 6}px`;
     pop.style.left = `${Math.max(8, Math.min(a.left - b.left, b.width - pop.offsetWidth - 8))}px`;
     pop.returnTo = word.dataset.word;
-    pop.querySelector("button:not(:disabled)")?.focus();
+    (pop.querySelector("button:not(:disabled)") || pop).focus();
   }
   function closeOthers(back = false) {
     if (pop.hidden) return;
@@ -328,13 +353,12 @@ function translationBox(root, gradio) {
     if (event.key === "Escape") closeOthers(true);
     else if (buttons[next]) { event.preventDefault(); buttons[next].focus(); }
   });
+  pop.addEventListener("focusout", ({ relatedTarget: next }) => { if (next && !pop.contains(next)) closeOthers(); });
   document.addEventListener("pointerdown", (event) => { if (!pop.contains(event.target)) closeOthers(); });
 
   // --- taking away
   function copyText() { copied(copy, current().text); }
-  function copyLink() {
-    copied(link, addressOf({ text: result.source_text, ...(result.source ? { from: result.source, to: result.target } : {}) }));
-  }
+  function copyLink() { copied(link, linkTo(result.shown[shown])); }
 
   offer();
 }

@@ -7,10 +7,11 @@ import gradio as gr
 from seq2see.errors import UserError
 from seq2see.lens.files import to_json
 from seq2see.lens.show import to_html, view_data
-from seq2see.lens.trace import VIEWS
+from seq2see.lens.trace import VIEWS, Trace
 from seq2see.serve.service import Service
 from seq2see.serve.translator import Translator
 from seq2see.serve.ui.panels import Answer, Question, examined, read, told
+from seq2see.serve.ui.shown import Start
 
 LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
 
@@ -42,21 +43,28 @@ def _maps(translator: Translator, asked: MapsQuestion) -> dict[str, Any]:
     offered = _offered(asked)
     if asked.view not in offered:
         raise UserError(f"the text is too long for this view: {LONGEST_IN_ALL_VIEWS} characters at most")
-    data = view_data(asked.trace(translator, asked.view), **_said(translator, asked))
+    trace = asked.trace(translator, asked.view)
+    data = view_data(trace, **_said(translator, asked, trace))
     return data | {"offered": offered} if asked.view == "raw" else data["views"][asked.view]
 
 
 def take(translator: Translator, asked: PageQuestion) -> dict[str, Any]:
     """Everything as one file to keep."""
     trace = asked.trace(translator, *_offered(asked))
-    return {"text": to_html(trace, **_said(translator, asked)) if asked.form == "html" else to_json(trace)}
+    return {"text": to_html(trace, **_said(translator, asked, trace)) if asked.form == "html" else to_json(trace)}
 
 
 def _offered(asked: Question) -> list[str]:
     return list(VIEWS) if len(asked.chosen.text) <= LONGEST_IN_ALL_VIEWS else ["raw"]
 
 
-def _said(translator: Translator, asked: Question) -> dict[str, Any]:
+def _said(translator: Translator, asked: Question, trace: Trace) -> dict[str, Any]:
     start = asked.shown.start
     return {"unseen": asked.alone.translations(translator)[0].unknown_words, "roles": translator.roles,
-            **(start.model_dump() if start else {})}
+            **(start.model_dump() if start and _is_there(start, trace) else {})}
+
+
+def _is_there(start: Start, trace: Trace) -> bool:
+    """A link may name a map that this model has not."""
+    layers, heads = trace.maps(start.kind).shape[:2]
+    return (start.layer or 0) < layers and (start.head or 0) < heads

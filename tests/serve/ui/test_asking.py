@@ -6,8 +6,12 @@ from contextlib import aclosing
 import pytest
 
 from seq2see.serve.refusal import Refusal
-from seq2see.serve.ui.asking import MOST_WAITING, Line, Visits
+from seq2see.serve.service import Service
+from seq2see.serve.ui.asking import MOST_WAITING, Ask, Line, Visits
+from seq2see.serve.ui.learn_tab import Running, read_lessons
+from seq2see.serve.ui.one_word import SENTENCES, sentences
 from seq2see.serve.ui.shown import Part, Shown
+from seq2see.serve.ui.translate_tab import _link, _usual, about, asked_by_link
 
 
 def run(work):
@@ -151,3 +155,72 @@ def test_ids_outside_the_vocabulary_are_refused(translator):
     wrong = SHOWN.model_copy(update={"parts": (SHOWN.parts[0].model_copy(update={"ids": (10**6,)}),)})
     with pytest.raises(UserError, match="ids of pieces"):
         wrong.traces(translator)
+
+
+# --- links
+
+
+@pytest.fixture(scope="module")
+def two(translator):
+    service = Service({"one": translator, "two": translator})
+    yield service
+    service.close()
+
+
+SEARCHES = [
+    {"num_beams": 1}, {"num_beams": 5, "alternatives": 2},
+    {"temperature": 0.5, "top_k": 7, "top_p": 0.9, "seed": 3, "alternatives": 4},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SEARCHES)
+def test_a_link_says_what_was_asked_for(two, settings):
+    ask = Ask(n=1, text="The cat.", model="two", **settings)
+    said = _link(two, "two", ask, 1)
+    read = asked_by_link({"text": "The cat.", **{name: str(value) for name, value in said.items()}}, longest=100)
+    usual = settings == _usual(two, two.models["two"])
+    assert (read["model"], read["shown"], read["settings"]) == ("two", 1, {} if usual else settings)
+
+
+def test_a_link_says_no_more_than_it_must_and_none_leads_to_a_chosen_beginning(two, translator):
+    usual = _usual(two, translator)
+    alone = Service({"one": translator})
+    assert _link(alone, "one", Ask(n=1, text="a", **usual), 0) == {}
+    assert _link(two, "two", Ask(n=1, text="a", **usual), 0) == {"model": "two"}
+    assert _link(two, "two", Ask(n=1, text="a", prefix=((5,),)), 0) is None
+    alone.close()
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("num_beams", "0"), ("num_beams", "two"), ("temperature", "nan"), ("temperature", "1e9"), ("top_p", "-1"),
+    ("seed", "9" * 5_000), ("alternatives", ""), ("top_k", "1.5"),
+])
+def test_what_is_not_right_in_a_link_is_left_out(name, value):
+    asked = asked_by_link({"text": "a", name: value, "shown": "100", "look": "cross,-1,x"}, longest=10)
+    assert asked["settings"] == {} and asked["shown"] == 0
+    assert asked["start"] == {"kind": "cross", "layer": None, "head": None}
+
+
+# --- what is offered
+
+
+def test_one_word_is_changed_where_the_model_knows_the_words(translator):
+    class Knows:
+        def __init__(self, text):
+            self.words = None if text is None else frozenset(text.casefold().replace(".", "").split())
+
+        def seen_words(self, language):
+            return self.words
+
+    each = ["".join([before, " ".join(words), after]) for before, words, after in SENTENCES]
+    assert sentences(Knows(None)) == sentences(Knows(" ".join(each))) == list(SENTENCES)
+    assert sentences(Knows(each[1])) == [SENTENCES[1]]
+    assert sentences(Knows(each[1].replace("small", ""))) == []
+    service = Service({"tiny": translator})
+    assert about(service)["models"][0]["sentences"] == []
+    service.close()
+
+
+@pytest.mark.parametrize("ready", [False, True])
+def test_the_lessons_are_told_whether_there_is_a_model(tmp_path, ready):
+    assert read_lessons(tmp_path, Running([]), may_run=True, ready=ready)["ready"] is ready

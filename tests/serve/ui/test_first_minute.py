@@ -20,7 +20,7 @@ RECORD = {
 
 
 @pytest.fixture
-def learning(translator):
+def learning(translator, tmp_path):
     """A server whose model comes when `gate` opens; `told` is what is told until then."""
     gate, told = threading.Event(), {"state": "starting"}
 
@@ -28,7 +28,8 @@ def learning(translator):
         assert gate.wait(300)
         return translator
 
-    server = make_server({"tiny": load}, host="127.0.0.1", port=0, settings=ServerSettings(rate=0),
+    settings = ServerSettings(rate=0, lessons=str(tmp_path), run_lessons=True)
+    server = make_server({"tiny": load}, host="127.0.0.1", port=0, settings=settings,
                          learning=lambda: dict(told))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -86,6 +87,18 @@ def test_it_is_watched_learning_and_then_translates(open_tab, learning, translat
     again.locator("textarea.tr-text:not([disabled])").wait_for()
     again.wait_for_timeout(1500)
     assert again.locator(".ln").is_hidden() and not again.locator("textarea.tr-text").input_value()
+
+
+def test_the_lessons_are_offered_once_there_is_a_model(open_tab, learning):
+    server, gate, _ = learning
+    tab = open_tab(server.url)
+    tab.get_by_role("tab", name="Learn").click()
+    tab.get_by_text("which is not ready yet").wait_for()
+    button = tab.get_by_role("button", name="Run the lessons")
+    assert button.count() == 0
+    gate.set()
+    button.wait_for()
+    assert tab.get_by_text("which is not ready yet").count() == 0
 
 
 def test_while_the_page_is_built_browsers_are_shown_one_that_asks_again():

@@ -35,6 +35,7 @@ ASK = {"n": 1, "text": "The cat.", "source": "en", "target": "fr"}
     [
         ({"text": 3}, "text: "),
         ({"text": " "}, "no text"),
+        ({"text": "\x85\x1c"}, "no text"),
         ({"text": "x" * 6000}, "characters"),
         ({"text": "a" + "\u0301" * 100}, "too long"),
         ({"text": "a\ud800b"}, "Invalid JSON"),
@@ -49,22 +50,31 @@ ASK = {"n": 1, "text": "The cat.", "source": "en", "target": "fr"}
         ({"prefix": "Le"}, "prefix"),
         ({"model": "another"}, "no such model"),
         ({"start": {"layer": -1}}, "start.layer"),
+        ({"shown": 64}, "shown"),
         ({"more": 1}, "no such field"),
     ],
 )
 def test_a_question_is_checked(server, targets, capfd, change, told):
-    _, body = call(server, targets["ask"], event={**ASK, **change})
-    assert told in body, body[:300]
+    status, body = call(server, targets["ask"], event={**ASK, **change})
+    assert status == 200, "or the page waits for ever"
+    answer = json.loads(body)["data"][0]["props"]["told"]
+    assert told in answer["message"] and answer["n"] == ASK["n"]
     assert "Traceback" not in body + capfd.readouterr().err
 
 
 @pytest.mark.parametrize(("event", "sent"), [
-    ("ask", None), ("ask", "x"), ("stop", {"n": "1"}), ("choose", {"shown": {}}), ("compare", {"texts": ["a"]}),
+    ("stop", None), ("stop", "x"), ("stop", {"n": "1"}), ("choose", {"shown": {}}), ("compare", {"texts": ["a"]}),
     ("compare", {"n": 1, "texts": ["x" * 301, "y"], "source": "en", "target": "fr"}), ("look", {"text": 1}),
 ])
 def test_other_events_are_checked(server, targets, capfd, event, sent):
     status, body = call(server, targets[event], event=sent)
     assert status >= 400 and "Traceback" not in body + capfd.readouterr().err
+
+
+@pytest.mark.parametrize("sent", [None, "x", []])
+def test_what_is_no_question_is_refused(server, targets, sent):
+    status, body = call(server, targets["ask"], event=sent)
+    assert status == 200 and json.loads(body)["data"][0]["props"]["told"]["message"] == "Input should be an object"
 
 
 def test_a_good_question_is_answered(server, targets, translator):

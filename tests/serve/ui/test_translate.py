@@ -1,7 +1,9 @@
 """The tab Translate in a real browser: every value on the screen is the translator's or the lens's."""
 
 import contextlib
+import json
 import math
+import shutil
 import threading
 
 import pytest
@@ -12,7 +14,7 @@ from serving import running
 from seq2see import Translator
 from seq2see.lens.alignment import naive_choice
 from seq2see.lens.counterparts import counterparts, first_steps
-from seq2see.serve.ui import asking, translate_tab
+from seq2see.serve.ui import asking, one_word, translate_tab
 from seq2see.tokenizer import train_tokenizer
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
@@ -171,6 +173,60 @@ def test_a_choice_in_a_later_part_is_taken_and_stays_when_one_is_taken_in_anothe
     assert "prefix" not in sent[-1], "what was chosen in French begins nothing in German"
 
 
+@pytest.mark.parametrize("how", ["emptied by the button", "by hand"])
+def test_a_text_written_again_has_its_words_linked_again(page, how):
+    write(page, "The cat did not cross.")
+    if how == "by hand":
+        page.locator("textarea.tr-text").fill("")
+    else:
+        page.get_by_label("Clear the text").click()
+    page.get_by_role("tab", name="Look").click()
+    page.get_by_text("Translate a sentence first").wait_for()
+    page.get_by_role("tab", name="Translate").click()
+    write(page, "The cat did not cross.")
+    page.locator(".tr-out .tr-word").first.hover()
+    assert "↔" in page.locator(".tr-reading").inner_text()
+    page.get_by_role("tab", name="Look").click()
+    page.locator(".s2s-about").wait_for()
+
+
+@pytest.mark.parametrize("text", ["The box did not fit.", "The cat did not cross. Then", "x" * 5_001])
+def test_a_translation_of_an_earlier_text_says_so_and_offers_no_choices(page, text):
+    write(page, "The cat did not cross.")
+    page.get_by_label("while I type").uncheck()
+    page.locator("textarea.tr-text").fill(text)
+    page.locator(".tr-status", has_text="Of an earlier text").wait_for()
+    assert page.locator(".tr-out").evaluate("node => getComputedStyle(node).color") == "rgb(86, 99, 115)"
+    page.locator(".tr-out .tr-word").first.click(force=True)
+    assert page.locator(".tr-pop").is_hidden()
+    page.locator("textarea.tr-text").fill("The cat did not cross. ")
+    page.locator(".tr-out .tr-word").first.click()
+    assert page.locator(".tr-pop").is_visible() and "earlier" not in page.locator(".tr-status").inner_text()
+
+
+@pytest.mark.parametrize(("codes", "told"), [([0x85], "no text to translate"), ([84, 0xD83D], "half of a character")])
+def test_a_text_that_nothing_can_be_made_of_is_told_so(page, codes, told):
+    page.locator("textarea.tr-text").evaluate("""(node, codes) => {
+        node.value = String.fromCharCode(...codes);
+        node.dispatchEvent(new Event('input')); }""", codes)
+    page.locator(".tr-told", has_text=told).wait_for()
+    assert page.locator(".tr").get_attribute("data-busy") == "false" and not page.locator(".tr-status").inner_text()
+    page.locator("textarea.tr-text").fill("The cat.")
+    page.wait_for_function("document.querySelector('.tr-out').textContent")
+    assert not page.locator(".tr-told").inner_text()
+
+
+def test_the_choices_close_when_one_goes_elsewhere_and_by_escape_from_anywhere_in_them(page):
+    write(page, "The cat did not cross.")
+    for leave in (lambda: page.locator("#translate").focus(),
+                  lambda: (page.locator(".tr-pop p").click(), page.keyboard.press("Escape"))):
+        page.locator(".tr-out .tr-word").first.click()
+        page.locator(".tr-pop").wait_for()
+        leave()
+        assert page.locator(".tr-pop").is_hidden()
+    assert page.locator(".tr-out .tr-word:focus").count() == 1
+
+
 def test_escape_leaves_the_choices_and_comes_back_to_the_word(page):
     write(page, "The cat did not cross.")
     page.locator(".tr-out .tr-word").first.focus()
@@ -196,6 +252,20 @@ def test_alternatives_have_their_scores_and_one_of_them_can_be_looked_into(page,
     shows(page, result.hypotheses[2].text)
 
 
+def test_each_alternative_takes_a_beam_and_the_field_shows_it(page):
+    page.locator(".tr-how summary").click()
+    sent = asked(page)
+    page.locator("textarea.tr-text").fill("The cat.")
+    page.get_by_label("beam search").check()
+    page.locator(".tr-settings select").select_option("3")
+    beams = page.get_by_label("beams", exact=True)
+    beams.fill("2")
+    beams.press("Tab")
+    idle(page)
+    assert beams.input_value() == "3" and (sent[-1]["num_beams"], sent[-1]["alternatives"]) == (3, 3)
+    assert "by the mean log-probability" in page.locator(".tr").inner_text()
+
+
 def test_sampling_draws_with_its_settings(page):
     page.locator(".tr-how summary").click()
     sent = asked(page)
@@ -209,6 +279,7 @@ def test_sampling_draws_with_its_settings(page):
     last = sent[-1]
     assert {name: last[name] for name in ("temperature", "top_k", "top_p", "seed")} == {
         "temperature": 0.5, "top_k": 7, "top_p": 0.9, "seed": 1}
+    page.get_by_text("Draws, as they came").wait_for()
     page.get_by_label("greedy").check()
     idle(page)
     assert sent[-1]["num_beams"] == 1 and "temperature" not in sent[-1]
@@ -220,6 +291,9 @@ def test_words_never_seen_are_marked_with_what_was_learnt_and_what_to_serve(page
     assert "Never seen in training: zebra." in told and "5 English words" in told
     assert "seq2see serve Helsinki-NLP/opus-mt-en-" in told
     assert page.locator(".tr-mirror [data-unseen]").all_inner_texts() == ["zebra"]
+    write(page, "The \u202ezebra\u200b.")
+    told = page.locator(".tr-unknown").inner_text()
+    assert r"\u202e" in told and "\u202e" not in told, "nobody would see it"
     write(page, "The cat.")
     assert not page.locator(".tr-unknown").inner_text()
 
@@ -278,6 +352,64 @@ def test_the_language_is_detected_and_the_two_are_swapped(open_tab, both_ways):
         shows(tab, both_ways(before, source="fr", target="en").text)
 
 
+def copy_link(tab, *, within=".tr"):
+    """What the button Link leaves on the clipboard."""
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.locator(within).get_by_text("Link", exact=True).click()
+    tab.locator(within).get_by_text("Copied", exact=True).wait_for()
+    return tab.evaluate("navigator.clipboard.readText()")
+
+
+@pytest.fixture(scope="module")
+def two_models(translator, both_ways):
+    with running({"tiny": lambda: translator, "both": lambda: both_ways}, page=True) as made:
+        yield made
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam search", "sampling"])
+def test_a_link_leads_to_the_very_translation(open_tab, two_models, both_ways, way):
+    tab = open_tab(two_models.url)
+    tab.get_by_label("Model", exact=True).select_option("both")
+    tab.get_by_label("From", exact=True).select_option("en")
+    tab.locator(".tr-how summary").click()
+    tab.get_by_label(way).check()
+    if way == "sampling":
+        tab.get_by_label("temperature").fill("1.5")
+        tab.get_by_role("button", name="Draw again").click()
+    write(tab, "The cat did not cross the street.")
+    if way != "greedy":
+        tab.locator(".tr-other").nth(1).click()
+    other = open_tab(copy_link(tab))
+    shows(other, read_out(tab))
+    assert other.get_by_label("Model", exact=True).input_value() == "both"
+    assert other.get_by_label(way).is_checked()
+    chosen = other.locator(".tr-other[aria-pressed=true]").all_inner_texts()
+    assert chosen == ([] if way == "greedy" else [read_out(tab)])
+    if way == "sampling":
+        tab.get_by_role("tab", name="Look").click()
+        tab.locator(".s2s-about").wait_for()
+        mapped = open_tab(copy_link(tab, within=".s2s-away"))
+        mapped.locator(".s2s-about").wait_for()
+        assert mapped.locator(".s2s-facts").inner_text() == tab.locator(".s2s-facts").inner_text()
+
+
+def test_no_link_is_copied_of_a_beginning_that_was_chosen(page):
+    write(page, "The cat did not cross.")
+    page.locator(".tr-out .tr-word").last.click()
+    page.locator(".tr-pop button:not([disabled])").nth(1).click()
+    page.locator(".tr-held", has_text="no link can hold").wait_for()
+    page.wait_for_function("document.querySelector('.tr').dataset.busy === 'false'")
+    assert page.get_by_label("Copy a link to this translation").is_disabled()
+    page.get_by_role("tab", name="Look").click()
+    page.locator(".s2s-away").get_by_role("button", name="Link").click()
+    page.locator(".s2s-away", has_text="Not with a beginning").wait_for()
+
+
+def test_a_map_that_is_not_there_is_the_usual_one(open_tab, server):
+    tab = open_tab(f"{server.url}/ui/?text=The+cat.&from=en&to=fr&look=cross,99,99")
+    tab.locator(".s2s-about", has_text="Cross-attention").wait_for()
+
+
 def test_copying(page, translator):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     write(page, "The cat.")
@@ -330,7 +462,60 @@ def test_text_never_runs_as_code(open_tab, server, where):
     assert tab.locator(".tr img, .tr script").count() == 0
 
 
-def test_one_word_changed_shows_both_translations_and_what_moved(page, translator):
+@pytest.fixture(scope="module")
+def knowing(folder, tmp_path_factory):
+    """The tiny model, as if it knew the words of the sentences that differ in one; and its page."""
+    run = tmp_path_factory.mktemp("knowing") / "run"
+    shutil.copytree(folder, run)
+    texts = "".join("".join([before, " ".join(words), after]) + " " for before, words, after in one_word.SENTENCES)
+    words = sorted(set(texts.casefold().replace(".", "").split()))
+    (run / "seen_words.json").write_text(json.dumps({"en": words}), encoding="utf-8")
+    translator = Translator.from_pretrained(run, engine="torch")
+    with running({"tiny": lambda: translator, "both": lambda: translator}, page=True) as server:
+        yield server, translator
+
+
+def changed_by(tab, act):
+    """Whether what one changed word did is still shown after this."""
+    tab.locator(".ow-words button").first.click()
+    tab.locator(".ow-result").wait_for()
+    act()
+    return tab.locator(".ow-result").is_visible() or tab.locator(".ow-words [aria-pressed=true]").count() > 0
+
+
+def test_what_one_word_changed_is_forgotten_with_what_it_was_asked_for_with(open_tab, knowing):
+    tab = open_tab(knowing[0].url)
+    tab.locator(".tr-how summary").click()
+    heading = tab.locator(".ow h3")
+    assert "the French for it" in heading.inner_text()
+    for act in (lambda: tab.get_by_label("To", exact=True).select_option("de"),
+                lambda: tab.get_by_label("beam search").check(), lambda: tab.get_by_label("greedy").check(),
+                lambda: tab.get_by_label("Model", exact=True).select_option("both"),
+                lambda: tab.locator("textarea.tr-text").fill("The cat.")):
+        assert not changed_by(tab, act)
+    assert "the German for it" in heading.inner_text()
+
+
+def test_one_word_is_changed_under_the_search_of_the_box(open_tab, knowing):
+    server, translator = knowing
+    tab, sent = open_tab(server.url), []
+    tab.on("request", lambda one: "/queue/join" in one.url and sent.append(one.post_data_json.get("event_data")))
+    tab.locator(".tr-how summary").click()
+    tab.get_by_label("greedy").check()
+    tab.locator(".ow-words button").first.click()
+    tab.locator(".ow-target").first.wait_for()
+    assert [one["num_beams"] for one in sent if one and "texts" in one] == [1]
+    assert tab.locator(".ow-target").first.inner_text() == translator(
+        "The goat chased the wolf because it was hungry.", num_beams=1).text
+
+
+def test_one_word_is_not_changed_of_sentences_that_the_model_does_not_know(page):
+    assert page.locator(".ow").is_hidden()
+
+
+def test_one_word_changed_shows_both_translations_and_what_moved(open_tab, knowing):
+    server, translator = knowing
+    page = open_tab(server.url)
     page.locator(".ow-words button").first.click()
     page.locator(".ow-result").wait_for()
     texts = ["The goat chased the wolf because it was hungry.", "The goat fled from the wolf because it was hungry."]
@@ -391,8 +576,8 @@ def test_in_the_queue_one_is_told_where_one_stands_and_may_leave_it(open_tab, tr
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(open_tab, server, scheme):
-    tab = open_tab(server.url, color_scheme=scheme)
+def test_everybody_can_use_it(open_tab, knowing, scheme):
+    tab = open_tab(knowing[0].url, color_scheme=scheme)
     tab.locator(".tr-how summary").click()
     tab.get_by_label("beam search").check()
     write(tab, "The zebra did not cross. The box did not fit.")
@@ -400,6 +585,10 @@ def test_everybody_can_use_it(open_tab, server, scheme):
     tab.locator(".ow-moves button").first.wait_for()
     tab.wait_for_function("document.querySelector('.tr-caption').textContent.startsWith('Point')")
     tab.locator(".tr-out .tr-word").first.click()
+    assert violations(tab) == []
+    tab.get_by_label("while I type").uncheck()
+    tab.locator("textarea.tr-text").fill("The cat.")
+    tab.locator(".tr-status", has_text="Of an earlier text").wait_for()
     assert violations(tab) == []
 
 

@@ -40,6 +40,12 @@ def test_a_call_is_checked_and_refused_in_one_line(url, shown, capfd, name, valu
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("start", [{"layer": 99, "head": 0}, {"layer": 0, "head": 99}, {"kind": "encoder", "layer": 9}])
+def test_instead_of_a_map_that_is_not_there_comes_the_usual_one(url, shown, start):
+    usual = call(url, "maps", {"shown": shown.plain()})[1]["start"]
+    assert call(url, "maps", {"shown": shown.plain() | {"start": start}})[1]["start"] == usual
+
+
 def test_ids_that_are_no_pieces_are_refused(url, shown):
     part = shown.plain()["parts"][0] | {"ids": [10**6]}
     _, answer = call(url, "maps", {"shown": shown.plain() | {"parts": [part]}})
