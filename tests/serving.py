@@ -70,6 +70,9 @@ class Stub:
     def engine(self):
         return self
 
+    def seen_words(self, language):
+        return None
+
     def __call__(self, text, **settings):
         [job] = self.prepare([text], **settings)
         return self.finish(job, [self._one(ids) for ids, _ in job.work])

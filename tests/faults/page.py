@@ -176,7 +176,7 @@ FAULTS = [
         "serve/ui/components/translation.js",
         "...(first ? { shown: first } : {})",
         "...{}",
-        tests="-m browser tests/serve/ui/test_translate.py -k very_translation",
+        tests="-m browser tests/serve/ui/test_links.py -k very_translation",
     ),
     Fault(
         "page: a link to a chosen beginning",
@@ -218,14 +218,14 @@ FAULTS = [
         "serve/ui/components/translation.js",
         "changed: () => { forgetChange(); ask(); }",
         "changed: () => ask()",
-        tests="-m browser tests/serve/ui/test_translate.py -k forgotten_with",
+        tests="-m browser tests/serve/ui/test_one_word.py -k forgotten_with",
     ),
     Fault(
         "page: one word is changed under another search",
         "serve/ui/components/translation.js",
         " : { model: models.value }), ...search.chosen() });",
         " : { model: models.value }) });",
-        tests="-m browser tests/serve/ui/test_translate.py -k search_of_the_box",
+        tests="-m browser tests/serve/ui/test_one_word.py -k search_of_the_box",
     ),
     Fault(
         "page: a model is asked for words it does not know",

@@ -1,7 +1,15 @@
 """A page in a browser, from which no request may go elsewhere; every test that drives one is marked `browser`."""
 
+import json
+import shutil
+
 import pytest
+import tiny
 from serving import running
+
+from seq2see import Translator
+from seq2see.serve.ui import one_word
+from seq2see.tokenizer import train_tokenizer
 
 
 def pytest_collection_modifyitems(items):
@@ -45,3 +53,24 @@ def open_tab(browser):
 @pytest.fixture
 def page(open_tab, server):
     return open_tab(server.url)
+
+
+@pytest.fixture(scope="module")
+def both_ways():
+    """English to French and French to English."""
+    model, _ = tiny.seq2see()
+    model.config.language_pairs = [["en", "fr"], ["fr", "en"]]
+    return Translator(model, train_tokenizer(tiny.SENTENCES * 4, vocab_size=400, languages=["en", "fr"]), name="both")
+
+
+@pytest.fixture(scope="module")
+def knowing(folder, tmp_path_factory):
+    """The tiny model, as if it knew the words of the sentences that differ in one; and its page."""
+    run = tmp_path_factory.mktemp("knowing") / "run"
+    shutil.copytree(folder, run)
+    texts = "".join("".join([before, " ".join(words), after]) + " " for before, words, after in one_word.SENTENCES)
+    words = sorted(set(texts.casefold().replace(".", "").split()))
+    (run / "seen_words.json").write_text(json.dumps({"en": words}), encoding="utf-8")
+    translator = Translator.from_pretrained(run, engine="torch")
+    with running({"tiny": lambda: translator, "both": lambda: translator}, page=True) as server:
+        yield server, translator

@@ -1,59 +1,19 @@
 """The tab Translate in a real browser: every value on the screen is the translator's or the lens's."""
 
 import contextlib
-import json
 import math
-import shutil
 import threading
 
 import pytest
-import tiny
 from accessibility import violations
 from serving import running
+from translating import asked, idle, read_out, shows, write
 
-from seq2see import Translator
 from seq2see.lens.alignment import naive_choice
 from seq2see.lens.counterparts import counterparts, first_steps
-from seq2see.serve.ui import asking, one_word, translate_tab
-from seq2see.tokenizer import train_tokenizer
+from seq2see.serve.ui import asking, translate_tab
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
-
-
-def write(tab, text, *, key="Control+Enter"):
-    """Have a text translated, and its words linked."""
-    tab.locator("textarea.tr-text").fill(text)
-    tab.keyboard.press(key) if key else tab.locator("#translate").click()
-    tab.wait_for_function("""text => {
-        const caption = document.querySelector('.tr-caption').textContent;
-        return document.querySelector('.tr').dataset.busy === 'false' && caption && !caption.startsWith('Reading')
-            && document.querySelector('textarea.tr-text').value === text; }""", arg=text)
-
-
-def idle(tab):
-    tab.wait_for_function("document.querySelector('.tr').dataset.busy === 'false'")
-
-
-def shows(tab, text):
-    tab.wait_for_function("text => document.querySelector('.tr-out').textContent === text", arg=text)
-
-
-def read_out(tab):
-    return tab.locator(".tr-out").inner_text()
-
-
-def asked(tab):
-    """What the page sends, from now on: the data of each question."""
-    sent = []
-
-    def note(request):
-        if "/queue/join" in request.url:
-            data = request.post_data_json.get("event_data")
-            if isinstance(data, dict) and "text" in data:
-                sent.append(data)
-
-    tab.on("request", note)
-    return sent
 
 
 @pytest.mark.parametrize("key", [None, "Control+Enter", "Meta+Enter"])
@@ -329,14 +289,6 @@ def test_another_language_translates_at_once(page, translator):
     assert page.get_by_label("Swap the languages").is_disabled(), "German to English is not served"
 
 
-@pytest.fixture(scope="module")
-def both_ways():
-    """English to French and French to English."""
-    model, _ = tiny.seq2see()
-    model.config.language_pairs = [["en", "fr"], ["fr", "en"]]
-    return Translator(model, train_tokenizer(tiny.SENTENCES * 4, vocab_size=400, languages=["en", "fr"]), name="both")
-
-
 def test_the_language_is_detected_and_the_two_are_swapped(open_tab, both_ways):
     with running({"both": lambda: both_ways}, page=True) as server:
         tab = open_tab(server.url)
@@ -352,64 +304,6 @@ def test_the_language_is_detected_and_the_two_are_swapped(open_tab, both_ways):
         shows(tab, both_ways(before, source="fr", target="en").text)
 
 
-def copy_link(tab, *, within=".tr"):
-    """What the button Link leaves on the clipboard."""
-    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab.locator(within).get_by_text("Link", exact=True).click()
-    tab.locator(within).get_by_text("Copied", exact=True).wait_for()
-    return tab.evaluate("navigator.clipboard.readText()")
-
-
-@pytest.fixture(scope="module")
-def two_models(translator, both_ways):
-    with running({"tiny": lambda: translator, "both": lambda: both_ways}, page=True) as made:
-        yield made
-
-
-@pytest.mark.parametrize("way", ["greedy", "beam search", "sampling"])
-def test_a_link_leads_to_the_very_translation(open_tab, two_models, both_ways, way):
-    tab = open_tab(two_models.url)
-    tab.get_by_label("Model", exact=True).select_option("both")
-    tab.get_by_label("From", exact=True).select_option("en")
-    tab.locator(".tr-how summary").click()
-    tab.get_by_label(way).check()
-    if way == "sampling":
-        tab.get_by_label("temperature").fill("1.5")
-        tab.get_by_role("button", name="Draw again").click()
-    write(tab, "The cat did not cross the street.")
-    if way != "greedy":
-        tab.locator(".tr-other").nth(1).click()
-    other = open_tab(copy_link(tab))
-    shows(other, read_out(tab))
-    assert other.get_by_label("Model", exact=True).input_value() == "both"
-    assert other.get_by_label(way).is_checked()
-    chosen = other.locator(".tr-other[aria-pressed=true]").all_inner_texts()
-    assert chosen == ([] if way == "greedy" else [read_out(tab)])
-    if way == "sampling":
-        tab.get_by_role("tab", name="Look").click()
-        tab.locator(".s2s-about").wait_for()
-        mapped = open_tab(copy_link(tab, within=".s2s-away"))
-        mapped.locator(".s2s-about").wait_for()
-        assert mapped.locator(".s2s-facts").inner_text() == tab.locator(".s2s-facts").inner_text()
-
-
-def test_no_link_is_copied_of_a_beginning_that_was_chosen(page):
-    write(page, "The cat did not cross.")
-    page.locator(".tr-out .tr-word").last.click()
-    page.locator(".tr-pop button:not([disabled])").nth(1).click()
-    page.locator(".tr-held", has_text="no link can hold").wait_for()
-    page.wait_for_function("document.querySelector('.tr').dataset.busy === 'false'")
-    assert page.get_by_label("Copy a link to this translation").is_disabled()
-    page.get_by_role("tab", name="Look").click()
-    page.locator(".s2s-away").get_by_role("button", name="Link").click()
-    page.locator(".s2s-away", has_text="Not with a beginning").wait_for()
-
-
-def test_a_map_that_is_not_there_is_the_usual_one(open_tab, server):
-    tab = open_tab(f"{server.url}/ui/?text=The+cat.&from=en&to=fr&look=cross,99,99")
-    tab.locator(".s2s-about", has_text="Cross-attention").wait_for()
-
-
 def test_copying(page, translator):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     write(page, "The cat.")
@@ -421,26 +315,6 @@ def test_copying(page, translator):
                            ".filter(one => one.textContent === 'Copied').length")
     link = page.evaluate("navigator.clipboard.readText()")
     assert "?text=The+cat.&from=en&to=" in link
-
-
-def test_a_link_is_translated_at_once(open_tab, server, translator):
-    tab = open_tab(f"{server.url}/ui/?text=The%20cat.&from=en&to=de")
-    shows(tab, translator("The cat.", target="de").text)
-    assert tab.locator("textarea.tr-text").input_value() == "The cat."
-
-
-def test_a_link_to_a_map_opens_it_and_look_gives_such_a_link(open_tab, server):
-    tab = open_tab(f"{server.url}/ui/?text=The%20cat.&from=en&to=fr&look=encoder,0,1")
-    tab.get_by_role("tab", name="Look", selected=True).wait_for()
-    tab.locator(".s2s-about", has_text="Encoder, layer 0, head 1").wait_for()
-    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab.get_by_role("button", name="Decoder, layer 1, head 0").click()
-    tab.locator(".s2s-away").get_by_role("button", name="Link").click()
-    tab.locator(".s2s-away").get_by_role("button", name="Copied").wait_for()
-    link = tab.evaluate("navigator.clipboard.readText()")
-    assert link.startswith(f"{server.url}/ui") and "?text=The+cat.&from=en&to=fr&" in link
-    again = open_tab(link)
-    again.locator(".s2s-about", has_text="Decoder, layer 1, head 0").wait_for()
 
 
 @pytest.mark.parametrize("where", ["text", "link"])
@@ -460,78 +334,6 @@ def test_text_never_runs_as_code(open_tab, server, where):
         tab.locator(".tr-out .tr-word").first.click()
     assert tab.evaluate("window.hit") is None
     assert tab.locator(".tr img, .tr script").count() == 0
-
-
-@pytest.fixture(scope="module")
-def knowing(folder, tmp_path_factory):
-    """The tiny model, as if it knew the words of the sentences that differ in one; and its page."""
-    run = tmp_path_factory.mktemp("knowing") / "run"
-    shutil.copytree(folder, run)
-    texts = "".join("".join([before, " ".join(words), after]) + " " for before, words, after in one_word.SENTENCES)
-    words = sorted(set(texts.casefold().replace(".", "").split()))
-    (run / "seen_words.json").write_text(json.dumps({"en": words}), encoding="utf-8")
-    translator = Translator.from_pretrained(run, engine="torch")
-    with running({"tiny": lambda: translator, "both": lambda: translator}, page=True) as server:
-        yield server, translator
-
-
-def changed_by(tab, act):
-    """Whether what one changed word did is still shown after this."""
-    tab.locator(".ow-words button").first.click()
-    tab.locator(".ow-result").wait_for()
-    act()
-    return tab.locator(".ow-result").is_visible() or tab.locator(".ow-words [aria-pressed=true]").count() > 0
-
-
-def test_what_one_word_changed_is_forgotten_with_what_it_was_asked_for_with(open_tab, knowing):
-    tab = open_tab(knowing[0].url)
-    tab.locator(".tr-how summary").click()
-    heading = tab.locator(".ow h3")
-    assert "the French for it" in heading.inner_text()
-    for act in (lambda: tab.get_by_label("To", exact=True).select_option("de"),
-                lambda: tab.get_by_label("beam search").check(), lambda: tab.get_by_label("greedy").check(),
-                lambda: tab.get_by_label("Model", exact=True).select_option("both"),
-                lambda: tab.locator("textarea.tr-text").fill("The cat.")):
-        assert not changed_by(tab, act)
-    assert "the German for it" in heading.inner_text()
-
-
-def test_one_word_is_changed_under_the_search_of_the_box(open_tab, knowing):
-    server, translator = knowing
-    tab, sent = open_tab(server.url), []
-    tab.on("request", lambda one: "/queue/join" in one.url and sent.append(one.post_data_json.get("event_data")))
-    tab.locator(".tr-how summary").click()
-    tab.get_by_label("greedy").check()
-    tab.locator(".ow-words button").first.click()
-    tab.locator(".ow-target").first.wait_for()
-    assert [one["num_beams"] for one in sent if one and "texts" in one] == [1]
-    assert tab.locator(".ow-target").first.inner_text() == translator(
-        "The goat chased the wolf because it was hungry.", num_beams=1).text
-
-
-def test_one_word_is_not_changed_of_sentences_that_the_model_does_not_know(page):
-    assert page.locator(".ow").is_hidden()
-
-
-def test_one_word_changed_shows_both_translations_and_what_moved(open_tab, knowing):
-    server, translator = knowing
-    page = open_tab(server.url)
-    page.locator(".ow-words button").first.click()
-    page.locator(".ow-result").wait_for()
-    texts = ["The goat chased the wolf because it was hungry.", "The goat fled from the wolf because it was hungry."]
-    assert page.locator(".ow-source").all_inner_texts() == texts
-    usual = [translator(text) for text in texts]
-    assert page.locator(".ow-target").all_inner_texts() == [one.text for one in usual]
-    assert "chased" in page.locator(".ow-source mark").first.inner_text()
-    assert page.locator("textarea.tr-text").input_value() == texts[0]
-    from seq2see.lens.moved import moves
-
-    found = moves(*(translator.look(one)[0] for one in usual))
-    first = page.locator(".ow-moves button").first.inner_text()
-    assert f"layer {found[0].layer}, head {found[0].head}" in first
-    assert page.locator(".ow-moves button").count() == len(found)
-    page.locator(".ow-words button").nth(1).click()
-    assert page.locator("textarea.tr-text").input_value() == texts[1]
 
 
 def test_beyond_an_emoji_words_are_in_their_places(page):
