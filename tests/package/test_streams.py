@@ -74,8 +74,8 @@ def test_a_closed_stream_is_nothing_to_fail_at(closed: str) -> None:
 
 @posix
 @pytest.mark.parametrize("before", ["", "PYTHONUNBUFFERED=1"])
-def test_results_that_a_closed_stdout_would_lose_are_an_error(before: str, folder: Path) -> None:
-    done = shell(f"echo 'The cat.' | {before} $SEQ2SEE translate {folder} --engine torch >&-")
+def test_results_that_a_closed_stdout_would_lose_are_an_error(before: str) -> None:
+    done = shell(f"{before} $SEQ2SEE env >&-")
     assert (done.returncode, done.stderr) == (1, "seq2see: error: standard output is closed\n")
 
 

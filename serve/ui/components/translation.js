@@ -99,7 +99,7 @@ function translationBox(root, gradio) {
   const isEarlier = () => Boolean(result) && text.value.trim() !== answered;  // than what is in the box now
   const tooLong = () => Array.from(text.value).length > about.characters;
   const wrong = () => tooLong() ? `The text has ${counted(Array.from(text.value).length)} characters; at most ${counted(about.characters)} are taken.`
-    : text.value.isWellFormed() ? "" : "The text has half of a character in it (a lone surrogate), which nothing can be made of: delete it, or paste the text anew.";
+    : text.value.isWellFormed?.() ?? true ? "" : "The text has half of a character in it (a lone surrogate), which nothing can be made of: delete it, or paste the text anew.";
   function later(work) {
     clearTimeout(timer);
     timer = work ? setTimeout(work, PAUSE) : 0;
