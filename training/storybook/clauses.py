@@ -126,7 +126,8 @@ def conjoined(phrases: list[NounPhrase]) -> NounPhrase:
         en, fr = en + phrase.en, fr + phrase.fr
     gender = "f" if all(phrase.gender == "f" for phrase in phrases) else "m"
     combinations = frozenset[tuple[str, ...]]().union(*(phrase.combinations for phrase in phrases))
-    return NounPhrase(en, fr, combinations, phrases[0].head, None, gender, True)
+    nouns = tuple(phrase.noun for phrase in phrases if phrase.noun)
+    return NounPhrase(en, fr, combinations, phrases[0].head, None, gender, True, listed=nouns)
 
 
 def pronoun(stands_for: NounPhrase, role: str) -> NounPhrase:
@@ -291,10 +292,12 @@ def _negate(helpers: list[Token], no: frozenset[int], *, short: bool) -> None:
 
 
 def _prepositions(pair: tuple[str, str], main: frozenset[int]) -> tuple[list[Token], list[Token]]:
-    """A preposition that only one language has belongs to the verb."""
+    """A preposition that only one language has belongs to the verb, and so does *way* of *gave way under*."""
     en, fr = pair[0].split(), pair[1].split()
     ids = new_id() if en and fr else main
-    return [Token(word, ids) for word in en], [Token(word, ids) for word in fr]
+    of_verb = max(len(en) - len(fr), 0)
+    english = [Token(word, main if i < of_verb else ids) for i, word in enumerate(en)]
+    return english, [Token(word, ids) for word in fr]
 
 
 def clause(
@@ -346,7 +349,15 @@ def clause(
 def _combination(
     subject: NounPhrase, verb: Verb | SetVerb, object_: NounPhrase | None, second: NounPhrase | None
 ) -> frozenset[tuple[str, ...]]:
-    """The pair of nouns with the group of the verb: subject and object; of three nouns, the two that could be *it*."""
-    pair = (object_, second) if verb.group == "pour" else (subject, second or object_)
-    nouns = sorted(phrase.noun.en for phrase in pair if phrase is not None and phrase.noun is not None)
-    return frozenset({("pair", verb.group, *nouns)}) if len(nouns) == 2 else frozenset()
+    """The pair of nouns with the group of the verb: subject and object; of three nouns, the two that could be *it*.
+
+    A list makes one for each noun in it.
+    """
+    ones, others = (object_, second) if verb.group == "pour" else (subject, second or object_)
+    return frozenset(
+        ("pair", verb.group, *sorted((one.en, other.en))) for one in _nouns(ones) for other in _nouns(others)
+    )
+
+
+def _nouns(phrase: NounPhrase | None) -> tuple[Noun, ...]:
+    return () if phrase is None else (phrase.noun,) if phrase.noun else phrase.listed

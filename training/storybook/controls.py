@@ -11,7 +11,7 @@ from random import Random
 from .clauses import Form, clause, object_pronoun, pronoun
 from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
-from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, Description, Predicate, describe, draw_pair, was
+from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, HUNGRY, Description, Predicate, describe, draw_pair, was
 from .verbs import VERBS, Verb, verbs
 
 _TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))
@@ -34,9 +34,13 @@ _WEARY = was("tired fatigué", "weak faible", "lazy paresseux", "sick malade", d
 EASY = (
     Easy(
         VERBS["cross", "cross"], True,
-        pick("street road river bridge field valley forest garden park meadow lake"),
+        pick("street road field valley forest garden park meadow"),
         (*_WEARY, *was("shy timide", degrees=_TOO)),
         (*was("wide large", "wide large", "dark sombre", degrees=_TOO), *was("flooded inondé")),
+    ),
+    Easy(
+        VERBS["cross", "cross"], True, pick("river lake bridge"),
+        (*_WEARY, *was("shy timide", degrees=_TOO)), was("dangerous dangereux", degrees=_TOO),
     ),
     Easy(
         VERBS["cross", "enter"], True,
@@ -47,16 +51,16 @@ EASY = (
     Easy(
         VERBS["cross", "leave"], False,
         pick("forest garden village market island meadow house castle barn school"),
-        was("hungry affamé", "sad triste", "curious curieux", degrees=(None, *DEGREES)),
+        (*HUNGRY, *was("sad triste", "curious curieux", degrees=(None, *DEGREES))),
         (*was("empty vide", "on-fire en-feu"), *was("dark sombre", degrees=_TOO)),
     ),
     Easy(
         VERBS["goods", "carry"], True, _LOADS, _WEARY,
-        (*was("heavy lourd", "heavy lourd", "wide large", degrees=_TOO), *was("made-of-stone en-pierre")),
+        (*was("heavy lourd", "heavy lourd", "wide large", degrees=_TOO), *was("made+of-stone en-pierre")),
     ),
     Easy(
         VERBS["goods", "lift"], True, (*_LOADS, *pick("cart boat")), _WEARY,
-        (*was("heavy lourd", "heavy lourd", degrees=_TOO), *was("made-of-iron en-fer")),
+        (*was("heavy lourd", "heavy lourd", degrees=_TOO), *was("made+of-iron en-fer")),
     ),
 )  # fmt: skip
 
@@ -156,7 +160,7 @@ _MANY = ("ear", "paw", "tooth")
 _OWNED = (  # whose, what, verbs
     (_PAWED, pick("ear paw tail nose tooth"), verbs("goods", "show, hide")),
     (_HOOFED, pick("ear neck tail head tooth"), verbs("goods", "show, hide")),
-    (_PAWED + _HOOFED, pick("ear tail nose tooth"), verbs("meet", "look at")),
+    (_PAWED, pick("paw tail"), verbs("meet", "look at")),
     (_BIRDS, pick("nest egg feather"), verbs("meet", "look for, find, look at, watch, see")),
     (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("goods", "lose, show, hide, eat")),
     (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("meet", "look for, find")),
@@ -206,7 +210,7 @@ def number(rng: Random, split: str) -> StoryPair:
 
 _ALONE = (
     (verbs("alone", "sleep, rest, stop, stay"), (*_WEARY, *was("wounded blessé"))),
-    (verbs("alone", "eat"), was("hungry affamé", "greedy gourmand", degrees=(None, *DEGREES))),
+    (verbs("alone", "eat"), (*HUNGRY, *was("greedy gourmand", degrees=(None, *DEGREES)))),
     (verbs("alone", "leave, return, run"), CHASE.predicates),
     (verbs("alone", "hide, stay"), CHASE.turned_predicates),
 )

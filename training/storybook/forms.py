@@ -118,7 +118,7 @@ def joined(rng: Random, split: str) -> Phrase:
     draw = rng.random()
     if draw < 0.2:
         during = event(rng, split, form=Form("progressive"), lasting=True, first=False)
-        slots = {"A": event(rng, split, form=Form()), "B": during}
+        slots = {"A": event(rng, split, form=Form(), timed=True), "B": during}
         return compose("$A while/1 $B ./2", "$A pendant/1 que/1 $B ./2", slots)
     if draw < 0.3:
         weather = rng.choice((("rains", "pleut"), ("snows", "neige")))

@@ -24,28 +24,30 @@ cost an arm and a leg: The |car |cost |an arm and a leg|.
 = La |voiture |a coûté |les yeux de la tête|.
 ; The |statue |lost |an |arm |and |a |leg|. = La |statue |a perdu |un |bras |et |une |jambe|.
 let the cat out of the bag: Emma |let the cat out of the bag|. = Emma |a vendu la mèche|.
-; Emma |let |3:the cat |2:out |of the |bag |in |the |kitchen|.
-= Emma |a laissé |2:sortir |3:le chat |du |sac |dans |la |cuisine|.
+; Emma |let |3:the |8:cat |2:out |of the |bag |in |the |kitchen|.
+= Emma |a laissé |2:sortir |3:le |8:chat |du |sac |dans |la |cuisine|.
 butterflies in the stomach: Marie |had |butterflies in her stomach |before |the |exam|.
 = Marie |avait |le trac |avant |l'|examen|.
 ; The |frog |had |butterflies |in |its |stomach|.
 = La |grenouille |avait |des papillons |dans |le |ventre|.
-in hot water: Paul |is |in hot water |with |his |father|.
-= Paul |est |dans le pétrin |avec |son |père|.
+in hot water: Paul |is |3:in hot water |4:again|.
+= Paul |est |4:encore |3:dans le pétrin|.
 ; The |egg |is |in |the |6:hot |7:water|. = L'|œuf |est |dans |l'|7:eau |6:chaude|.
-give a hand: Tom |gave |4:the farmer |3:a hand|. = Tom |a donné |3:un coup de main |4:au fermier|.
-; The |painter |gave |5:the statue |4:a hand|. = Le |peintre |a donné |4:une main |5:à la statue|.
+give a hand: Tom |gave |4:the |5:farmer |3:a hand|. = Tom |a donné |3:un coup de main |4:au |5:fermier|.
+; The |painter |gave |5:the |6:statue |4:a |7:hand|.
+= Le |peintre |a donné |4:une |7:main |5:à la |6:statue|.
 once in a blue moon: He |comes |here |once in a blue moon|.
 = Il |vient |ici |tous les trente-six du mois|.
 ; She |painted |a |4:blue |5:moon|. = Elle |a peint |une |5:lune |4:bleue|.
 pull someone's leg: My |brother |3:is pulling |4:my leg|. = Mon |frère |4:me |3:fait marcher|.
-; The |dog |3:is pulling |4:my leg |5:with |6:its |7:teeth|8:.
-= Le |chien |4:me |3:tire |4:la jambe |5:avec |6:ses |7:dents|8:.
+; The |dog |3:is pulling |4:my |9:leg |5:with |6:its |7:teeth|8:.
+= Le |chien |4:me |3:tire |4:la |9:jambe |5:avec |6:ses |7:dents|8:.
 miss the boat: You |missed the boat |yesterday|. = Tu |as raté le coche |hier|.
 ; The |sailor |missed |the |boat |to |the |island|. = Le |marin |a raté |le |bateau |pour |l'|île|.
-a frog in the throat: The |nun |has |a frog |in her |throat|.
-= La |religieuse |a |un chat |dans la |gorge|.
-; The |stork |has |a |frog |in its |throat|. = La |cigogne |a |une |grenouille |dans la |gorge|.
+a frog in the throat: The |nun |has |a frog |in |her |throat|.
+= La |religieuse |a |un chat |dans |la |gorge|.
+; The |stork |has |a |frog |in |its |throat|.
+= La |cigogne |a |une |grenouille |dans |la |gorge|.
 cold feet: The |soldier |got cold feet |before |the |match|.
 = Le |soldat |a eu la frousse |avant |le |match|.
 ; The |soldier |got |5:cold |6:feet |in |the |snow|.
@@ -57,7 +59,7 @@ kill two birds with one stone: This |plan |kills two birds with one stone|.
 ; The |boy |killed |two |birds |with |one |8:heavy |9:stone|.
 = Le |garçon |a tué |deux |oiseaux |avec |une |9:pierre |8:lourde|.
 the apple of my eye: She |is |the apple of my eye|. = Elle |est |la prunelle de mes yeux|.
-; She |ate |the |apple |of |my |sister|. = Elle |a mangé |la |pomme |de |ma |sœur|.
+; She |ate |3:my |4:sister's |5:apple|8:. = Elle |a mangé |4:la |5:pomme |4:de |3:ma |4:sœur|8:.
 when pigs fly: He |will work |when pigs fly|. = Il |travaillera |quand les poules auront des dents|.
 ; He |will paint |the |pigs |that |fly|. = Il |peindra |les |cochons |qui |volent|.
 other fish to fry: She |has |other fish to fry|. = Elle |a |d'autres chats à fouetter|.
@@ -83,8 +85,8 @@ add fuel to the fire: His |words |added fuel to the fire|. = उसकी |ब�
 = रसोइए ने |7:बर्तन |6:के नीचे की |5:आग |4:में |3:ईंधन |2:डाला|।
 the apple of my eye: My |son |3:is |4:the apple of my eye|.
 = मेरा |बेटा |4:मेरी आँखों का तारा |3:है|।
-; My |son |3:ate |4:the apple |5:of |6:my |7:neighbour|.
-= मेरे |बेटे ने |6:मेरे |7:पड़ोसी |5:का |4:सेब |3:खाया|।
+; My |son |3:ate |4:my |5:neighbour's |6:apple|7:.
+= मेरे |बेटे ने |4:मेरे |5:पड़ोसी का |6:सेब |3:खाया|7:।
 kill two birds with one stone: 1:With |2:this |3:plan |4:we |kill two birds with one stone|.
 = 2:इस |3:योजना |1:से |4:हम |एक तीर से दो निशाने साधते हैं|।
 ; The hunter |2:killed |3:two |4:birds |5:with |6:one |7:stone|.
@@ -109,8 +111,8 @@ a drop in the ocean: Our |money |3:is |4:a drop in the ocean|.
 = हमारा |पैसा |4:ऊँट के मुँह में जीरा |3:है|।
 ; 1:A |2:drop |3:fell |4:in |5:the ocean|. = 5:समुद्र |4:में |1:एक |2:बूँद |3:गिरी|।
 on cloud nine: Anna |2:is |3:on cloud nine|. = अन्ना |3:सातवें आसमान पर |2:है|।
-; 1:In |2:the game|3:, the cat |4:is |5:on |6:cloud |7:nine|.
-= 2:खेल |1:में |3:बिल्ली |7:नौवें |6:बादल |5:पर |4:है|।
+; 1:In |2:the game|8:, |3:the cat |4:is |5:on |6:cloud |7:nine|9:.
+= 2:खेल |1:में|8:, |3:बिल्ली |7:नौवें |6:बादल |5:पर |4:है|9:।
 Greek to me: This |book |3:is |4:Greek |5:to |6:me|.
 = यह |किताब |6:मेरे |5:लिए |4:काला अक्षर भैंस बराबर |3:है|।
 ; This |book |3:is |4:Greek|. = यह |किताब |4:यूनानी |3:है|।

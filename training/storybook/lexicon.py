@@ -145,7 +145,7 @@ DESCRIPTIONS = {
         "noisy quiet wet dirty strange dangerous",
         "person": f"{_MINDS} old lazy strong weak quiet famous rich poor strange hungry",
         "kin": _MINDS,
-        "food": "big small good beautiful red green yellow white sweet ripe cold round strange",
+        "food": "small good beautiful red green yellow white sweet ripe cold round strange",
         "container": f"{_WARES} pretty empty full round strange",
         "furniture": "big small beautiful old new pretty red green white black heavy clean dirty broken expensive",
         "building": "big small beautiful old new pretty white grey strange famous dark",

@@ -46,6 +46,7 @@ class NounPhrase(Phrase):
     gender: str = "m"
     plural: bool = False
     person: int = 3
+    listed: tuple[Noun, ...] = ()  # of a list, which has no noun of its own
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,8 @@ def compose(
             sides[side].append(Token(text, ids))
     if part and sides[0]:
         sides[0][-1].part = part
-    combinations = frozenset[tuple[str, ...]]().union(*(phrase.combinations for phrase in slots.values()))
+    said = {text[1:] for pattern in (en, fr) for text, _ in _parse(pattern) if text[0] == "$"}  # not every slot is
+    combinations = frozenset[tuple[str, ...]]().union(*(slots[name].combinations for name in said))
     return Phrase(sides[0], sides[1], combinations)
 
 

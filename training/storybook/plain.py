@@ -62,7 +62,7 @@ UNWILLING = ("arrive", "fall", "lose")  # not what one can, must or wants
 SINGLY = ("cross", "enter", "leave")  # done to one thing at a time
 _FREELY = ("see", "find", "hear")
 _FIXED = ("building", "place", "way")  # stand where they stand
-_BRIEF = ("arrive", "leave", "return", "stop", "fall")  # said with a time, not with a place
+_BRIEF = ("arrive", "leave", "return", "stop", "fall", "swim")  # said with a time, not with a place of these
 _FORMS = (
     *(Form(),) * 3, Form(negative=True), Form(negative=True), Form(negative=True, short=True),
     *(Form("present"),) * 5, Form("present", negative=True), Form("present", negative=True, short=True),
@@ -143,7 +143,7 @@ def _form(rng: Random, verb: Verb) -> Form:
 
 def _suits(subject: NounPhrase, verb: Verb, form: Form) -> bool:
     """Not *they read*, present or past; not *I stayed*, whose French participle would tell who speaks."""
-    same = verb.en[0] == verb.en[1] and form.tense == "present" and not form.negative and not form.modal
+    same = verb.en[0] == verb.en[1] and form.tense in ("present", "past") and not form.negative and not form.modal
     if same and (subject.plural or subject.person == 1):
         return False
     return subject.person == 3 or not (verb.reflexive or verb.aux == "être" or form.tense in ("progressive", "future"))
@@ -227,6 +227,7 @@ def said_to_be(
     # *not quite* is not *pas assez*, and what is asked is not *so* or *quite*.
     degrees = DEGREES[:2] if asked else DEGREES[:3] if negative else (*DEGREES, ("too", "trop"))
     degree = None if adjective.en in UNGRADED else rng.choice((None, None, *degrees))
+    degree = None if adjective.en == "hungry" and degree == ("quite", "assez") else degree  # *affamé* is very
     words = adjective.fr.split()
     french = " ".join(f"{word}/2" for word in [words[0] if words[0] == "en" else "~" + words[0], *words[1:]])
     no, ne, pas = ("not/3", "ne/3", "pas/3") if negative else ("", "", "")

@@ -46,14 +46,16 @@ class Family:
 
 
 def was(*words: str, degrees: tuple[tuple[str, str] | None, ...] = (None,)) -> tuple[Predicate, ...]:
-    """Predicates of the form *was ADJECTIVE*: `hungry affamé`, `in-a-bad-mood de-mauvaise-humeur`."""
+    """Predicates of the form *was ADJECTIVE*: `hungry affamé`; parts that stand for each other in order are parted by
+    `-`, the words of one part by `+`: `made+of-stone en-pierre`, `in+a+bad+mood de+mauvaise+humeur`."""
     made = []
     for word in words:
-        en, fr = word.split()
-        english = " ".join(f"{part}/2" for part in en.split("-"))
-        first, *others = fr.split("-")
-        first = first if first in ("de", "en", "sans", "dans") else "~" + first
-        french = " ".join(f"{part}/2" for part in (first, *others))
+        en, fr = ([part.split("+") for part in side.split("-")] for side in word.split())
+        if fr[0][0] not in ("de", "en", "sans", "dans"):
+            fr[0][0] = "~" + fr[0][0]
+        english, french = (
+            " ".join(f"{text}/{i}" for i, part in enumerate(side, 2) for text in part) for side in (en, fr)
+        )
         made.append(Predicate(f"@be/1 ^{english}", f"@être/1 ^{french}", degrees))
     return tuple(made)
 
@@ -62,6 +64,7 @@ _TOO_SO = (("too", "trop"), ("so", "si"), ("very", "très"), None)
 _ANY = (None, None, *DEGREES)
 _VERY = (None, ("very", "très"))
 _LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
+HUNGRY = was("hungry affamé", degrees=(None, None, *DEGREES[:3]))  # *affamé* is more than *assez*
 ANIMALS = pick("animal")
 ANIMAL_LOOKS = adjectives("old young beautiful white black grey brown")
 THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
@@ -82,7 +85,7 @@ CHASE = Family(
     _said("meet", "chase, attack, hunt, stalk"),
     _said("meet", "flee from, avoid, fear, hide from"),
     (
-        *was("hungry affamé", degrees=_ANY),
+        *HUNGRY,
         *was("greedy gourmand", degrees=_VERY),
         Predicate("wanted/1 to/1 eat/2", "@vouloir/1 manger/2"),
         Predicate("@be/1 looking/1 for/1 food/2", "@chercher/1 de/2 la/2 nourriture/2"),
@@ -90,7 +93,7 @@ CHASE = Family(
     ),
     (
         *was("weak faible", "small petit", degrees=_ANY),
-        *was("defenceless sans-défense", "wounded blessé", "alone seul"),
+        *was("defenceless sans+défense", "slow lent", "alone seul"),
         Predicate("@be/1 easy/2 to/3 catch/4", "@être/1 ~facile/2 à/3 attraper/4"),
     ),
 )  # fmt: skip
@@ -124,7 +127,7 @@ GIVE = Family(
         Predicate("@have/1 plenty/2 of/3 food/4", "@avoir/1 beaucoup/2 de/3 nourriture/4"),
     ),
     (
-        *was("hungry affamé", degrees=_ANY),
+        *HUNGRY,
         *was("skinny maigre", degrees=_VERY),
         Predicate("wanted/1 food/2", "@vouloir/1 de/2 la/2 nourriture/2"),
         Predicate("@have/1 not/2 eaten/3", "ne/2 @avoir/1 pas/2 mangé/3"),
@@ -152,9 +155,9 @@ HIDE = _voices(
     (*was("low bas", "small petit", degrees=_VERY), *was("tiny minuscule")),
 )
 PROTECT = _voices(
-    tuple(noun for noun in pick("building") if noun.en not in ("tree", "oak", "hedge")),  # which are not of stone
+    tuple(noun for noun in pick("building") if noun.en not in ("tree", "oak", "hedge", "fence")),  # not of stone
     "protect, shelter, support",
-    (*was("solid solide", "sturdy robuste", degrees=_VERY), *was("made-of-stone en-pierre")),
+    (*was("solid solide", "sturdy robuste", degrees=_VERY), *was("made+of-stone en-pierre")),
     (*was("fragile fragile", degrees=_VERY), *was("in-bad-condition en-mauvais-état", "in-ruins en-ruine")),
 )
 
@@ -164,11 +167,11 @@ CRUSH = Family(
     _said("crush", "collapse under, give way under, crack under"),
     (
         *was("heavy lourd", "heavy lourd", degrees=_TOO_SO),
-        *was("massive massif", "made-of-stone en-pierre", "made-of-iron en-fer"),
+        *was("massive massif", "made+of-stone en-pierre", "made+of-iron en-fer"),
     ),
     (
         *was("fragile fragile", "fragile fragile", "thin mince", degrees=_TOO_SO),
-        *was("rotten pourri", "made-of-glass en-verre", "made-of-cardboard en-carton"),
+        *was("rotten pourri", "made+of-glass en-verre", "made+of-cardboard en-carton"),
     ),
 )  # fmt: skip
 
@@ -209,9 +212,9 @@ SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
 UPSET = was(
     "nervous nerveux", "upset contrarié", degrees=_VERY
 )  # of a by-phrase these would be said only by stretching
-_FURIOUS = was("angry en-colère", "furious furieux", "in-a-bad-mood de-mauvaise-humeur")
-_TO_BLAME = was("hated-by-everyone détesté-de-tous", "feared-by-everyone redouté-de-tous", "guilty coupable")
-_PREY = was("weak faible", "alone seul", "defenceless sans-défense")
+_FURIOUS = was("angry en+colère", "furious furieux", "in+a+bad+mood de+mauvaise+humeur")
+_TO_BLAME = was("hated-by-everyone détesté-de-tous", "despised-by-everyone méprisé-de-tous", "guilty coupable")
+_PREY = was("weak faible", "alone seul", "defenceless sans+défense")
 _PUNISHED = tuple(
     Predicate(f"@be/1 {en}", f"%avoir/1 été/1 ~{fr}/2")
     for en, fr in (("punished/2", "puni"), ("scolded/2", "grondé"), ("tied/2 up/2", "attaché"))
@@ -338,6 +341,8 @@ def contrast_group(rng: Random, family: Family, split: str, key: str, *, mixed: 
     scene = _scene(rng, family, split, mixed=mixed)
     i = rng.randrange(max(len(family.verbs), len(family.turned_verbs)))
     verbs = (family.verbs[i % len(family.verbs)], family.turned_verbs[i % len(family.turned_verbs)])
+    if any(isinstance(verb, Verb) and verb.state for verb, _ in verbs):  # nothing is feared on Monday
+        scene = replace(scene, time=None)
     predicates = (rng.choice(family.predicates), rng.choice(family.turned_predicates))
     degrees = [rng.choice(predicate.degrees) for predicate in predicates]
     kind = "contrast" if mixed else "control"

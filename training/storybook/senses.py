@@ -49,26 +49,26 @@ SENSES: tuple[tuple[Sense, Sense], ...] = (
             ("$N slept/1 under/2 the/3 roof/4", "$N a/1 dormi/1 sous/2 le/3 toit/4"),
         ),
         _sense(
-            "bat", "batte", "f", was("broken cassé", "made-of-wood en-bois", "made-of-iron en-fer"),
-            ("$P hit/1 the/2 ball/3 with/4 $N", "$P a/1 frappé/1 le/2 ballon/3 avec/4 $N"),
-            ("$P bought/1 $N and/2 two/3 balls/4", "$P a/1 acheté/1 $N et/2 deux/3 ballons/4"),
+            "bat", "batte", "f", was("broken cassé", "made+of-wood en-bois", "made+of-iron en-fer"),
+            ("$P hit/1 the/2 stone/3 with/4 $N", "$P a/1 frappé/1 la/2 pierre/3 avec/4 $N"),
+            ("$P bought/1 $N and/2 two/3 hats/4", "$P a/1 acheté/1 $N et/2 deux/3 chapeaux/4"),
         ),
     ),
     (
         _sense(
             "match", "match", "m", was("exciting passionnant", "boring ennuyeux", "important important"),
             ("$P won/1 $N", "$P a/1 gagné/1 $N"),
-            ("$P played/1 in/2 $N", "$P a/1 joué/1 dans/2 $N"),
+            ("$P watched/1 $N", "$P a/1 regardé/1 $N"),
         ),
         _sense(
-            "match", "allumette", "f", was("wet mouillé", "burnt brûlé", "made-of-wood en-bois"),
+            "match", "allumette", "f", was("wet mouillé", "burnt brûlé", "made+of-wood en-bois"),
             ("$P lit/1 the/2 candle/3 with/4 $N", "$P a/1 allumé/1 la/2 bougie/3 avec/4 $N"),
             ("$P blew/1 out/1 $N", "$P a/1 soufflé/1 $N"),
         ),
     ),
     (
         _sense(
-            "trunk", "malle", "f", was("full-of-clothes plein-de-vêtements", "closed fermé", "made-of-iron en-fer"),
+            "trunk", "malle", "f", was("full-of-clothes plein-de-vêtements", "closed fermé", "made+of-iron en-fer"),
             ("$P opened/1 $N with/2 the/3 key/4", "$P a/1 ouvert/1 $N avec/2 la/3 clé/4"),
             ("$P put/1 the/2 coat/3 in/4 $N", "$P a/1 mis/1 le/2 manteau/3 dans/4 $N"),
         ),
@@ -80,7 +80,7 @@ SENSES: tuple[tuple[Sense, Sense], ...] = (
     ),
     (
         _sense(
-            "nail", "clou", "m", was("rusty rouillé", "bent tordu", "made-of-iron en-fer"),
+            "nail", "clou", "m", was("rusty rouillé", "bent tordu", "made+of-iron en-fer"),
             ("$P hit/1 $N with/2 the/3 hammer/4", "$P a/1 frappé/1 $N avec/2 le/3 marteau/4"),
             ("$P pulled/1 $N out/2 of/2 the/3 wall/4", "$P a/1 arraché/1 $N de/2 le/3 mur/4"),
         ),
@@ -97,14 +97,14 @@ SENSES: tuple[tuple[Sense, Sense], ...] = (
             ("$N swam/1 in/2 the/3 lake/4", "$N a/1 nagé/1 dans/2 le/3 lac/4"),
         ),
         _sense(
-            "seal", "sceau", "m", was("broken cassé", "made-of-wax en-cire", "made-of-gold en-or"),
+            "seal", "sceau", "m", was("broken cassé", "made+of-wax en-cire", "made+of-gold en-or"),
             ("$P put/1 $N on/2 the/3 letter/4", "$P a/1 mis/1 $N sur/2 la/3 lettre/4"),
         ),
     ),
 )  # fmt: skip
 
 _PEOPLE = pick("person kin")
-_NOTICE = verbs("meet", "look at, talk about, watch")
+_NOTICE = verbs("meet", "look at, talk about")
 
 
 def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
@@ -118,7 +118,8 @@ def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
         scene = rng.choice(sense.scenes)
         slots = {"P": someone.phrase(part="agent"), "N": noun_phrase(sense.noun)}
         phrase = compose(f"{scene[0]} ./9", f"{scene[1]} ./9", slots)
-        phrase.combinations |= {("pair", "sense", *sorted((person.en, sense.noun.en)))}
+        if "$P" in scene[0]:
+            phrase.combinations |= {("pair", "sense", *sorted((person.en, sense.noun.en)))}
         group.append(realise(phrase, family="sense", kind="sense", contrast_key=key))
     return group
 
