@@ -2,7 +2,7 @@
 
     python benchmarks/flip_bits.py                        # 2,000 flips and 500 truncations of a tiny model, each way
     python benchmarks/flip_bits.py --run runs/storybook   # of a trained one (a copy of it)
-    python benchmarks/flip_bits.py --quick
+    python benchmarks/flip_bits.py --quick                # 40 flips and 20 cuts
 
 One bit of one file is flipped, or one file is cut, at a place drawn by a fixed seed; then the folder is opened as
 `Translator` does it, by torch or with its export by CTranslate2, and translates a sentence.  With the manifest every
@@ -11,18 +11,18 @@ folder is refused by one line or translates (its export always has one: without,
 killed, hangs for a minute or raises anything else is a fault.  The last line on stdout is one JSON object.
 """
 
-import argparse
 import collections
 import json
 import math
 import multiprocessing
-import platform
 import random
 import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from _frame import arguments, end
 
 TEXT = "The cat did not cross the street because it was too tired."
 PATIENCE = 60  # seconds for one attempt
@@ -144,12 +144,11 @@ def tiny_run(folder: Path) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--run", help="a run's folder (a tiny random model)")
     parser.add_argument("--flips", type=int, default=2_000)
     parser.add_argument("--cuts", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="40 flips and 20 cuts")
     args = parser.parse_args()
     flips, cuts = (40, 20) if args.quick else (args.flips, args.cuts)
     import torch
@@ -174,7 +173,7 @@ def main() -> None:
                 row = {"name": f"{engine}, {'with' if manifest else 'without'} manifest", **counts}
                 rows.append(row | {"faults": counts.get("FAULT", 0), "seconds": round(time.perf_counter() - start, 1)})
                 print(rows[-1], flush=True)
-    print(json.dumps({"benchmark": "flip_bits", "machine": {"python": platform.python_version()}, "rows": rows}))
+    end("flip_bits", rows)
     sys.exit(any(row["faults"] for row in rows))
 
 

@@ -5,14 +5,15 @@
     python benchmarks/inference.py --quick                 storybook: a few sentences, one round
 
 *greedy vs hf*, *beam vs hf*: the whole set, strings to strings, in int8; the peer is a MarianMTModel of the same
-layers, widths and vocabulary, whose batches are sorted by length, of 32 and of 64 sentences, the faster counting.
-*latency vs hf*: one sentence at a time, greedy, the median sentence.  *ready tokens*: strings to strings against
-CTranslate2 given tokens and giving tokens.  *torch vs hf*: the torch engine, greedy.  *recipe*: another run against
-this one, both as in *greedy vs hf* and *beam vs hf*.  *cold start*: from `python -c` to the first translation.
+layers, widths, activation and vocabulary, whose batches are sorted by length, of 32 and of 64 sentences, by eager
+attention and by sdpa, the fastest counting.  *latency vs hf*: one sentence at a time, greedy, the median sentence.
+*ready tokens*: strings to strings against CTranslate2 given tokens and giving tokens.  *torch vs hf*: the torch engine,
+greedy.  *recipe*: another run against this one, both as in *greedy vs hf* and *beam vs hf*.  *cold start*: from
+`python -c` to the first translation, the export for CTranslate2 being there already.
 
 The peer's weights are random, and it is made to end each sentence at the length that ours produced.  Every contender is
-a process of its own with one thread or two (CTranslate2: one for each sentence at work), and they take turns round by
-round; medians count.
+a process of its own with one thread or two (CTranslate2: one for each sentence at work), and they take turns, every
+second round in reverse; medians count.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from _frame import arguments, end, is_trained, sentences, show
 
 ROUNDS = 5
 BEAMS = 4
+BATCHES, ATTENTIONS = (32, 64), ("eager", "sdpa")  # of the peer: all are tried
 SINGLES = 100  # sentences of the latency row
 WANTED = {
     "greedy vs hf": (4.0, 5.0), "beam vs hf": (4.0, 5.0), "latency vs hf": (7.0, None), "ready tokens": (0.95, 0.95),
@@ -65,7 +67,7 @@ def main() -> None:
         answer(json.loads(asked.work))
         return
     settings = {"run": asked.run, "rounds": 1 if asked.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
-                "batches_of_the_peer": [32, 64], "threads": [1, 2]}  # fmt: skip
+                "batches_of_the_peer": BATCHES, "attentions_of_the_peer": ATTENTIONS, "threads": [1, 2]}  # fmt: skip
     rows: list[dict[str, Any]] = []
     if is_trained(asked.run):
         texts = sentences(asked.text)[: 64 if asked.quick else None]
@@ -87,6 +89,7 @@ def make_marian(run: str, folder: Path) -> str:
     same = (
         "vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads",
         "decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
+        "activation_function", "scale_embedding",
     )  # fmt: skip
     ids = {"pad_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 0, "forced_eos_token_id": None}
     MarianMTModel(MarianConfig(**{key: config[key] for key in same}, **ids)).save_pretrained(folder)
@@ -132,7 +135,7 @@ def measure(
         contenders: dict[str, dict[str, Any]] = {
             "fast": {"what": "all", "beams": beams},
             "bare": {"what": "all", "beams": beams},
-            "marian": {"what": "all", "beams": beams, "batches": [32, 64]},
+            "marian": {"what": "all", "beams": beams},
         }
         more = ("torch", "recipe") if beams == 1 else ("recipe",)
         contenders |= {name: {"what": "all", "beams": beams} for name in more if name in workers}
@@ -156,8 +159,8 @@ def take_turns(
     """Seconds of each contender, round by round; a first round to warm up is not counted."""
     found: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 1):
-        for name, request in contenders.items():
-            seconds = workers[name].ask(**request)
+        for name in list(contenders)[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
+            seconds = workers[name].ask(**contenders[name])
             if turn:
                 found[name].append(seconds)
     return found
@@ -175,7 +178,7 @@ def row(
 def cold_start(run: str, marian: str, text: str, rounds: int) -> dict[str, Any]:
     found: dict[str, list[float]] = {"ours": [], "hf": []}
     for turn in range(rounds + 1):
-        for name, folder in (("ours", run), ("hf", marian)):
+        for name, folder in (("ours", run), ("hf", marian))[:: -1 if turn % 2 else 1]:
             start = time.perf_counter()
             subprocess.run([sys.executable, "-c", COLD[name], folder, text], check=True, capture_output=True)
             if turn:
@@ -232,13 +235,14 @@ class Bare:
         self.translator, self.plan = engine.translator, ours.prepare(texts[:1])[0].plan
         self.sources = [[engine.tokens[id] for id in ids] for job in ours.prepare(texts) for ids in job.sources]
         self.prefix = [engine.tokens[id] for id in self.plan.prefix]
-        self.batch = BATCH_TOKENS
+        self.use_vmap, self.batch = engine.use_vmap, BATCH_TOKENS
 
     def all(self, beams: int) -> float:
         return timed(lambda: [one.hypotheses for one in self.translator.translate_batch(
             self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
             length_penalty=self.plan.length_penalty, max_decoding_length=self.plan.max_length, max_input_length=0,
             max_batch_size=self.batch, batch_type="tokens", return_scores=True, return_end_token=True,
+            use_vmap=self.use_vmap,
         )])  # fmt: skip
 
 
@@ -256,12 +260,23 @@ class Marian:
     def end_at(self, lengths: list[int]) -> None:
         self.lengths = lengths
 
-    def all(self, beams: int, batches: list[int]) -> float:
-        return min(timed(lambda size=size: self.translate(range(len(self.texts)), beams, size)) for size in batches)
+    def all(self, beams: int) -> float:
+        return self.faster(lambda: min(
+            timed(lambda size=size: self.translate(range(len(self.texts)), beams, size)) for size in BATCHES
+        ))
 
     def singles(self, count: int) -> float:
-        return statistics.median(timed(lambda index=index: self.translate([index], 1, 1))
-                                 for index in range(min(count, len(self.texts))))
+        return self.faster(lambda: statistics.median(
+            timed(lambda index=index: self.translate([index], 1, 1)) for index in range(min(count, len(self.texts)))
+        ))
+
+    def faster(self, work: Callable[[], float]) -> float:
+        """Seconds of work by the attention that takes fewer."""
+        found = []
+        for attention in ATTENTIONS:
+            self.model.set_attn_implementation(attention)
+            found.append(work())
+        return min(found)
 
     def translate(self, indices: Sequence[int], beams: int, size: int) -> list[str]:
         from transformers import LogitsProcessorList

@@ -4,9 +4,10 @@
     python benchmarks/look.py --quick              five rounds instead of fifteen, of the plain trace alone
 
 A batch of sentences of the storybook's test set is translated by `Translator` (torch, beam 4), and the results are
-handed to `look`: every layer and head of the three kinds, candidates, words and spans.  The two take turns, round by
-round; medians count.  Seconds by the clock decide; seconds of processor time are given beside them, and tell more where
-other work slows the machine down.  The views that go deeper are timed as well, each alone.  Beside a translation by
+handed to `look`: every layer and head of the three kinds, candidates, words and spans.  Each round translates once and
+looks afterwards: *alone* is the translation, *with* the same one and its look; medians count.  Seconds by the clock
+decide; seconds of processor time are given beside them, and tell more where other work slows the machine down.  The
+views that go deeper are timed as well, each as a look of its own after that translation.  Beside a translation by
 CTranslate2, greedy and in int8, a trace alone is given in seconds: there it is what costs.  Without a trained model at
 RUN, an untrained one of the same shape is measured, the last row is left out, and the result says so.
 """

@@ -4,11 +4,11 @@
     python benchmarks/soak.py RUN --minutes 5
     python benchmarks/soak.py RUN --quick          twenty seconds
 
-So many requests a second as --rate says go to `seq2see serve`: translations in each dialect, HTML, looks, wrong ones,
-and such whose client goes before the answer.  Every answer must have the texts that the same request had the first
-time (int8 rounds scores otherwise in another batch), and the status that it should have.  *memory* is the slope of a
-line through the resident memory of the second half; *files* are open file descriptors, and *threads* threads, at the
-end against the middle.
+So many requests a second as --rate says go to `seq2see serve`: translations in its own dialect, LibreTranslate's and
+Hugging Face's (not in Gradio's, the page's), HTML, looks, wrong ones, and such whose client goes before the answer.
+Every answer must have the texts that the same request had the first time (int8 rounds scores otherwise in another
+batch), and the status that it should have.  *memory* is the slope of a line through the resident memory of the second
+half; *files* are open file descriptors, and *threads* threads, at the end against the middle.
 """
 
 from __future__ import annotations
@@ -53,20 +53,24 @@ class Kind:
     path: str
     body: Any  # of a text
     status: int = 200
+    weight: int = 1
     leaves: bool = False  # the client goes before the answer
 
 
-KINDS = [
-    Kind("own", "/v1/translate", lambda text: {"texts": [text]}),
-    Kind("html", "/v1/translate", lambda text: {"texts": [f"<p>{text}</p>"], "format": "html"}),
-    Kind("LibreTranslate", "/translate", lambda text: {"q": text, "source": "en", "target": "auto"}, status=400),
-    Kind("Hugging Face", "/", lambda text: {"inputs": text}),
-    Kind("look", "/v1/look", lambda text: {"text": text, "maps": ["cross"]}),
-    Kind("too many beams", "/v1/translate", lambda text: {"texts": [text], "num_beams": 10_000}, status=400),
-    Kind("no text", "/v1/translate", lambda text: {"texts": []}, status=400),
-    Kind("left", "/v1/translate", lambda text: {"texts": [text] * 8}, leaves=True),
-]
-WEIGHTS = [8, 2, 1, 4, 1, 1, 1, 1]
+def kinds(source: str, target: str) -> list[Kind]:
+    """All of them, LibreTranslate's from one language to the other."""
+    libre = {"source": source, "target": target}
+    return [
+        Kind("own", "/v1/translate", lambda text: {"texts": [text]}, weight=8),
+        Kind("html", "/v1/translate", lambda text: {"texts": [f"<p>{text}</p>"], "format": "html"}, weight=2),
+        Kind("LibreTranslate", "/translate", lambda text: {"q": text, **libre}, weight=4),
+        Kind("Hugging Face", "/", lambda text: {"inputs": text}, weight=4),
+        Kind("look", "/v1/look", lambda text: {"text": text, "maps": ["cross"]}),
+        Kind("no such language", "/translate", lambda text: {"q": text, **libre, "target": "auto"}, status=400),
+        Kind("too many beams", "/v1/translate", lambda text: {"texts": [text], "num_beams": 10_000}, status=400),
+        Kind("no text", "/v1/translate", lambda text: {"texts": []}, status=400),
+        Kind("left", "/v1/translate", lambda text: {"texts": [text] * 8}, leaves=True),
+    ]
 
 
 @dataclass
@@ -86,9 +90,10 @@ async def soak(url: str, pid: int, texts: list[str], *, seconds: float, rate: fl
     async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client, asyncio.TaskGroup() as tasks:
         while (await client.get("/readyz")).status_code != 200:
             await asyncio.sleep(0.1)
+        among = kinds(*await languages(client))
         tasks.create_task(watch(psutil.Process(pid), seen, seconds))
         began = time.perf_counter()
-        for number, (kind, text) in enumerate(drawn(texts)):
+        for number, (kind, text) in enumerate(drawn(among, texts)):
             if (ahead := number / rate - (time.perf_counter() - began)) > 0:
                 await asyncio.sleep(ahead)
             if time.perf_counter() - began > seconds:
@@ -97,10 +102,16 @@ async def soak(url: str, pid: int, texts: list[str], *, seconds: float, rate: fl
     return rows(seen)
 
 
-def drawn(texts: list[str]) -> Iterator[tuple[Kind, str]]:
-    chance = random.Random(0)
+async def languages(client: httpx.AsyncClient) -> tuple[str, str]:
+    """The first pair that is served."""
+    first = (await client.get("/languages")).json()[0]
+    return first["code"], first["targets"][0]
+
+
+def drawn(among: list[Kind], texts: list[str]) -> Iterator[tuple[Kind, str]]:
+    chance, weights = random.Random(0), [kind.weight for kind in among]
     while True:
-        yield chance.choices(KINDS, WEIGHTS)[0], chance.choice(texts)
+        yield chance.choices(among, weights)[0], chance.choice(texts)
 
 
 async def one(client: httpx.AsyncClient, kind: Kind, text: str, seen: Seen) -> None:

@@ -92,7 +92,11 @@ def measure(folder: Path, *overrides: str) -> dict[str, float]:
     command.append(f"training.output_dir={folder / 'run'}{time.time_ns()}")
     variables = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
     peak = {"pss_mib": 0, "rss_mib": 0}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables) as process:
+    said, errors = folder / "stdout", folder / "stderr"  # files: a pipe that nobody empties would stop the child
+    with (
+        said.open("w") as out, errors.open("w") as err,
+        subprocess.Popen(command, stdout=out, stderr=err, env=variables) as process,
+    ):  # fmt: skip
         while process.poll() is None:
             now = {"pss_mib": 0, "rss_mib": 0}
             for one in [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]:
@@ -104,11 +108,9 @@ def measure(folder: Path, *overrides: str) -> dict[str, float]:
                 now["rss_mib"] += memory.rss // MIB
             peak = {name: max(value, now[name]) for name, value in peak.items()}
             time.sleep(0.1)
-        assert process.stdout and process.stderr
-        output, errors = process.stdout.read(), process.stderr.read()
     if process.returncode:
-        raise SystemExit(errors)
-    return {**peak, **json.loads(output.splitlines()[-1])}
+        raise SystemExit(errors.read_text())
+    return {**peak, **json.loads(said.read_text().splitlines()[-1])}
 
 
 if __name__ == "__main__":

@@ -4,12 +4,13 @@
     python benchmarks/train_speed.py --quick               one short round of three contenders
     python benchmarks/train_speed.py --only ours stock 'no bf16'
 
-`ours` is the command `seq2see train multi30k-en-de` as a user gives it; `stock` a MarianMTModel of the same shape under
-transformers' own Seq2SeqTrainer; `tuned` the same, helped by all that can be set without code.  Of their settings the
-fastest counts.  `steps` are our command with one of its measures taken away.  Contenders take turns, each in fresh
-processes.  The clock runs from the end of one update to that of a later one: start, evaluation and saving are left out.
-Memory is the highest resident memory, summed over the processes.  Where other work slows the machine down, tokens for
-each second of processor time (`per CPU s`) tell more, but for threads that wait for each other by spinning.
+`ours` is the command `seq2see train multi30k-en-de` as a user gives it but for three settings (below); `stock` a
+MarianMTModel of the same shape under transformers' own Seq2SeqTrainer; `tuned` the same, helped by all that can be set
+without code.  Of their settings the fastest counts.  `steps` are our command with one of its measures taken away.
+Contenders take turns, each in fresh processes.  The clock runs from the end of one update to that of a later one:
+start, evaluation and saving are left out.  Memory is the highest resident memory, summed over the processes.  Where
+other work slows the machine down, tokens for each second of processor time (`per CPU s`) tell more, but for threads
+that wait for each other by spinning.
 
 Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
 What Marian has no counterpart for, BPE-dropout, R-Drop and Muon, is off, whatever the recipe says.

@@ -11,16 +11,17 @@ import pytest
 
 @pytest.fixture(scope="module")
 def imported(root: Path) -> Iterator[Callable[[str], Any]]:
-    """Imports a benchmark by its name; afterwards it is forgotten."""
+    """Imports a benchmark by its name, though `tests/` has a `serving` too; afterwards it is forgotten."""
     names: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(root / "benchmarks")
         patch.syspath_prepend(root / "tests")
+        patch.syspath_prepend(root / "benchmarks")
 
         def load(name: str) -> Any:
             names.append(name)
+            patch.delitem(sys.modules, name, raising=False)
             return importlib.import_module(name)
 
         yield load
-    for name in names:
-        sys.modules.pop(name, None)
+        for name in names:
+            sys.modules.pop(name, None)

@@ -11,7 +11,7 @@ def bench(imported: Callable[[str], Any]) -> Any:
     return imported("look")
 
 
-def test_with_and_without_a_trace_take_turns(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_translates_once_and_then_looks(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     seconds = {"translate": 2.0, "raw": 1.0, "norm": 3.0}
 
