@@ -52,8 +52,18 @@ class RoleScore:
     holds: bool
 
     @property
+    def floor(self) -> float:
+        """What a head would get that knows nothing."""
+        return max(self.uniform, self.positional or 0.0)
+
+    @property
+    def decidable(self) -> bool:
+        """Whether any head could have the role here: even one that looks nowhere else must be LEAST above the floor."""
+        return self.floor + LEAST < 1
+
+    @property
     def baseline(self) -> float:
-        return max(self.uniform, self.positional or 0.0, self.rival or 0.0)
+        return max(self.floor, self.rival or 0.0)
 
 
 @dataclass(frozen=True, eq=False)

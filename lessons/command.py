@@ -2,16 +2,20 @@
 
 import argparse
 import json
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
+from seq2see.align import settings_of
 from seq2see.errors import UserError
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Budget, Workbench, quick_run
 from seq2see.training.cache import cache_folder
 from seq2see.training.packaged import is_finished, train_storybook
+from seq2see.whole import write_whole
 
 DEFAULT_RUN = Path("runs/storybook")
 
@@ -23,27 +27,64 @@ def lessons(args: argparse.Namespace) -> None:
     names = chosen(args.number)
     if not names:
         raise UserError(f"there is no lesson {args.number}", exit_code=2)
-    out = Path(args.out)
-    out.mkdir(parents=True, exist_ok=True)  # that it cannot be written is told before minutes of work
+    html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
-    record = collect(bench, names, errata=args.number is None)
-    stem = "index" if args.number is None else f"lesson-{args.number}"
-    (out / f"{stem}.html").write_text(page(record), "utf-8")
-    data = out / ("lessons.json" if args.number is None else f"{stem}.json")
-    data.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    record = collect(bench, names, errata=args.number is None, command=as_typed(args))
+    write_whole(html, page(record))
+    write_whole(data, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
     print(summary(record) if args.number is None else in_words(record["lessons"][0]))
-    print(f"\n{out / f'{stem}.html'}", flush=True)
+    print(f"\n{html}", flush=True)
+
+
+def places(folder: str, number: int | None) -> tuple[Path, Path]:
+    """Where the page and its data are to be; UserError, before minutes of work, where they cannot be written."""
+    if not folder.strip():
+        raise UserError("--out is empty: give a folder, or leave it out", exit_code=2)
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    html, data = (("index.html", "lessons.json") if number is None else
+                  (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
+    for path in (out / html, out / data):
+        if path.is_dir():
+            raise UserError(f"{path} is a folder, where the lessons are to be written: move it away, or give another"
+                            " folder by --out")
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write into {out}: give another folder by --out")
+    return out / html, out / data
+
+
+def as_typed(args: argparse.Namespace) -> str:
+    """The command that makes this record again."""
+    return shlex.join(["seq2see", "lessons", *([str(args.number)] if args.number else []),
+                       *(["--run", args.run] if args.run else []), *(["--quick"] if args.quick else [])])
 
 
 def set_up(run: str | None, *, quick: bool) -> Workbench:
-    """The workbench, around the run that was named, or the packaged model, which is trained if it is not there."""
-    bench = Workbench(Path(run) if run else DEFAULT_RUN, Budget.REDUCED if quick else Budget.FULL)
-    if run or not quick:
-        if not is_finished(bench.run):
-            print(f"{bench.run} holds no finished model: training it first", file=sys.stderr, flush=True)
-            train_storybook(bench.run)
-        return bench
-    return Workbench(quick_run(cache_folder() / "lessons"), Budget.REDUCED)
+    """The workbench, around the run that was named, which must be finished, or the packaged model, which is trained if
+    it is not there."""
+    if quick and not run:
+        return Workbench(quick_run(cache_folder() / "lessons"), Budget.REDUCED)
+    folder = Path(run) if run else DEFAULT_RUN
+    if run and not is_finished(folder):
+        raise UserError(f"{folder} is no finished run (it has no model with metrics.json): give the folder of one by"
+                        " --run, or leave it out to have the packaged one used", exit_code=2)
+    if run or (folder / "run.yaml").is_file():
+        check_corpus(folder)
+    if not is_finished(folder):
+        print(f"{folder} holds no finished model: training it first", file=sys.stderr, flush=True)
+        train_storybook(folder)
+    return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
+
+
+def check_corpus(run: Path) -> None:
+    """UserError for a run of anything else than storybook, English to French."""
+    data = settings_of(run).get("data")
+    data = data if isinstance(data, dict) else {}
+    path, source, target = data.get("path"), data.get("source", "en"), data.get("target", "fr")
+    if path != "storybook" or source != "en" or target not in ("fr", ["fr"]):
+        trained = f"on {path}, {source} to {target}" if path else "on nobody knows what: it has no run.yaml"
+        raise UserError(f"the lessons are about storybook, en to fr, and {run} was trained {trained}; give another run"
+                        " by --run, or leave it out to have the packaged one used", exit_code=2)
 
 
 def summary(record: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ A picture is drawn in the colours below. In the SVG they become the names that t
 opacities, by `heatmap`, for the same reason.
 """
 
+import html
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -102,6 +103,7 @@ def to_svg(draw: Callable[[Any], Figure], result: Any, *, name: str, title: str)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
     for colour, variable in PALETTE.items():
         svg = re.sub(colour, f"var(--{variable}, {colour})", svg, flags=re.IGNORECASE)
-    svg = re.sub(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', rf'<svg viewBox="\1" role="img" aria-label="{title}">', svg,
-                 count=1, flags=re.DOTALL)
+    opening = f'role="img" aria-label="{html.escape(title)}">'
+    svg = re.sub(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', lambda tag: f'<svg viewBox="{tag[1]}" {opening}', svg, count=1,
+                 flags=re.DOTALL)
     return svg.strip()

@@ -196,14 +196,16 @@ def what_a_head_reads(bench: Workbench) -> Erratum:
     shares = squares_HPE.reshape(attention.num_heads, size, -1, size).sum((1, 3))
     shares /= shares.sum(1, keepdims=True)
     elsewhere = float(1 - shares.diagonal().mean())
+    several = attention.num_heads > 1
     parts = [f"components {p * size + 1}–{(p + 1) * size}" for p in range(shares.shape[1])]
     return Erratum(
         "What a head reads",
         "“… each head operates on a different part of the embedding (head_dim).”",
         "Each head reads the whole embedding, through matrices of its own that make it smaller. What is cut into parts"
         " is the query, key and value, after the projection.",
-        stands=elsewhere < 0.01,
-        why=f"On average {elsewhere:.0%} of the weight of a head's query matrix lies on components outside “its” part.",
+        stands=several and elsewhere < 0.01,
+        why=f"On average {elsewhere:.0%} of the weight of a head's query matrix lies on components outside “its” part."
+            if several else "This model has one head, which reads the whole embedding: there are no parts.",
         table=Table.of("Share of a query matrix on each part of the embedding", ("", *parts),
                        [(f"head {h}", *row) for h, row in enumerate(shares)]),
     )  # fmt: skip
@@ -251,11 +253,12 @@ def size_of_matrices(bench: Workbench) -> Erratum:
     return Erratum(
         "The size of the weight matrices",
         "“Create weight matrices (initialized randomly initially. same dimensions as embeddings).”",
-        "A head's matrices lead from the width of the embedding to the size of the head, which is smaller: width over"
-        " heads, as a rule.",
+        "A head's matrices lead from the width of the embedding to the size of the head: width over heads, as a rule."
+        " They are square only where there is one head.",
         stands=rows == columns,
-        why=f"In this model W_Q of one head is {columns} × {rows}; {attention.num_heads} heads side by side make"
-            f" {columns} again.",
+        why=f"In this model W_Q of one head is {columns} × {rows}"
+            + (f"; {attention.num_heads} heads side by side make {columns} again." if rows < columns else
+               ", since it has but one head."),
         table=Table.of("One head", ("width of the embedding", "size of query and key", "heads"),
                        [(columns, rows, attention.num_heads)]),
     )  # fmt: skip

@@ -21,8 +21,9 @@ CLAIM = ("Words can be mixed by nothing but their dot products, all at once and 
          " values, each made by a matrix.")  # fmt: skip
 HOW = """First attention without parameters: the dot products of all word vectors, a softmax over each row, the weighted
 sums. It is run on *money bank grows* and *river bank flows* with vectors of four components (that of *bank* is the
-notes', the others are invented), and on the word vectors that the trained model's encoder reads. Beside it stands what
-that encoder's own heads do on unseen sentences, where the corpus says which noun *it* means and which adjective is
+notes', the others are invented), and on the trained model's word embeddings: as long as its encoder takes them, but
+without the positions that it adds and the norm that its heads read through. Beside it stands what that encoder's own
+heads do on unseen sentences, where the corpus says which noun *it* means and which adjective is
 whose; a head is chosen on one half of the sentences and measured on the other.
 
 Then attention as a dictionary: three entries with random keys of length 1 and the values 2, 3 and 5, asked with a key
@@ -35,7 +36,6 @@ notes look for places where something could be learnt and find two, before the s
 stands the softmax, which needs no parameters. The one it could have is its temperature, and that is the table's scalar.
 The picture's last map has three matrices, with keys and values of every size."""
 TRY = "Give a sequence 32 words instead of 8 (`NAMES` in `lessons/lookup.py`): are keys of two components still enough?"
-LOOK = None
 
 MONEY = ("money", "bank", "grows")
 RIVER = ("river", "bank", "flows")
@@ -67,7 +67,7 @@ class Result:
     off_reordered: float  # and after shuffling the words
     off_symmetric: tuple[float, float]  # of scores, of weights
     bank: float  # cosine of bank's two contextual vectors
-    own_first: float  # share of the model's word vectors that give themselves the largest weight
+    own_first: float  # share of the model's word embeddings that give themselves the largest weight
     own_weight: tuple[float, float, float]  # mean weight of a word on itself: no parameters, divided by √d, trained
     it: tuple[float, float, float]  # mean weight of *it* on its noun, of the noun on *it*, and of an even head
     noun: tuple[float, float, float]  # the same of a noun and its adjective
@@ -155,8 +155,8 @@ def dictionary(bench: Workbench) -> np.ndarray:
 
 
 def own(bench: Workbench) -> tuple[float, tuple[float, float, float]]:
-    """How many words score themselves highest on the vectors that the encoder reads, and how much weight they keep:
-    with no parameters, scaled, and in the heads of the trained encoder. A sentence with a piece twice is left out."""
+    """How many words score themselves highest by their embeddings, without position and norm, and how much weight they
+    keep: with no parameters, scaled, and in the trained encoder's heads. A sentence with a piece twice is left out."""
     first, plain, scaled, trained = [], [], [], []
     table_VD = bench.model.get_input_embeddings().weight.detach().numpy() * bench.model.config.d_model**0.5
     for pair in bench.corpus.test[: bench.pick(100, 10)]:
@@ -236,13 +236,8 @@ def judge(result: Result) -> Verdict:
         found("Without parameters it cannot learn the task.", at["none"] < at["three matrices"] - BETTER,
               f"{at['none']:.0%} of answers are right, {at['three matrices']:.0%} with three matrices of size {narrow},"
               " the smallest that suffices."),
-        found("Scaling a vector does no good: a linear map is needed.",
-              max(at["scalar"], at["diagonal"]) < at["three matrices"] - BETTER,
-              f"A number in front: {at['scalar']:.0%} right; one for each component: {at['diagonal']:.0%}; matrices:"
-              f" {at['three matrices']:.0%} (a difference means {BETTER:.0%})."),
-        *(found(claim, at[way] < at["three matrices"] - BETTER,
-                f"{at[way]:.0%} against {at['three matrices']:.0%} right, all of size {narrow} (wanted: a difference of"
-                f" {BETTER:.0%}). {_catches_up(result, way)}")
+        _scaled(at),
+        *(_parted(result, way, claim, narrow)
           for way, claim in (("one matrix", "One vector cannot play all three roles."),
                              ("query = key", "Query and key must differ."),
                              ("key = value", "Key and value must differ."))),
@@ -264,8 +259,8 @@ def judge(result: Result) -> Verdict:
     return overall(findings, (
         f"Without parameters attention answers {at['none']:.0%} of a task that three matrices answer"
         f" {at['three matrices']:.0%} of; one matrix for all roles answers {at['one matrix']:.0%}, query = key"
-        f" {at['query = key']:.0%}, key = value {at['key = value']:.0%}, all of size {narrow}. In the model's word"
-        f" vectors a word keeps {plain:.0%} of its weight for itself without parameters and without a scale,"
+        f" {at['query = key']:.0%}, key = value {at['key = value']:.0%}, all of size {narrow}. By the model's word"
+        f" embeddings a word keeps {plain:.0%} of its weight for itself without parameters and without a scale,"
         f" {scaled:.0%} with the scale, {trained:.0%} with the trained parameters."
     ))
 
@@ -276,18 +271,39 @@ def _degenerates(first: float, plain: float, scaled: float, trained: float) -> F
         "Each word attends mostly to itself, and everything else is negligible.",
         "holds" if first > MOSTLY and min(plain, scaled) > alone else
         "holds partly" if first > MOSTLY else "does not hold here",
-        f"Of the model's word vectors {first:.0%} score themselves highest (wanted: {MOSTLY:.0%}). They keep"
+        f"Of the model's word embeddings, without positions and norm, {first:.0%} score themselves highest (wanted:"
+        f" {MOSTLY:.0%}). They keep"
         f" {plain:.0%} of the weight without a scale, {scaled:.0%} if scores are divided by √d (wanted: above"
         f" {alone:.0%} either way). In the trained encoder, with its queries and keys, they keep {trained:.0%}.",
     )
 
 
-def _catches_up(result: Result, way: str) -> str:
-    """From which size on it does as well as three matrices, if from any."""
+def _scaled(at: dict[str, float]) -> Finding:
+    """Two statements: that a factor gains nothing, and that matrices gain more."""
+    scaled = max(at["scalar"], at["diagonal"])
+    parts = scaled <= at["none"] + BETTER, scaled < at["three matrices"] - BETTER
+    return found(
+        "Scaling a vector does no good, and a linear map is needed.",
+        "holds" if all(parts) else "holds partly" if any(parts) else "does not hold here",
+        f"No parameters: {at['none']:.0%} right; a number in front: {at['scalar']:.0%}; one for each component:"
+        f" {at['diagonal']:.0%}; matrices: {at['three matrices']:.0%} (a difference means {BETTER:.0%}). So scaling"
+        f" does {'no' if parts[0] else 'some'} good, and matrices do {'more' if parts[1] else 'no more'}.",
+    )
+
+
+def _parted(result: Result, way: str, claim: str, narrow: int) -> Finding:
+    """Whether three matrices are needed: at the smallest size that suffices them, and at every other."""
     three, own = result.right["three matrices"].mean(1), result.right[way].mean(1)
     good = (own > SUFFICES * three.max()) & (own >= three - BETTER)
     level = [size for size, is_good in zip(SIZES, good, strict=True) if is_good]
-    return f"From size {level[0]} on there is no difference." if level else "It does not catch up at any size."
+    at = SIZES.index(narrow)
+    needed = own[at] < three[at] - BETTER
+    said = f"At size {level[0]} there is no difference." if level else "It does not catch up at any size."
+    return found(
+        claim, bool(needed) and ("holds partly" if level else "holds"),
+        f"{own[at]:.0%} against {three[at]:.0%} right, all of size {narrow} (wanted: a difference of {BETTER:.0%}"
+        f" there, and no size that catches up). {said}",
+    )
 
 
 def tables(result: Result) -> tuple[Table, ...]:
@@ -310,6 +326,11 @@ def _percent(right_S: np.ndarray) -> str:
     """The mean of the seeds, and how far they spread where that can be seen."""
     mean, low, high = (f"{100 * value:.0f}" for value in (right_S.mean(), right_S.min(), right_S.max()))
     return mean if low == high else f"{mean} ({low}–{high})"
+
+
+def look(result: Result) -> None:
+    """There is no map to open."""
+    return None
 
 
 def draw(result: Result) -> Figure:

@@ -23,7 +23,6 @@ of pieces of unseen sentences, and in the same network before training. It is ta
 the softmax does not see."""
 TRY = ("Divide by d instead of √d: the variance of the scores falls as 1/d, and every word gets nearly the same weight."
        " In `modeling/attention.py` it is one line.")
-LOOK = None
 
 WIDTHS = (4, 16, 64, 256, 1024)
 KEYS = 16
@@ -197,6 +196,11 @@ def tables(result: Result) -> tuple[Table, ...]:
         Table.of("Variance of scaled scores in the encoder", (
             "", "before training, mean of heads", *(f"head {h}" for h in range(result.trained_heads.shape[1]))), heads),
     )
+
+
+def look(result: Result) -> None:
+    """There is no map to open."""
+    return None
 
 
 def draw(result: Result) -> Figure:

@@ -30,7 +30,6 @@ TRY = ("Run `seq2see lessons 5`: the `lesson-5.json` that it writes holds every 
 SOURCE = "The cat did not cross the street because it was too tired."
 PREFIX = "Le chat n'a pas"
 LAYER, HEAD = 0, 1
-LOOK = Look(SOURCE, "decoder", LAYER, HEAD)
 
 WORDS = ("The", "quick", "brown", "fox")
 SIZE = 5
@@ -49,6 +48,7 @@ class Example:
     position_ND: np.ndarray
     stream_ND: np.ndarray  # their sum
     normed_ND: np.ndarray
+    number: int  # of the head that is shown: HEAD, or the last there is
     head: Steps
     joined_ND: np.ndarray  # all heads side by side
     projected_ND: np.ndarray
@@ -108,8 +108,9 @@ def follow(model: Any, ids: list[int], pieces: tuple[str, ...]) -> Example:
     ]
     joined_ND = np.concatenate([head.mixed_NE for head in heads], axis=1)
     projected_ND = linear(joined_ND, attention.out_proj)
-    return Example(pieces, embedding_ND, position_ND, stream_ND, normed_ND, heads[HEAD], joined_ND, projected_ND,
-                   stream_ND + projected_ND)
+    number = min(HEAD, attention.num_heads - 1)
+    return Example(pieces, embedding_ND, position_ND, stream_ND, normed_ND, number, heads[number], joined_ND,
+                   projected_ND, stream_ND + projected_ND)
 
 
 def numbers(tensor: torch.Tensor) -> np.ndarray:
@@ -171,13 +172,13 @@ def own_numbers(bench: Workbench, ids: list[int]) -> dict[str, torch.Tensor]:
 def differences(example: Example, own: dict[str, torch.Tensor]) -> dict[str, float]:
     """The largest difference at each step."""
     size = example.head.query_NE.shape[1]
-    columns = slice(HEAD * size, (HEAD + 1) * size)
+    columns = slice(example.number * size, (example.number + 1) * size)
     pairs = {
         "embedding and position": (example.stream_ND, own["stream"]),
         "queries": (example.head.query_NE, own["queries"][:, columns]),
         "keys": (example.head.key_NE, own["keys"][:, columns]),
         "values": (example.head.value_NE, own["values"][:, columns]),
-        "weights": (example.head.weight_NN, own["weights"][HEAD]),
+        "weights": (example.head.weight_NN, own["weights"][example.number]),
         "heads side by side": (example.joined_ND, own["joined heads"]),
         "projection": (example.projected_ND, own["projected"]),
         "output": (example.output_ND, own["output"]),
@@ -202,7 +203,7 @@ def judge(result: Result) -> Verdict:
               f"{len(WORDS)} × {len(WORDS)} by hand at d = {SIZE}, {count} × {count} in the model at width {width}."),
         found("The length of query, key and value is set by the model and not by the sentence.", size != count,
               f"{count} pieces, and {size} components in each head: {width} over"
-              f" {width // size} heads."),
+              f" {width // size} head{'s' * (width > size)}."),
         found("Every word goes through the same matrices.", result.off_one_word < SAME,
               f"The query of “{WORDS[2]}” computed alone differs from that computed with the sentence by"
               f" {result.off_one_word:.0e} (allowed: {SAME:.0e})."),
@@ -270,10 +271,15 @@ def exact(value: float, digits: int) -> str:
     return "−∞" if math.isinf(value) else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no −0
 
 
+def look(result: Result) -> Look:
+    """The head that was followed."""
+    return Look(result.source, "decoder", LAYER, result.model.number)
+
+
 def draw(result: Result) -> Figure:
     figure, (left, right) = new_figure(2, height=3.6)
     heatmap(left, result.by_hand.weight_NN, rows=WORDS, columns=WORDS, top=1)
     left.set_title("Weights by hand")
     heatmap(right, result.model.head.weight_NN, rows=result.model.pieces, columns=result.model.pieces, top=1)
-    right.set_title(f"Decoder layer {LAYER}, head {HEAD}")
+    right.set_title(f"Decoder layer {LAYER}, head {result.model.number}")
     return figure

@@ -12,9 +12,10 @@ from seq2see.gold import in_halves, to_gold
 from seq2see.lens import trace_texts
 from seq2see.lens.anatomy import AttentionSite, attention_sites
 from seq2see.lens.forcing import encode_source, looking
-from seq2see.lens.heads import RoleScore, heads_of_roles, measure
+from seq2see.lens.heads import LEAST, RoleScore, heads_of_roles, measure
+from seq2see.lens.wording import NAMES
 from seq2see.lessons.drawing import BLUE, INK, ORANGE, SOFT, new_figure
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
+from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
 from seq2see.lessons.small import Recipe, quality, task_of, test_loss, trained, translate
 from seq2see.lessons.small import in_rows as rows_of
 from seq2see.lessons.workbench import Workbench
@@ -31,12 +32,12 @@ the products added.
 A small Transformer with four heads of 16 dimensions is trained against one with a single head of 64, which has as many
 weights: same batches, same steps, three seeds.
 
-Then every head of the trained model is scored on what it looks at from *it* (or from the step that writes *il* or
-*elle*): the noun that is meant, the predicate, the verb. Storybook knows which words these are. The best head of each
-role is chosen on one half of the sentences and scored on the other, beside what a head would get that looks everywhere
-alike, always at the same place, or at the wrong nouns."""
+Then every head of the trained model's encoder and cross-attention is scored on what it looks at from *it* (or from the
+step that writes *il* or *elle*): the noun that is meant, the predicate, the verb. Storybook knows which words these
+are. The best head of each role is chosen on one half of the sentences and scored on the other, beside what a head would
+get that looks everywhere alike, always at the same place, or at the wrong nouns. Where one fixed place would do nearly
+as well as a head that looks nowhere else, no head can show that it asks, and nothing is decided."""
 TRY = "Run `seq2see heads RUN` to see every role of every head, and what becomes of the pronoun without each of them."
-LOOK = Look("The goat chased the wolf because it was hungry.", kind="cross", layer=2, head=2)
 
 EXACT = 1e-10  # double precision
 OWN_SLICE = 2.0  # times its even share: a head that reads mostly "its part" of the embedding
@@ -53,7 +54,7 @@ class Result:
     exact: np.ndarray  # [2,seeds] percent: four heads, one head
     pronoun: np.ndarray  # [2,seeds]
     loss: np.ndarray  # [2,seeds]
-    roles: tuple[RoleScore, ...]  # the best head of each kind and role
+    roles: tuple[RoleScore, ...]  # the best head of each kind and role; of a role the clearest on the first half first
     sentences: int
 
 
@@ -125,11 +126,13 @@ def own_slice(sites: Sequence[AttentionSite]) -> float:
 
 
 def what_heads_look_at(bench: Workbench) -> tuple[tuple[RoleScore, ...], int]:
-    """The best encoder and cross-attention head of each role, chosen on one half of contrast sentences."""
+    """The best encoder and cross-attention head of each role, chosen and ranked on one half of contrast sentences."""
     stories = [story for story in bench.corpus.test if story.kind == "contrast" and story.family in HARD]
     halves = in_halves(stories, bench.pick(160, 12))
     dev, test = (measure(traces_of(bench.model, bench, half), [to_gold(story) for story in half]) for half in halves)
+    clear = {(one.role, one.head): one.score - one.baseline for one in heads_of_roles(dev, dev)}
     scores = [score for score in heads_of_roles(dev, test) if score.role in ROLES and score.head.kind != "decoder"]
+    scores.sort(key=lambda one: (list(ROLES).index(one.role), -clear[one.role, one.head]))
     return tuple(scores), len(halves[1])
 
 
@@ -159,25 +162,32 @@ def judge(result: Result) -> Verdict:
               f" {result.exact[1].max():.1f}); a difference is {BETTER:.0f} points and seeds that do not overlap."),
         *(_role(result, role) for role in ROLES),
     )  # fmt: skip
-    named = [ROLES[role] for role in ROLES if any(score.role == role and score.holds for score in result.roles)]
+    named = [ROLES[role] for role in ROLES if (best := _best(result, role)) and best.holds]
     return overall(findings, (
         f"Sum and concatenation agree to {result.off:.0e}. Four heads get {exact[0]:.0f} % of unseen sentences right,"
         f" one of their size {exact[1]:.0f} %. Of *who*, *what state* and *what action*, the trained model has a head"
-        f" for {', '.join(f'*{one}*' for one in named) or 'none'}."
+        f" of the encoder or of cross-attention for {', '.join(f'*{one}*' for one in named) or 'none'}."
     ))
 
 
+def _best(result: Result, role: str) -> RoleScore | None:
+    """The head that the first half chose, among those of which the second can tell."""
+    return next((one for one in result.roles if one.role == role and one.decidable), None)
+
+
 def _role(result: Result, role: str) -> Finding:
-    scores = [score for score in result.roles if score.role == role]
-    claim = f"One head asks {ROLES[role]}."
-    if not scores:
-        return found(claim, False, "No sentence here has it.")
-    best = max(scores, key=lambda score: score.score - score.baseline)
-    kind = "cross-attention" if best.head.kind == "cross" else best.head.kind
+    claim = f"One head of the encoder or of cross-attention asks {ROLES[role]}."
+    best = _best(result, role)
+    if best is None:
+        asked = [one for one in result.roles if one.role == role]
+        places = ", ".join(f"{one.floor:.0%} ({NAMES[one.head.kind].lower()})" for one in asked)
+        return undecided(claim, f"One that knows nothing would have {places} of its weight there: no head could be"
+                                f" {100 * LEAST:.0f} points above." if places else "No sentence here has it.")
     return found(claim, best.holds,
-                 f"The best is {kind} layer {best.head.layer}, head {best.head.head}: {best.score:.0%} of its weight"
-                 f" ({best.low:.0%} to {best.high:.0%}), where one at a fixed place, or blind to *it*, would have"
-                 f" {best.baseline:.0%}; it must be clearly above that, by 10 points at least.")
+                 f"The best is {NAMES[best.head.kind].lower()} layer {best.head.layer}, head {best.head.head}:"
+                 f" {best.score:.0%} of its weight ({best.low:.0%} to {best.high:.0%}), where one at a"
+                 f" fixed place, or blind to *it*, would have {best.baseline:.0%}; it must be clearly above that, by"
+                 f" {100 * LEAST:.0f} points at least.")
 
 
 def tables(result: Result) -> tuple[Table, ...]:
@@ -185,7 +195,7 @@ def tables(result: Result) -> tuple[Table, ...]:
               float(values[1].mean()), f"{values[1].min():.3g} to {values[1].max():.3g}")
              for name, values in (("exact, %", result.exact), ("pronoun right, %", result.pronoun),
                                   ("loss on unseen pairs, nats", result.loss))]
-    roles = [(ROLES[one.role], "cross-attention" if one.head.kind == "cross" else one.head.kind,
+    roles = [(ROLES[one.role], NAMES[one.head.kind].lower(),
               f"{one.head.layer}.{one.head.head}", 100 * one.score, f"{100 * one.low:.0f} to {100 * one.high:.0f}",
               100 * one.baseline, one.holds) for one in result.roles]
     return (
@@ -193,6 +203,13 @@ def tables(result: Result) -> tuple[Table, ...]:
         Table.of(f"Where heads look from *it*, in % of their weight; {result.sentences} sentences",
                  ("question", "attention", "layer.head", "weight", "interval", "without knowing", "claimed"), roles),
     )  # fmt: skip
+
+
+def look(result: Result) -> Look:
+    """The head that has its role most clearly."""
+    text = "The goat chased the wolf because it was hungry."
+    best = max(result.roles, key=lambda score: score.score - score.baseline, default=None)
+    return Look(text, *best.head) if best else Look(text)
 
 
 def draw(result: Result) -> Figure:

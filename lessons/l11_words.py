@@ -11,6 +11,7 @@ from seq2see.lens.embeddings import Contextual, analogy, contextual, distances, 
 from seq2see.lens.forcing import encode_source
 from seq2see.lessons.drawing import BLUE, ORANGE, SOFT, new_figure
 from seq2see.lessons.held_out import Share
+from seq2see.lessons.l02_attention import APART
 from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
 from seq2see.lessons.workbench import Workbench
 from seq2see.tokenizer.words import split_words
@@ -41,7 +42,6 @@ finds by itself, without any arithmetic. Intervals are 95 %, by bootstrap over s
 TRY = ("`from seq2see.lens import neighbours`, and ask for the neighbours of your own words; by dot product instead of"
        " cosine, long vectors push to the front. Then train with a tenth of the sentences and see what is left.")
 BANK = ("The girl looked at the bank because it was muddy.", "The girl looked at the bank because it was closed.")
-LOOK = Look(BANK[0], "encoder", 1, 0)
 
 REMEMBERED = 400  # training sentences whose occurrences are compared with
 WINDOW = 4  # words on either side that count as near
@@ -274,6 +274,7 @@ def _parallel(bench: Workbench, one: tuple[str, str], other: tuple[str, str]) ->
 
 def judge(result: Result) -> Verdict:
     static_, placed, last = result.meanings[0], result.meanings[1], result.meanings[-1]
+    hardly = "they hardly differ" if result.bank[-1] >= APART else "they differ as well"
     return overall((
         found("Before any layer a word's vector is the same whatever it means.", abs(static_.value - GUESSING) < 1e-6,
               f"From it {static_.value:.0%} of {result.occurrences} meanings are told rightly (guessing:"
@@ -281,7 +282,8 @@ def judge(result: Result) -> Verdict:
         found("In a sentence it is the vector of what it means there.",
               _by(last.value >= TOLD, last.low > placed.high),
               f"After the last layer {last} of unseen meanings are told rightly (wanted: {TOLD:.0%}). As vectors"
-              f" they hardly differ: those of *bank* in two sentences have a cosine of {result.bank[-1]:.4f}."),
+              f" {hardly}: those of *bank* in two sentences have a cosine of {result.bank[-1]:.4f} (below {APART} they"
+              " are two)."),
         _used_alike(result),
         found("Words of like meaning lie near each other, nearer than opposites do.",
               result.synonyms.low > result.opposites.high,
@@ -343,6 +345,12 @@ def tables(result: Result) -> tuple[Table, ...]:
             [(one.name, one.example, one.questions, *(f"{part:.1%}" for part in (one.right, one.left_out, one.alone)),
               f"{one.rank:.0f}", one.parallel) for one in result.relations]),
     )
+
+
+def look(result: Result) -> Look:
+    """The layer after which meanings are told apart best."""
+    after = [share.value for share in result.meanings[2:]]
+    return Look(BANK[0], "encoder", after.index(max(after)))
 
 
 def draw(result: Result) -> Figure:

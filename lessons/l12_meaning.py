@@ -41,7 +41,6 @@ from the dessert by the embedding, by what attention without parameters makes of
 encoder makes of it?"""
 TRY = ("Leave the literal sentences out of the fine-tuning (`task_pairs`) and see what becomes of the desserts: what is"
        " not practised is forgotten.")  # fmt: skip
-LOOK = None
 
 KINDS = ("no parameters", "Q, K, V")
 STAGES = ("before fine-tuning", "after")
@@ -268,6 +267,11 @@ def tables(result: Result) -> tuple[Table, ...]:
 
 def _spread(values: np.ndarray) -> tuple[float, str]:
     return float(values.mean()), f"{values.min():.0f} to {values.max():.0f}"
+
+
+def look(result: Result) -> None:
+    """There is no map to open."""
+    return None
 
 
 def draw(result: Result) -> Figure:

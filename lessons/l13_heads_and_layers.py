@@ -16,7 +16,7 @@ from seq2see.lens.trace import KINDS, Kind, Trace
 from seq2see.lens.wording import NAMES
 from seq2see.lessons.drawing import BLUE, GREEN, INK, ORANGE, SOFT, WIDTH, heatmap
 from seq2see.lessons.held_out import Share, group_of, halves, measured, traces
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
+from seq2see.lessons.lesson import Finding, Look, Table, Verdict, found, overall, spelled, undecided
 from seq2see.lessons.workbench import Workbench
 
 # L layers, H heads, N sentences
@@ -37,25 +37,24 @@ A map is a claim and an intervention its evidence. Each head is replaced by its 
 right translation then loses in log-probability is its cost."""
 TRY = ("`seq2see heads` prints every head's roles with intervals. `seq2see look RUN \"It rained. The cat was tired.\"`"
        " shows two sentences at once.")  # fmt: skip
-LOOK = Look("The owl lent the ladder to the crow. It was grateful.", "encoder", 1, 3)
 
 WHERE = {"encoder": "the encoder", "decoder": "the decoder", "cross": "cross-attention"}
 ALWAYS = 0.5  # share of its attention that a head gives to a place that it always looks at
 HAS = 0.5  # share of the heads that must have a role for "every head has its focus" to hold partly
-BERTS = ("next", "previous", "first", "end", "punctuation", "antecedent")  # roles that were found in BERT's encoder
+BERTS = ("next", "end")  # what one head of BERT's encoder is said always to look at, and one the other
 SENTENCES = 100  # on which heads are taken away
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Of one kind of attention by layer, means over heads; `*_rise` is the last layer's less the first's."""
+    """Of one kind of attention by layer, means over heads; `*_steps` are each layer's less those of the one before."""
 
     distance: tuple[Share, ...]
-    distance_rise: Share
+    distance_steps: tuple[Share, ...]
     evenness: tuple[Share, ...]
-    evenness_rise: Share
+    evenness_steps: tuple[Share, ...]
     across: tuple[Share, ...]
-    across_rise: Share
+    across_steps: tuple[Share, ...]
     across_even: float  # what an even head sends across
     two_sentences: int
 
@@ -76,11 +75,12 @@ def reach(some: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> Reach:
     layers = spreads[0].distance.shape[0]
     two = [i for i, one in enumerate(spreads) if one.across is not None]
 
-    def by_layer(name: str, chosen: Sequence[int]) -> tuple[tuple[Share, ...], Share]:
+    def by_layer(name: str, chosen: Sequence[int]) -> tuple[tuple[Share, ...], tuple[Share, ...]]:
         values_NL = np.array([getattr(spreads[i], name).mean(-1) for i in chosen]).reshape(len(chosen), layers)
         own = [groups[i] for i in chosen]
-        rise = values_NL[:, -1] - values_NL[:, 0] if chosen else []
-        return tuple(Share.of(column, own) for column in values_NL.T), Share.of(rise, own)
+        values, steps = (tuple(Share.of(column, own) for column in columns.T)
+                         for columns in (values_NL, np.diff(values_NL, axis=1)))
+        return values, steps
 
     everywhere = range(len(some))
     even = float(np.mean([spreads[i].across_even for i in two])) if two else float("nan")
@@ -135,7 +135,6 @@ def judge(result: Result) -> Verdict:
     having = sum(1 for roles in result.roles if roles)
     by_kind = ", ".join(f"{_having(result, kind)} of {_count(result, kind)} in {WHERE[kind]}" for kind in result.reach)
     names = {role.role for roles in result.roles for role in roles}
-    wider, beyond = (_rises(result, name) for name in ("distance_rise", "across_rise"))
     costly = max(range(len(result.heads)), key=lambda i: result.costs[i].value)
     return overall((
         found("Every head has a focus of its own.",
@@ -145,19 +144,20 @@ def judge(result: Result) -> Verdict:
               f" {len(names)} roles, {', '.join(sorted(names))} (wanted: every head; partly from {HAS:.0%} on)."),
         _berts(result),
         _antecedent(result),
-        found("With each layer attention reaches wider.", wider,
-              "From the first layer to the last the mean distance changes, in pieces, by"
-              f" {_changes(result, 'distance_rise')}, and evenness by {_changes(result, 'evenness_rise')} (wanted: a"
-              " rise of the distance, its interval above 0, in each kind)."),
-        found("With each layer attention goes further beyond the sentence.", beyond,
-              f"In {result.reach['encoder'].two_sentences} texts of two sentences the share that crosses over changes"
-              f" by {_changes(result, 'across_rise')}; an even head of the encoder would send"
-              f" {result.reach['encoder'].across_even:.0%} (wanted: a rise, its interval above 0, in each kind)."),
+        _rises(result, "distance_steps", "With each layer attention reaches wider.",
+               f"From layer to layer the mean distance changes, in pieces, by {_changes(result, 'distance_steps')}, and"
+               f" evenness by {_changes(result, 'evenness_steps')} (wanted: a rise of the distance at every step, its"
+               " interval above 0, in each kind)."),
+        _rises(result, "across_steps", "With each layer attention goes further beyond the sentence.",
+               f"In {result.reach['encoder'].two_sentences} texts of two sentences the share that crosses over changes"
+               f" from layer to layer by {_changes(result, 'across_steps')}; an even head of the encoder would send"
+               f" {result.reach['encoder'].across_even:.0%} (wanted: a rise at every step, its interval above 0, in"
+               " each kind)."),
         _matter(result),
     ), (
         f"{having} of {len(result.heads)} heads have one of the roles ({by_kind}). The mean distance changes from the"
-        f" first layer to the last by {_changes(result, 'distance_rise', short=True)} (in pieces), what crosses into"
-        f" another sentence by {_changes(result, 'across_rise', short=True)}. The head that costs most to lose is"
+        f" first layer to the last by {_changes(result, 'distance_steps', whole=True)} (in pieces), what crosses into"
+        f" another sentence by {_changes(result, 'across_steps', whole=True)}. The head that costs most to lose is"
         f" {result.heads[costly]}, {result.costs[costly].value:.2f} nats a piece."
     ))
 
@@ -170,57 +170,70 @@ def _count(result: Result, kind: Kind) -> int:
     return sum(1 for head in result.heads if head.kind == kind)
 
 
-def _rises(result: Result, name: str) -> Word:
-    rises = [getattr(one, name).low > 0 for one in result.reach.values()]
-    return "holds" if all(rises) else "holds partly" if any(rises) else "does not hold here"
+def _rises(result: Result, name: str, claim: str, why: str) -> Finding:
+    """Whether it rises at every step from layer to layer, in each kind."""
+    steps = [getattr(one, name) for one in result.reach.values()]
+    if not all(steps) or any(np.isnan(step.value) for kind in steps for step in kind):
+        return undecided(claim, "Not every kind of attention has a step between two layers that can be measured.")
+    rises = [all(step.low > 0 for step in kind) for kind in steps]
+    return found(claim, "holds" if all(rises) else "holds partly" if any(rises) else "does not hold here", why)
 
 
-def _changes(result: Result, name: str, *, short: bool = False) -> str:
-    """The rise from the first layer to the last in each kind, with its interval."""
+def _changes(result: Result, name: str, *, whole: bool = False) -> str:
+    """The steps from layer to layer in each kind, with their intervals; or as a whole, from the first to the last."""
     parts = []
     for kind, one in result.reach.items():
-        rise = getattr(one, name)
-        interval = "" if short else f" ({rise.low:+.2f} to {rise.high:+.2f})"
-        parts.append(f"{rise.value:+.2f}{interval}".replace("-", "−") + f" in {WHERE[kind]}")
+        steps = getattr(one, name)
+        said = [f"{sum(step.value for step in steps):+.2f}"] if whole else [
+            f"{step.value:+.2f} ({step.low:+.2f} to {step.high:+.2f})" for step in steps]
+        parts.append(" and ".join(said).replace("-", "−") + f" in {WHERE[kind]}")
     return ", ".join(parts)
 
 
 def _berts(result: Result) -> Finding:
     best = {one.role: one for one in result.best if one.head.kind == "encoder" and one.role in BERTS}
-    always = [role for role in ("next", "end") if role in best and best[role].holds and best[role].score >= ALWAYS]
-    some = [role for role, one in best.items() if one.holds]
+    always = [role for role, one in best.items() if one.holds and one.score >= ALWAYS]
     scores = ", ".join(f"{role} {one.score:.0%} ({one.low:.0%} to {one.high:.0%}; even: {one.uniform:.0%})"
                        for role, one in best.items())
     return found(
         "One head of the encoder always looks at the next word, one at the end.",
-        "holds" if len(always) == 2 else "holds partly" if some else "does not hold here",
-        f"The most that a head has of BERT's roles: {scores} (always means {ALWAYS:.0%}; a role is there from"
-        f" {100 * LEAST:.0f} points above an even head on, with which it holds partly).")
+        "holds" if len(always) == len(BERTS) else "holds partly" if always else "does not hold here",
+        f"The most that a head has of these roles: {scores} (always means {ALWAYS:.0%}, and {100 * LEAST:.0f} points"
+        " above an even head; partly if one of the two is there).")
 
 
 def _antecedent(result: Result) -> Finding:
-    best = [one for one in result.best if one.role == "antecedent"]
+    claim = "A head looks from a pronoun to the noun it stands for."
+    asked = [one for one in result.best if one.role == "antecedent"]
+    best = [one for one in asked if one.decidable]
+    if not best:
+        places = ", ".join(f"{one.floor:.0%} ({WHERE[one.head.kind]})" for one in asked)
+        return undecided(claim, f"The best fixed place has {places or 'nothing to look at'}: no head could be"
+                                f" {100 * LEAST:.0f} points above.")
     scores = "; ".join(f"{one.head} {one.score:.0%} ({one.low:.0%} to {one.high:.0%}), with {one.rival or 0:.0%} on"
                        f" the other noun and {one.positional or 0:.0%} by the best fixed place" for one in best)
-    return found("A head looks from a pronoun to the noun it stands for.", any(one.holds for one in best),
-                 f"The heads with most of it: {scores} (wanted: {100 * LEAST:.0f} points more than both).")
+    return found(claim, any(one.holds for one in best),
+                 f"The heads with most of it, in each kind of attention where one could show it: {scores} (wanted:"
+                 f" {100 * LEAST:.0f} points more than both).")
 
 
 def _matter(result: Result) -> Finding:
     having, lacking = (Share.of([cost.value for cost, roles in zip(result.costs, result.roles, strict=True)
                                  if bool(roles) is wanted]) for wanted in (True, False))
-    said = "; without one that has none it loses" + (
-        f" {lacking.value:.3f} ({lacking.low:.3f} to {lacking.high:.3f})" if not np.isnan(lacking.value) else
-        " something unknown, since every head has one")
+    claim = "The heads that have a role are those that matter."
+    if np.isnan(having.value) or np.isnan(lacking.value):
+        return undecided(claim, f"{'No' if np.isnan(having.value) else 'Every'} head has a role: there are no others to"
+                                " compare with.")
     return found(
-        "The heads that have a role are those that matter.", having.low > 0 and not having.low <= lacking.high,
+        claim, having.low > max(0, lacking.high),
         f"Without a head that has a role a piece loses {having.value:.3f} nats ({having.low:.3f} to {having.high:.3f}"
-        f" over heads){said} (wanted: above 0, and intervals that do not meet).".replace("-0", "−0"))
+        f" over heads); without one that has none it loses {lacking.value:.3f} ({lacking.low:.3f} to"
+        f" {lacking.high:.3f}) (wanted: above 0, and intervals that do not meet).".replace("-0", "−0"))
 
 
 def tables(result: Result) -> tuple[Table, ...]:
     def by_layer(shares: Sequence[Share]) -> str:
-        return " → ".join(f"{share.value:.2f}" for share in shares)
+        return " → ".join(spelled(share.value) for share in shares)
 
     return (
         Table.of("By layer, first to last", ("", "distance, pieces", "evenness", "across sentences", "an even head"), [
@@ -232,6 +245,13 @@ def tables(result: Result) -> tuple[Table, ...]:
                  "–" if one.positional is None else f"{one.positional:.1%}", one.holds) for one in result.best],
             folded=True),
     )
+
+
+def look(result: Result) -> Look:
+    """The head of the encoder that looks most from a pronoun to its noun."""
+    text = "The owl lent the ladder to the crow. It was grateful."
+    best = [one.head for one in result.best if one.role == "antecedent" and one.head.kind == "encoder"]
+    return Look(text, *best[0]) if best else Look(text, "encoder")
 
 
 def draw(result: Result) -> Figure:

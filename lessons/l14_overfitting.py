@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from seq2see.gold import to_gold
+from seq2see.gold import in_halves, to_gold
 from seq2see.lens import trace_texts
 from seq2see.lens.heads import measure
 from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, new_figure
@@ -35,11 +35,11 @@ after an eighth, a quarter, a half and all of the training.
 Each time: the loss on what it is trained on and on unseen combinations of words; how often *il* or *elle* is right
 where the adjective tells which noun is meant (*too tired*, *too wide*: by chance half); the share of attention that
 goes from *it* to its noun and to what is said of it, in the encoder head that has most; and how spread out the
-encoder's attention is, as the entropy of a row over that of an even one. In the picture dotted lines are the loss on
-what was seen."""
+encoder's attention is, as the entropy of a row over that of an even one. That head, and the time to stop at, are chosen
+on one half of the unseen sentences (validation); the attention and every loss on unseen ones are of the other. In the
+picture dotted lines are the loss on what was seen."""
 TRY = ("`seq2see train storybook training.num_train_epochs=3 data.path=mine.tsv` with a hundred lines of your own, and"
        " again with `model.dropout=0.3`: compare `eval_loss`.")
-LOOK = None
 
 SIZES = {"60": Recipe(pairs=60), "250": Recipe(pairs=250), "all": Recipe()}
 DROPOUT = Recipe(pairs=60, dropout=0.3)
@@ -58,10 +58,11 @@ class Result:
     pairs: dict[str, int]
     steps: tuple[int, ...]
     seen: dict[str, np.ndarray]  # name -> [seeds,marks]: loss on training pairs, nats
-    unseen: dict[str, np.ndarray]  # on unseen ones
+    validation: dict[str, np.ndarray]  # on the unseen ones that choose
+    unseen: dict[str, np.ndarray]  # on the others
     pronoun: dict[str, np.ndarray]  # right, percent
     exact: dict[str, np.ndarray]
-    noun: dict[str, np.ndarray]  # share of attention from *it* to its noun, best encoder head
+    noun: dict[str, np.ndarray]  # share of attention from *it* to its noun, by the encoder head chosen for it
     state: dict[str, np.ndarray]  # to what is said of it
     entropy: dict[str, np.ndarray]  # of encoder rows, 1 is even
 
@@ -69,7 +70,7 @@ class Result:
 def compute(bench: Workbench) -> Result:
     task = task_of(bench)
     recipes = dict(zip(NAMES, (SIZES["60"], DROPOUT, SIZES["250"], SIZES["all"]), strict=True))
-    names = ("seen", "unseen", "pronoun", "exact", "noun", "state", "entropy")
+    names = ("seen", "validation", "unseen", "pronoun", "exact", "noun", "state", "entropy")
     figures: dict[str, dict[str, np.ndarray]] = {name: {} for name in names}
     steps: tuple[int, ...] = ()
     for name, recipe in recipes.items():
@@ -85,22 +86,26 @@ def compute(bench: Workbench) -> Result:
 
 
 def looked_at(model: object, task: Task, seen: Sequence[StoryPair], traced: int) -> list[float]:
-    """The seven figures of one model."""
+    """The eight figures of one model."""
     assert isinstance(model, SmallTransformer)
     good = quality(task.test, translate(model, task.tokenizer, [story.source for story in task.test]))
-    stories = [story for story in task.test if story.family == "easy"][:traced]
-    noun, state, entropy = of_attention(model, task, stories)
-    return [test_loss(model, in_rows(seen, 1), task.tokenizer), test_loss(model, in_rows(task.test, 1), task.tokenizer),
-            good.pronoun, good.exact, noun, state, entropy]
+    losses = [test_loss(model, in_rows(stories, 1), task.tokenizer) for stories in (seen, *in_halves(task.test))]
+    easy = in_halves((story for story in task.test if story.family == "easy"), traced)
+    return [*losses, good.pronoun, good.exact, *of_attention(model, task, *easy)]
 
 
-def of_attention(model: SmallTransformer, task: Task, stories: Sequence[StoryPair]) -> tuple[float, float, float]:
-    """From *it*: the best encoder head's share on its noun, and on what is said of it; and how even all rows are."""
-    traces = trace_texts(model.network, task.tokenizer, [story.source for story in stories],
-                         [story.target for story in stories], source_language="en", target_language="fr")  # fmt: skip
-    scores = measure(traces, [to_gold(story) for story in stories]).scores
-    noun, state = (float(scores["encoder", role].mean(0).max()) for role in ("antecedent", "state"))
-    return noun, state, float(np.mean([evenness(trace.maps("encoder")) for trace in traces]))
+def of_attention(model: SmallTransformer, task: Task, validation: Sequence[StoryPair],
+                 stories: Sequence[StoryPair]) -> tuple[float, float, float]:
+    """From *it*: the share on its noun, and on what is said of it, of the encoder heads that have most of them in
+    validation; and how even all rows are."""
+    both = [trace_texts(model.network, task.tokenizer, [story.source for story in half],
+                        [story.target for story in half], source_language="en", target_language="fr")
+            for half in (validation, stories)]  # fmt: skip
+    chosen_on, scores = (measure(traces, map(to_gold, half)).scores
+                         for traces, half in zip(both, (validation, stories), strict=True))
+    noun, state = (float(scores["encoder", role].mean(0).flat[chosen_on["encoder", role].mean(0).argmax()])
+                   for role in ("antecedent", "state"))
+    return noun, state, float(np.mean([evenness(trace.maps("encoder")) for trace in both[1]]))
 
 
 def evenness(maps: np.ndarray) -> float:
@@ -117,8 +122,8 @@ def judge(result: Result) -> Verdict:
         return float(figure[name][:, -1].mean())
 
     few, most = NAMES[0], NAMES[-1]
-    best = float(result.unseen[few].mean(0).min())
-    stopped = result.steps[int(result.unseen[few].mean(0).argmin())]
+    mark = int(result.validation[few].mean(0).argmin())
+    best, stopped = float(result.unseen[few].mean(0)[mark]), result.steps[mark]
     gap = last(result.unseen, few) / last(result.seen, few)
     gap_most = last(result.unseen, most) / last(result.seen, most)
     pronoun, pronoun_most = last(result.pronoun, few), last(result.pronoun, most)
@@ -140,8 +145,9 @@ def judge(result: Result) -> Verdict:
               f" {ROLE:.0%} of both, and seeds that do not overlap). Attention is {last(result.entropy, few):.0%} as"
               f" even as can be with few, {last(result.entropy, most):.0%} with all."),
         found("Stopping in time helps.", last(result.unseen, few) > RISEN * best,
-              f"On unseen sentences the loss is lowest, {best:.2f} nats, after {stopped} of {result.steps[-1]} steps,"
-              f" and ends at {last(result.unseen, few):.2f} (helps: if it ends {RISEN - 1:.0%} higher)."),
+              f"In validation the loss is lowest after {stopped} of {result.steps[-1]} steps; on other unseen sentences"
+              f" it is {best:.2f} nats there and ends at {last(result.unseen, few):.2f} (helps: if it ends"
+              f" {RISEN - 1:.0%} higher)."),
         found("Dropout helps.", dropout < HELPS,
               f"With it the loss on unseen sentences is {dropout:.2f} times what it is without (helps: below {HELPS}),"
               f" and {last(result.pronoun, '60, dropout'):.0f} % of pronouns are right."),
@@ -175,6 +181,11 @@ def tables(result: Result) -> tuple[Table, ...]:
                                                       "it to noun", "it to predicate"), spread),
         Table.of("On the way", ("", *(f"{step} steps" for step in result.steps)), by_time, folded=True),
     )  # fmt: skip
+
+
+def look(result: Result) -> None:
+    """There is no map to open."""
+    return None
 
 
 def draw(result: Result) -> Figure:

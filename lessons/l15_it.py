@@ -17,7 +17,7 @@ from seq2see.lens.what_if import WhatIf
 from seq2see.lessons import keys
 from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, heatmap, new_figure
 from seq2see.lessons.held_out import Pronouns, Share, measured, pronouns, turned
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
+from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
 from seq2see.lessons.workbench import Workbench
 from seq2see.tokenizer.words import piece_spans
 
@@ -54,7 +54,6 @@ EXAMPLES = (
     ("The goat chased the wolf because it was hungry.", ("goat", "wolf", "chased")),
     ("The goat fled from the wolf because it was hungry.", ("goat", "wolf", "fled")),
 )
-LOOK = Look(EXAMPLES[0][0], "cross", 2, 2)
 FAMILIES = {"easy": "the cat and the street", "fit": "the trophy and the suitcase", "chase": "the goat and the wolf"}
 NOTED = 0.9  # of its attention that *it* is said to give the cat, 0.1 the street, and 0 what it did not cross
 
@@ -87,6 +86,7 @@ class Result:
     heads: tuple[Head, ...]
     turned: tuple[Share, ...]  # by head: pronouns that turn with what the head did for the other sentence
     right: tuple[Share, ...]  # by head: pronouns that are right without it
+    costs: tuple[Share, ...]  # by head: how many fewer than with it
     apart: tuple[float, ...]  # and how well the two are told apart, 0.5 by chance
     whole: Share  # right with all heads
     best: tuple[int, ...]  # the heads that turned most on the first half, the first of them first
@@ -132,6 +132,7 @@ def compute(bench: Workbench) -> Result:
     few = _some(test, bench.pick(200, 16))
     ablations = Ablations(bench.model, few.choices, _means(bench, dev))
     without = [ablations.margins([head]) for head in heads]
+    whole = ablations.margins() > 0
     where = places(bench, test)
     layers = range(bench.model.config.encoder_layers)
     dev_roles, test_roles = measured(bench)
@@ -141,8 +142,9 @@ def compute(bench: Workbench) -> Result:
         looks={one.head.kind: one for one in heads_of_roles(dev_roles, test_roles) if one.role == "antecedent"},
         heads=tuple(heads), turned=by_head,
         right=tuple(Share.of(margin > 0, few.groups) for margin in without),
+        costs=tuple(Share.of(whole.astype(float) - (margin > 0), few.groups) for margin in without),
         apart=tuple(_apart(margin, few.is_il) for margin in without),
-        whole=Share.of(ablations.margins() > 0, few.groups),
+        whole=Share.of(whole, few.groups),
         best=best,
         together=turned(test, own, heads=[heads[i] for i in best]),
         by_place={name: tuple(turned(test, own, layers=[("encoder", layer)], where=where[name]) for layer in layers)
@@ -188,11 +190,7 @@ def _example(bench: Workbench, source: str, words: tuple[str, str, str]) -> Exam
 
 
 def judge(result: Result) -> Verdict:
-    first = result.best[0]
-    best, turned_by = result.heads[first], result.turned[first]
-    names = ", ".join(str(result.heads[i]) for i in result.best)
-    carried: Word = ("holds" if turned_by.low >= CARRIES else
-                     "holds partly" if result.together.low >= CARRIES else "does not hold here")
+    best, turned_by = result.heads[result.best[0]], result.turned[result.best[0]]
     it, nouns, changed, every = (result.by_place[name][-1] for name in ("it", *PLACES[1::-1], "all words"))
     lowest = min(share.low for share in result.flips.values())
     flips = ", ".join(f"{FAMILIES[family]} {share}" for family, share in result.flips.items())
@@ -202,11 +200,7 @@ def judge(result: Result) -> Verdict:
               " lower end of each interval)."),
         _looks(result),
         _keys(result),
-        found("One head carries what the pronoun stands for.", carried,
-              f"What {best} does for the other sentence, put in, turns {turned_by} of the pronouns, the {FEW} heads"
-              f" {names} together {result.together} (wanted: {CARRIES:.0%} at the lower end, by one head; by {FEW} it"
-              f" holds partly). Replaced by its mean, {best} leaves {result.right[first]} of the pronouns right, of"
-              f" {result.whole.value:.1%} with all heads."),
+        _carries(result),
         found("In the encoder *it* takes on what it stands for, and the pronoun comes from there.", it.low >= CARRIES,
               f"The state of *it* after the encoder's last layer, put in from the other sentence, turns {it} of the"
               f" pronouns; that of the word that changed {changed}, those of the two nouns {nouns}, all states {every}"
@@ -220,17 +214,40 @@ def judge(result: Result) -> Verdict:
 
 
 def _looks(result: Result) -> Finding:
-    holding = [kind for kind, one in result.looks.items() if one.holds]
+    claim = "It looks at the noun that it stands for."
+    asked = [one for one in result.looks.values() if one.decidable]
+    if not asked:
+        return undecided(claim, "A head that always looks at the best fixed place does so nearly as much as any could.")
+    holding = [one for one in asked if one.holds]
     looks = "; ".join(
         f"{one.head} {one.score:.1%} ({one.low:.1%} to {one.high:.1%}) on that noun, {one.rival or 0:.1%} on the other"
-        for one in result.looks.values())
+        for one in asked)
     cat = result.examples[0]
-    word: Word = "holds" if len(holding) == len(KINDS) else "holds partly" if holding else "does not hold here"
+    word: Word = "holds" if len(holding) == len(asked) else "holds partly" if holding else "does not hold here"
     return found(
-        "It looks at the noun that it stands for.", word,
-        f"The heads that look there most: {looks}. In the sentence of the cat no head of the encoder gives the cat more"
-        f" than {cat.largest[0]:.0%}, the street more than {cat.largest[1]:.0%} or *cross* more than"
-        f" {cat.largest[2]:.0%}; the notes say {NOTED:.0%}, 10% and 0%.")
+        claim, word,
+        f"The heads that look there most, in each kind of attention where one could show it: {looks}. In the"
+        f" sentence of the cat no head of the encoder gives the cat more than {cat.largest[0]:.0%}, the street more"
+        f" than {cat.largest[1]:.0%} or *cross* more than {cat.largest[2]:.0%}; the notes say {NOTED:.0%}, 10% and 0%.")
+
+
+def _carries(result: Result) -> Finding:
+    """Whether one head is enough to turn the pronoun, and needed to get it right."""
+    first = result.best[0]
+    best, turned_by, cost = result.heads[first], result.turned[first], result.costs[first]
+    names = ", ".join(str(result.heads[i]) for i in result.best)
+    others = float(np.mean([one.value for i, one in enumerate(result.turned) if i != first]))
+    enough, needed = turned_by.low >= CARRIES, cost.low > 0
+    word: Word = ("holds" if enough and needed else
+                  "holds partly" if enough or result.together.low >= CARRIES else "does not hold here")
+    free = " Its loss costs nothing that can be measured: it is sufficient, and not necessary." if enough else ""
+    return found(
+        "One head carries what the pronoun stands for.", word,
+        f"What {best} does for the other sentence, put in, turns {turned_by} of the pronouns, another head on average"
+        f" {others:.1%}, the {FEW} heads {names} together {result.together} (wanted: {CARRIES:.0%} at the lower end, by"
+        f" one head whose loss costs something; by {FEW}, or without a cost, it holds partly). Replaced by its mean,"
+        f" {best} leaves {result.right[first]} of the pronouns right, of {result.whole.value:.1%} with all heads: a"
+        f" cost of {cost}.{'' if needed else free}")
 
 
 def _keys(result: Result) -> Finding:
@@ -259,6 +276,11 @@ def tables(result: Result) -> tuple[Table, ...]:
             "states of", *(f"after layer {layer}" for layer in range(len(result.by_place["it"])))),
             [(name, *map(str, shares)) for name, shares in result.by_place.items()]),
     )
+
+
+def look(result: Result) -> Look:
+    """The head that turns the pronoun most often."""
+    return Look(EXAMPLES[0][0], *result.heads[result.best[0]])
 
 
 def draw(result: Result) -> Figure:

@@ -47,7 +47,6 @@ The picture shows, for the step that writes *traversé*, how much of every head'
 Layers and heads count from 0."""
 TRY = ("`seq2see look` at the same sentence with `--view left_out`: how much less probable each French word is without"
        " each English one, which no map of attention shows.")  # fmt: skip
-LOOK = Look(SENTENCE, "cross", 1, 3)
 
 SENTENCES = 240
 SAME = 1e-3  # logits: the most that an order which means nothing may change
@@ -304,6 +303,11 @@ def tables(result: Result) -> tuple[Table, ...]:
             [(step.word, *(f"{value:.3f}" for value in (step.both, step.source_alone, step.prefix_alone)))
              for step in result.steps]),
     )
+
+
+def look(result: Result) -> Look:
+    """The head that looks most at what is being translated."""
+    return Look(SENTENCE, *result.alignment.head)
 
 
 def draw(result: Result) -> Figure:

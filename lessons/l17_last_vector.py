@@ -37,7 +37,6 @@ earlier steps are, or both. If all is in the last vector, replacing it turns the
 nothing."""
 TRY = ("`from seq2see.lens import logit_lens`: see for a single sentence what each layer would say, and where a name or"
        " a rare word appears.")  # fmt: skip
-LOOK = Look("The cat did not cross the street because it was too tired.", "decoder", 2, 0)
 
 EXACT = 1e-4  # logits
 BEGINS = 0.9  # share of steps at which the first state says the word just read
@@ -206,6 +205,11 @@ def tables(result: Result) -> tuple[Table, ...]:
         Table.of("One sentence, step by step: what each state says", ("to come", *result.stages),
                  [(word, *says) for word, says in zip(result.words, result.says, strict=True)]),
     )
+
+
+def look(result: Result) -> Look:
+    """The last layer, which makes the last vectors."""
+    return Look("The cat did not cross the street because it was too tired.", "decoder", len(result.in_sight) - 1)
 
 
 def draw(result: Result) -> Figure:

@@ -8,6 +8,7 @@ import torch
 from matplotlib.figure import Figure
 
 from seq2see.lens import trace_texts
+from seq2see.lens.ablation import Head
 from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.by_words import word_map
 from seq2see.lens.forcing import forced_pass, looking
@@ -47,7 +48,6 @@ TRY = ("`seq2see look RUN \"...\" --view norm` shows added lengths in place of w
        " for one whose darkest column turns pale.")  # fmt: skip
 SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
                          "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
-LOOK = Look(SENTENCE, "cross", 0, 3)
 NOTED, PAIR = "The cat sat on the mat.", ("cat", "sat")
 
 WHERE = {"encoder": "the encoder", "decoder": "the decoder", "cross": "cross-attention"}
@@ -79,7 +79,7 @@ class Result:
     sentences: int
     kinds: dict[Kind, Compared]
     cells: int  # silenced
-    head: str  # of the example: the head of cross-attention in which weight and length differ most on SENTENCE
+    head: Head  # of the example: the head of cross-attention in which weight and length differ most on SENTENCE
     columns: tuple[str, ...]
     example: np.ndarray  # [3, columns]: shares of its weights, of its lengths, and of the effects
     noted: tuple[str, ...]  # words of NOTED and what else stands there
@@ -170,7 +170,7 @@ def _sums(bench: Workbench, traces: Sequence[Trace]) -> tuple[float, dict[Kind, 
     return off, kept
 
 
-def _example(bench: Workbench) -> tuple[str, tuple[str, ...], np.ndarray]:
+def _example(bench: Workbench) -> tuple[Head, tuple[str, ...], np.ndarray]:
     """The head of cross-attention whose weights and lengths differ most: by column, as shares of their sums."""
     [trace] = trace_texts(bench.model, bench.tokenizer, [SENTENCE], [TRANSLATION], source_language="en",
                           target_language="fr", views=["raw", "norm"])
@@ -180,7 +180,7 @@ def _example(bench: Workbench) -> tuple[str, tuple[str, ...], np.ndarray]:
     layer, head = np.unravel_index(int(differing.argmax()), differing.shape)
     effect = effects(bench, trace, [("cross", int(layer), int(head), c) for c in range(len(trace.source))])
     columns = tuple(piece.text.strip() for piece in trace.source)
-    return (f"cross {layer}.{head}", columns,
+    return (Head("cross", int(layer), int(head)), columns,
             np.stack([shares[0][layer, head], shares[1][layer, head], effect / max(effect.sum(), 1e-12)]))
 
 
@@ -252,6 +252,11 @@ def tables(result: Result) -> tuple[Table, ...]:
                  ("", *(word.replace("</s>", "`</s>`") for word in result.noted)),
                  [(word, *(100 * row)) for word, row in zip(PAIR, result.owed, strict=True)]),
     )
+
+
+def look(result: Result) -> Look:
+    """The head of the picture."""
+    return Look(SENTENCE, *result.head)
 
 
 def draw(result: Result) -> Figure:

@@ -3,9 +3,11 @@
     compute(bench) -> Result        the figures; everything random comes from bench.seed
     judge(result)  -> Verdict       by thresholds that are named constants at the module's top, never by prose
     tables(result) -> Tables        the figures as a reader wants them
+    look(result)   -> Look | None   the map to open next, of a head that was found and so is there
     draw(result)   -> Figure        one picture, drawn inside `drawing.style`
 
-A claim of several parts has a `Finding` for each, and `overall` makes the verdict of the lesson from theirs.
+A claim of several parts has a `Finding` for each, and `overall` makes the verdict of the lesson from theirs. What these
+figures cannot decide is `undecided`: it is said, and counts neither for the claim nor against it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from seq2see.lessons.workbench import Workbench
 
-Word = Literal["holds", "holds partly", "does not hold here"]
+Word = Literal["holds", "holds partly", "does not hold here", "not decidable here"]
 DIGITS = 6  # significant ones that are kept of a figure
 
 
@@ -39,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a lesson's claim; `why` is one plain sentence with the figures and the threshold."""
+    """What came of a lesson's claim; `why` says it with the figures and the threshold, and how much is undecided."""
 
     word: Word
     why: str
@@ -80,7 +82,6 @@ class Lesson(Protocol):
     CLAIM: str  # one sentence: what the notes say, in our words
     HOW: str  # what is computed here, on what, and how to read the picture
     TRY: str  # what to try next
-    LOOK: Look | None
     SHOWN: tuple[Callable[..., Any], ...]  # functions and classes whose source the page shows: the lines that matter
 
     def compute(self, bench: Workbench) -> Any: ...
@@ -88,6 +89,8 @@ class Lesson(Protocol):
     def judge(self, result: Any) -> Verdict: ...
 
     def tables(self, result: Any) -> tuple[Table, ...]: ...
+
+    def look(self, result: Any) -> Look | None: ...
 
     def draw(self, result: Any) -> Figure: ...
 
@@ -98,11 +101,18 @@ def found(claim: str, holds: bool | Word, why: str) -> Finding:
     return Finding(claim, word, without_nan(why))
 
 
+def undecided(claim: str, why: str) -> Finding:
+    """A finding where no figure that could come out here would decide: `why` says what is missing."""
+    return Finding(claim, "not decidable here", without_nan(why))
+
+
 def overall(findings: Sequence[Finding], why: str) -> Verdict:
-    """The lesson's verdict: it holds if every part does, not if none does, else partly."""
-    words = {finding.word for finding in findings}
-    word: Word = words.pop() if len(words) == 1 else "holds partly"
-    return Verdict(word, without_nan(why), tuple(findings))
+    """The lesson's verdict: it holds if every part that is decided does, not if none does, else partly."""
+    left = sum(finding.word == "not decidable here" for finding in findings)
+    words = {finding.word for finding in findings if finding.word != "not decidable here"}
+    word: Word = words.pop() if len(words) == 1 else "holds partly" if words else "not decidable here"
+    counted = f" Not decidable here: {left} of {len(findings)} parts." if left else ""
+    return Verdict(word, without_nan(why) + counted, tuple(findings))
 
 
 def without_nan(sentence: str) -> str:

@@ -1,5 +1,5 @@
 // Light or dark as the system has it, or as the reader chooses; on paper always light, with every listing open.  What is
-// wider than its place is a stop of the Tab key, so that the arrow keys scroll it.
+// wider than its place is a stop of the Tab key, so that the arrow keys scroll it, and says what it is.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -25,12 +25,16 @@
     opened.forEach((one) => { one.open = false; });
     show();
   };
+  const nameOf = (one) => one.querySelector("table, svg")?.getAttribute("aria-label")
+    ?? one.closest("details")?.querySelector("summary").textContent ?? "Command";
   const wide = new ResizeObserver((seen) => seen.forEach(({ target }) => {
-    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
-    else target.removeAttribute("tabindex");
+    const stop = { tabindex: 0, role: "group", "aria-label": nameOf(target) };
+    const isWide = target.scrollWidth > target.clientWidth;
+    Object.entries(stop).forEach(([name, value]) => (isWide ? target.setAttribute(name, value) : target.removeAttribute(name)));
   }));
   document.querySelectorAll("figure, .table, pre").forEach((one) => wide.observe(one));
   addEventListener("beforeprint", toPaper);
   addEventListener("afterprint", back);
+  button.hidden = false;
   show();
 })();

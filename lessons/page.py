@@ -9,7 +9,7 @@ import shlex
 from importlib.resources import files
 from typing import Any
 
-KINDS = {"holds": "holds", "holds partly": "partly", "does not hold here": "not"}
+KINDS = {"holds": "holds", "holds partly": "partly", "does not hold here": "not", "not decidable here": "open"}
 FIGURE = re.compile(r"[−+±<>≈~]?\s?\d[\d,.\s%×e±−–-]*\S{0,3}")
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
@@ -41,7 +41,7 @@ def head(record: dict[str, Any]) -> str:
         '<p class="warning">This page was made with <code>--quick</code>: on the least work that shows that every'
         " lesson runs, and perhaps on a model that has hardly been trained. Its verdicts mean nothing.</p>"
     )
-    return f"""<header><button class="theme" type="button">Dark</button><h1>Attention, measured</h1>
+    return f"""<header><button class="theme" type="button" hidden>Dark</button><h1>Attention, measured</h1>
 <p class="lead">Textbooks state how attention works. Here each claim is run: on real tensors and on a small translation
 model, with its number, its picture, and a verdict that a program reached by comparing the number with a threshold.</p>
 <p class="soft">The model: {text(record["model"])}.</p>{warning}</header>"""
@@ -55,9 +55,9 @@ def contents(record: dict[str, Any], lessons: dict[int, Any]) -> str:
             f'{badge(lessons[number]["verdict"]["word"])}</li>'
             for number in chapter["lessons"]
         )
-        parts.append(f'<h4>{text(chapter["title"])}</h4><ol>{rows}</ol>')
+        parts.append(f'<h2>{text(chapter["title"])}</h2><ol>{rows}</ol>')
     if record["errata"]:
-        parts.append('<h4>Errata</h4><ol><li><span class="number"></span><a href="#errata">Slips of the notes</a>'
+        parts.append('<h2>Errata</h2><ol><li><span class="number"></span><a href="#errata">Slips of the notes</a>'
                      f'<span class="soft">{len(record["errata"])} sentences</span></li></ol>')
     return f'<nav aria-label="Contents">{"".join(parts)}</nav>'
 
@@ -122,16 +122,17 @@ def table(item: dict[str, Any]) -> str:
         for i in range(len(item["columns"]))
     ]
 
-    def line(tag: str, cells: list[str]) -> str:
-        return "".join(f"<{tag}{how}>{text(cell)}</{tag}>" for cell, how in zip(cells, aligned, strict=True))
+    def line(tag: str, cells: list[str], scope: str = "") -> str:
+        return "".join(f"<{tag}{scope}{how}>{text(cell)}</{tag}>" for cell, how in zip(cells, aligned, strict=True))
 
     rows = "".join(f"<tr>{line('td', row)}</tr>" for row in item["rows"])
     caption, caption_text = text(item["caption"]), html.escape(re.sub("[*`]", "", item["caption"]))
-    inside = f'<thead><tr>{line("th", item["columns"])}</tr></thead><tbody>{rows}</tbody></table></div>'
+    columns = line("th", item["columns"], ' scope="col"')
+    whole = f'<table aria-label="{caption_text}"><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>'
     if item["folded"]:
         size = f"{len(item['rows'])} × {len(item['columns']) - 1}"
-        return f'<details><summary>{caption} ({size})</summary><div class="table"><table>{inside}</details>'
-    return f'<div class="table"><p class="caption">{caption}</p><table aria-label="{caption_text}">{inside}'
+        return f'<details><summary>{caption} ({size})</summary><div class="table">{whole}</details>'
+    return f'<div class="table"><p class="caption">{caption}</p>{whole}'
 
 
 def badge(word: str) -> str:
@@ -154,7 +155,6 @@ def printed(part: str) -> str:
 
 
 def foot(record: dict[str, Any]) -> str:
-    command = "seq2see lessons" + (" --quick" if record["budget"] == "reduced" else "")
     seeds = ", ".join(map(str, record["seeds"]))
-    return (f'<footer><p>Made by <code>{command}</code>, Seq2See {text(record["version"])}, in {record["seconds"]:,.0f}'
-            f" s; seeds {seeds}.</p></footer>")
+    return (f'<footer><p>Made by <code>{html.escape(record["command"])}</code>, Seq2See {text(record["version"])}, in'
+            f" {record['seconds']:,.0f} s; seeds {seeds}.</p></footer>")

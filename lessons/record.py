@@ -1,11 +1,11 @@
 """Running lessons, and what is kept of them: the one record that the page, the terminal and the explorer show.
 
     {"format": 1, "version": of seq2see, "budget": "full" | "reduced", "seeds": [0, 1, 2], "run": the model's folder,
-     "model": a line about it, "seconds": 734.1,
+     "command": that makes it again, "model": a line about it, "seconds": 734.1,
      "chapters": [{"title", "about", "lessons": [numbers, in reading order]}],
      "lessons":  [{"number", "name": "l03_scaling", "title", "claim", "how", "try",
-                   "verdict": {"word": "holds" | "holds partly" | "does not hold here", "why",
-                               "findings": [{"claim", "word", "why"}]},
+                   "verdict": {"word": "holds" | "holds partly" | "does not hold here" | "not decidable here", "why",
+                               "findings": [{"claim", "word", "why"}], "undecided": likewise},
                    "tables": [{"caption", "columns": [text], "rows": [[text]], "folded": large, shut until opened}],
                    "svg": the picture, an <svg> element in the colours --ink, --soft, --line, --blue, --orange, --green,
                           --purple and --red of whatever page it stands in, or else those of light,
@@ -32,14 +32,15 @@ from seq2see.lessons.contents import CHAPTERS, load, number_of
 from seq2see.lessons.drawing import to_svg
 from seq2see.lessons.errata import ERRATA, Erratum
 from seq2see.lessons.lesson import Lesson, to_data
-from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.lessons.workbench import Workbench
 
 FORMAT = 1
 
 
-def collect(bench: Workbench, names: list[str], *, errata: bool) -> dict[str, Any]:
+def collect(bench: Workbench, names: list[str], *, errata: bool, command: str) -> dict[str, Any]:
     """Run these lessons and, if wanted, the errata; says how far it is."""
     begun = time.perf_counter()
+    model = about_model(bench)  # first: a model that cannot be loaded is told before minutes of work
     lessons = []
     for count, name in enumerate(names, 1):
         lesson = load(name)
@@ -57,7 +58,8 @@ def collect(bench: Workbench, names: list[str], *, errata: bool) -> dict[str, An
         "budget": bench.budget.value,
         "seeds": list(bench.seeds),
         "run": str(bench.run),
-        "model": about_model(bench),
+        "command": command,
+        "model": model,
         "chapters": [chapter for chapter in chapters if chapter["lessons"]],
         "lessons": lessons,
         "errata": [run_erratum(bench, show) for show in ERRATA] if errata else [],
@@ -82,7 +84,7 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "tables": to_data(lesson.tables(result)),
         "svg": to_svg(lesson.draw, result, name=f"l{number}", title=lesson.TITLE),
         "code": [listing(function) for function in lesson.SHOWN],
-        "look": to_data(lesson.LOOK),
+        "look": to_data(lesson.look(result)),
         "seconds": round(seconds, 2),
         "result": to_data(result),
     }
@@ -103,14 +105,29 @@ def listing(function: Any) -> dict[str, Any]:
 
 
 def about_model(bench: Workbench) -> str:
-    """One line: size, training, and how well it translates what it has not seen."""
+    """One line: size, training, and how well it translates what it has not seen; without what nobody has noted."""
     config = bench.model.config
+    heads = config.encoder_attention_heads
     line = (f"{bench.model.num_parameters() / 1e6:.2f} million parameters, width {config.d_model},"
-            f" {config.encoder_layers} encoder and {config.decoder_layers} decoder layers of"
-            f" {config.encoder_attention_heads} heads")
-    if bench.budget is Budget.REDUCED and not (bench.run / "metrics.json").is_file():
+            f" {config.encoder_layers} encoder and {config.decoder_layers} decoder"
+            f" {'layer' if config.encoder_layers == config.decoder_layers == 1 else 'layers'} of"
+            f" {heads} head{'s' * (heads > 1)}")
+    path = bench.run / "metrics.json"
+    if not path.is_file():
         return f"{line}; trained for a few steps only"
-    metrics = json.loads((bench.run / "metrics.json").read_text("utf-8"))
-    test = metrics["evaluation"].get("test", {})
-    right = f"; {test['exact_match']:.1f}% of {test['pairs']:,} unseen sentences translated exactly" if test else ""
-    return f"{line}; trained for {metrics['training']['seconds'] / 60:.1f} minutes{right}"
+    try:
+        metrics = json.loads(path.read_text("utf-8"))
+    except ValueError:  # cut, or no JSON
+        return line
+    seconds, right, pairs = (noted(metrics, *names) for names in (
+        ("training", "seconds"), ("evaluation", "test", "exact_match"), ("evaluation", "test", "pairs")))
+    line += f"; trained for {seconds / 60:.1f} minutes" if seconds is not None else ""
+    scored = right is not None and pairs is not None
+    return line + (f"; {right:.1f}% of {pairs:,.0f} unseen sentences translated exactly" if scored else "")
+
+
+def noted(metrics: Any, *names: str) -> float | None:
+    """The number that lies under these names, if there is one."""
+    for name in names:
+        metrics = metrics.get(name) if isinstance(metrics, dict) else None
+    return metrics if isinstance(metrics, int | float) else None

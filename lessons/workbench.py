@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
+from seq2see.align import settings_of
 from seq2see.lessons.timing import one_thread
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -66,8 +68,10 @@ class Workbench:
 
     @cached_property
     def corpus(self) -> Storybook:
-        """Storybook, with its gold; small where the budget is."""
-        return generate(train_size=self.pick(20_000, 2_000))
+        """Storybook, with its gold, of the run's own seed; small where the budget is."""
+        training = settings_of(self.run).get("training")
+        seed = training.get("seed", 0) if isinstance(training, dict) else 0
+        return generate(seed=seed, train_size=self.pick(20_000, 2_000))
 
     @cached_property
     def weights(self) -> str:
@@ -92,7 +96,13 @@ class Workbench:
         key = fingerprint(sources, arguments, torch.__version__)
         folder = self.shelf / f"{function.__module__.rpartition('.')[2]}-{function.__name__}-{key}"
         made_once(folder, make)
-        kept: T = torch.load(folder / "kept.pt", weights_only=True)
+        try:
+            kept: T = torch.load(folder / "kept.pt", weights_only=True)
+        except Exception as error:  # a file that is cut or overwritten can fail in any way
+            self.say(f"{folder} is damaged ({type(error).__name__}): making it anew")
+            shutil.rmtree(folder)
+            made_once(folder, make)
+            kept = torch.load(folder / "kept.pt", weights_only=True)
         return kept
 
     def say(self, text: str) -> None:

@@ -73,4 +73,11 @@ FAULTS = [
         "",
         tests="tests/serve/test_page_api.py -k too_few",
     ),
+    Fault(
+        "command: a mark between joined files is a word",
+        "serve/commands.py",
+        'decode("utf-8-sig")',
+        'decode("utf-8-sig" if number == 1 else "utf-8")',
+        tests="tests/serve/test_commands.py -k byte_order",
+    ),
 ]

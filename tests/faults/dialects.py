@@ -108,4 +108,11 @@ FAULTS = [
         "self._tag(target)",
         tests="tests/serve/test_huggingface.py -k handler",
     ),
+    Fault(
+        "dialects: a language that is a target only has no name",
+        "serve/dialects/libretranslate.py",
+        ", *(to for _, to in pairs)])",
+        "])",
+        tests="tests/serve/test_libretranslate.py -k lists",
+    ),
 ]

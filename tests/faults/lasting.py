@@ -150,4 +150,32 @@ FAULTS = [
         "if False:",
         tests="tests/training/test_lasting.py -k without_end",
     ),
+    Fault(
+        "the weights of a finished run are for their owner alone",
+        "training/checkpoints.py",
+        "            yield staging\n            open_to_others(staging)\n",
+        "            yield staging\n",
+        tests="tests/training/test_run.py -k umask",
+    ),
+    Fault(
+        "run.yaml has its data where they are found from one folder alone",
+        "training/run.py",
+        "path=absolute(config.data)",
+        "path=config.data.path",
+        tests="tests/training/test_run.py -k any_folder",
+    ),
+    Fault(
+        "data that were moved with their run are taken for others",
+        "training/run.py",
+        ' or one.endswith(f"{os.sep}{Path(other)}")',
+        "",
+        tests="tests/training/test_run.py -k any_folder",
+    ),
+    Fault(
+        "the card names the recipe in place of the run",
+        "training/card.py",
+        "folder=str(folder)",
+        "folder=config.name",
+        tests="tests/training/test_run.py -k card_names",
+    ),
 ]

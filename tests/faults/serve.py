@@ -325,4 +325,18 @@ FAULTS = [
         'text',
         tests="tests/tokenizer/test_segments.py -k any_space",
     ),
+    Fault(
+        "serve: nothing translates where no export can be written",
+        "serve/translator.py",
+        "            except NoPlaceForExport as error:\n",
+        "            except NoPlaceForExport as error:\n                raise\n",
+        tests="tests/serve/test_ctranslate2.py -k no_export",
+    ),
+    Fault(
+        "serve: an export that cannot be written names a scratch folder",
+        "serve/export.py",
+        "        told = f\"cannot write {out or run} (",
+        "        told = f\"cannot write {error.filename} (",
+        tests="tests/serve/test_ctranslate2.py -k as_it_was_given",
+    ),
 ]

@@ -15,6 +15,17 @@ from seq2see.training.storybook import generate
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("lessons") / "run", layers=2, heads=4)
+
+
+@pytest.fixture(scope="session")
+def smallest(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """A workbench around a model of one layer and one head."""
+    return Workbench(made(tmp_path_factory.mktemp("smallest") / "run", layers=1, heads=1), Budget.REDUCED,
+                     shelf=tmp_path_factory.mktemp("shelf"))
+
+
+def made(folder: Path, *, layers: int, heads: int) -> Path:
     """Random weights wide enough that attention is neither uniform nor one-hot, and a tokenizer of the corpus."""
     import torch
 
@@ -23,20 +34,21 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
                                 languages=["fr"])
     torch.manual_seed(0)
     model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
-        vocab_size=len(tokenizer), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
-        decoder_attention_heads=4, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],
+        vocab_size=len(tokenizer), d_model=32, encoder_layers=layers, decoder_layers=layers,
+        encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=32, decoder_ffn_dim=32,
+        language_pairs=[["en", "fr"]],
     ))  # fmt: skip
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() > 1:
                 weight.normal_(std=0.3)
     model.generation_config.update(forced_bos_token_id=tokenizer.tag_id("fr"), max_length=24)
-    folder = tmp_path_factory.mktemp("lessons") / "run"
     model.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     (folder / "metrics.json").write_text(json.dumps({
         "evaluation": {"test": {"pairs": 2, "exact_match": 50.0}}, "training": {"seconds": 6.0},
     }))  # fmt: skip
+    (folder / "run.yaml").write_text("data: {path: storybook, source: en, target: fr}\ntraining: {seed: 0}\n")
     return folder
 
 

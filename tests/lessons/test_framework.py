@@ -15,8 +15,9 @@ import torch
 
 from seq2see.lessons import contents, record
 from seq2see.lessons.errata import ERRATA
-from seq2see.lessons.lesson import Finding, Look, Table, found, overall, spelled, to_data
+from seq2see.lessons.lesson import Finding, Table, found, overall, spelled, to_data, undecided
 from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.training.storybook import generate
 
 WRITTEN = contents.chosen(None)
 
@@ -36,24 +37,22 @@ def test_every_lesson_has_the_same_shape(name: str) -> None:
     lesson: Any = contents.load(name)
     assert all(isinstance(getattr(lesson, text), str) and getattr(lesson, text) for text in ("TITLE", "CLAIM", "HOW",
                                                                                             "TRY"))
-    assert lesson.LOOK is None or isinstance(lesson.LOOK, Look)
     assert lesson.SHOWN and all(inspect.isfunction(item) or inspect.isclass(item) for item in lesson.SHOWN)
     assert is_dataclass(lesson.Result)
-    for function, arguments in (("compute", 1), ("judge", 1), ("tables", 1), ("draw", 1)):
+    for function, arguments in (("compute", 1), ("judge", 1), ("tables", 1), ("look", 1), ("draw", 1)):
         assert len(inspect.signature(getattr(lesson, function)).parameters) == arguments
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_no_verdict_is_written_by_hand(name: str) -> None:
-    """A finding's word comes from a comparison: no call of `Finding` or `Verdict`, and none of `found` with a bare word
-    or yes; a bare no is for what could not be measured."""
+    """A finding's word comes from a comparison: no call of `Finding` or `Verdict`, and none of `found` with a bare
+    word, yes or no."""
     tree = ast.parse(inspect.getsource(as_module(name)))
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         called = ast.unparse(call.func)
         assert called not in ("Finding", "Verdict"), ast.unparse(call)
         if called == "found":
-            word = call.args[1]
-            assert not isinstance(word, ast.Constant) or word.value is False, ast.unparse(call)
+            assert not isinstance(call.args[1], ast.Constant), ast.unparse(call)
 
 
 def as_module(name: str) -> ModuleType:
@@ -67,6 +66,17 @@ def test_a_verdict_is_made_of_its_findings() -> None:
     assert overall([good, good], "").word == "holds"
     assert overall([bad, bad], "").word == "does not hold here"
     assert overall([good, bad], "").word == "holds partly"
+
+
+def test_what_is_undecided_counts_neither_way_and_is_said() -> None:
+    good, bad = Finding("", "holds", ""), Finding("", "does not hold here", "")
+    open_ = undecided("It is so.", "Who knows?")
+    for findings, word in (([good], "holds"), ([bad], "does not hold here"), ([good, bad], "holds partly")):
+        verdict = overall([*findings, open_], "Why.")
+        assert (verdict.word, verdict.findings) == (word, (*findings, open_))
+        assert verdict.why == f"Why. Not decidable here: 1 of {len(findings) + 1} parts."
+    assert overall([open_], "").word == open_.word == "not decidable here"
+    assert overall([good], "Why.").why == "Why."
 
 
 def test_a_sentence_never_says_nan() -> None:
@@ -116,6 +126,30 @@ def test_what_was_made_once_is_found_again(bench: Workbench, tmp_path: Path, mon
     monkeypatch.setattr(inspect, "getsource", lambda item: source(item) + "# another source")
     bench.cached(count_up, str(counter), 1)
     assert counter.read_text() == "7"
+
+
+def two() -> dict[str, Any]:
+    return {"ones": torch.ones(2)}
+
+
+@pytest.mark.parametrize("left", [None, b"", b"PK\x03\x04 cut", b"\x80\x02garbage"])
+def test_what_is_kept_and_damaged_is_made_anew(
+    bench: Workbench, left: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.cached(two)
+    [kept] = bench.shelf.glob("test_framework-two-*/kept.pt")
+    kept.unlink() if left is None else kept.write_bytes(left)
+    capsys.readouterr()
+    assert bench.cached(two)["ones"].tolist() == [1, 1]
+    said = capsys.readouterr().err
+    assert str(kept.parent) in said and "making it anew" in said and said.count("\n") == 1
+    assert bench.cached(two)["ones"].tolist() == [1, 1] and not capsys.readouterr().err
+
+
+def test_the_corpus_is_the_one_that_the_run_was_trained_on(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 3}\n")
+    train = Workbench(tmp_path, Budget.REDUCED).corpus.train
+    assert train == generate(seed=3, train_size=2_000).train != generate(seed=0, train_size=2_000).train
 
 
 def threads() -> int:

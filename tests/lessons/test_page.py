@@ -3,7 +3,10 @@
 import copy
 import html
 import json
+import os
 import re
+import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +15,18 @@ from accessibility import violations
 
 from seq2see import cli
 from seq2see.lessons import command, contents, record
+from seq2see.lessons.drawing import new_figure, to_svg
 from seq2see.lessons.page import page, table, text
-from seq2see.lessons.workbench import Workbench
+from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.training import packaged
 
+COMMAND = "seq2see lessons --run 'runs/a & b' --quick"
 FEW = ["l03_scaling", "l05_worked_example"]  # on the page that the browser sees: what takes no time
 
 
 @pytest.fixture(scope="module")
 def made(bench: Workbench) -> dict[str, Any]:
-    return record.collect(bench, FEW, errata=True)
+    return record.collect(bench, FEW, errata=True, command=COMMAND)
 
 
 def test_the_record_is_json_and_has_its_shape(made: dict[str, Any]) -> None:
@@ -89,6 +94,37 @@ def test_a_quick_page_says_that_its_verdicts_mean_nothing(made: dict[str, Any]) 
     assert "mean nothing" not in page(full)
 
 
+def test_the_page_says_the_command_that_makes_it(made: dict[str, Any]) -> None:
+    assert "<code>seq2see lessons --run &#x27;runs/a &amp; b&#x27; --quick</code>" in page(made)
+
+
+def test_tables_and_headings_can_be_found_by_ear(made: dict[str, Any]) -> None:
+    whole = page(made)
+    assert "<th>" not in whole and whole.count("<th scope=") == whole.count("<th ")
+    assert "<table>" not in whole
+    levels = [int(level) for level in re.findall(r"<h([1-6])[ >]", whole)]
+    assert levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_a_title_cannot_end_its_attribute() -> None:
+    svg = to_svg(lambda result: new_figure()[0], None, name="x", title='a "b" \\1 & <c>')
+    assert svg.startswith("<svg viewBox=") and 'aria-label="a &quot;b&quot; \\1 &amp; &lt;c&gt;">' in svg
+
+
+def test_without_javascript_it_is_dark_where_the_system_is(made: dict[str, Any], tmp_path: Path, browser: Any) -> None:
+    file = tmp_path / "index.html"
+    file.write_text(page(made), "utf-8")
+    seen = []
+    for scheme in ("light", "dark"):
+        context = browser.new_context(java_script_enabled=False, color_scheme=scheme)
+        view = context.new_page()
+        view.goto(file.as_uri())
+        assert not view.locator("button.theme").is_visible()
+        seen.append(view.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor"))
+        context.close()
+    assert seen == ["rgb(244, 246, 249)", "rgb(13, 18, 24)"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_shows_it(made: dict[str, Any], scheme: str, tmp_path: Path, browser: Any) -> None:
     file = tmp_path / "index.html"
@@ -104,6 +140,8 @@ def test_a_browser_shows_it(made: dict[str, Any], scheme: str, tmp_path: Path, b
     inks = view.evaluate("[...document.querySelectorAll('figure svg text')].map((one) => getComputedStyle(one).fill)")
     assert view.evaluate("getComputedStyle(document.body).color") in inks
     assert violations(view) == []
+    view.locator("[tabindex='0']").first.wait_for()
+    assert view.locator("[tabindex='0']:not([role='group'][aria-label])").count() == 0
     view.get_by_role("button", name="Light" if scheme == "dark" else "Dark").click()
     assert view.evaluate("document.documentElement.dataset.theme") != scheme
     view.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -120,7 +158,9 @@ def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pyt
     out, err = capsys.readouterr()
     assert "Lesson 3: Scaling" in out and "Verdict: holds" in out and "lesson 3" in err
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["lesson-3.html", "lesson-3.json"]
-    assert html.escape("√d") in (tmp_path / "out" / "lesson-3.html").read_text("utf-8")
+    written = (tmp_path / "out" / "lesson-3.html").read_text("utf-8")
+    assert html.escape("√d") in written
+    assert f"Made by <code>seq2see lessons 3 --run {run} --quick</code>" in written
 
 
 def test_all_lessons_make_the_page_and_its_data(
@@ -147,12 +187,103 @@ def test_a_run_that_is_not_there_is_trained_and_told(
     assert packaged.is_finished(run)
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_named_run_is_never_trained(
+    tmp_path: Path, quick: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "train_storybook", lambda run: pytest.fail(f"{run} is trained"))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("mine")
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "run.yaml").write_text("data: {path: storybook}\n")
+    for name in ("misspelt", "notes", "begun"):
+        folder = str(tmp_path / name)
+        assert refused(["3", "--run", folder, *(["--quick"] if quick else [])], tmp_path, capsys).startswith(
+            f"seq2see: error: {folder} is no finished run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "notes", "out"]
+
+
+def refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line that `seq2see lessons` ends with, before anything is run."""
+    capsys.readouterr()
+    assert cli.main(["lessons", "--out", str(tmp_path / "out"), *words]) in (1, 2)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1, said
+    return said
+
+
+@pytest.mark.parametrize("settings, said", [
+    ("data: {path: multi30k, source: en, target: de}", "trained on multi30k, en to de;"),
+    ("data: {path: storybook, source: fr, target: en}", "trained on storybook, fr to en;"),
+    ("data: {path: storybook, target: [fr, de]}", "trained on storybook, en to ['fr', 'de'];"),
+    ("data: storybook", "trained on nobody knows what:"),
+    ("", "trained on nobody knows what:"),
+])  # fmt: skip
+def test_a_run_of_another_corpus_is_refused(
+    settings: str, said: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    other = tmp_path / "runs" / "storybook"
+    shutil.copytree(run, other)
+    (other / "run.yaml").write_text(settings)
+    monkeypatch.chdir(tmp_path)
+    assert said in refused(["3", "--run", str(other), "--quick"], tmp_path, capsys)
+    assert said in refused(["3"], tmp_path, capsys), "the folder of the packaged model may hold another run"
+
+
+@pytest.mark.parametrize("metrics, ending", [
+    (None, "4 heads; trained for a few steps only"),
+    ("{}", "4 heads"),
+    ('{"evaluation": {"test": {"pairs', "4 heads"),
+    ('{"evaluation": null, "training": {"seconds": 120}}', "4 heads; trained for 2.0 minutes"),
+    ('{"evaluation": {"test": {"bleu": 3}}, "training": []}', "4 heads"),
+    ('{"evaluation": {"test": {"exact_match": 5, "pairs": 1342}}}', "4 heads; 5.0% of 1,342 unseen sentences translated"
+     " exactly"),
+])  # fmt: skip
+def test_a_model_is_told_of_by_what_its_run_has_noted(
+    metrics: str | None, ending: str, run: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "run"
+    shutil.copytree(run, other)
+    (other / "metrics.json").unlink()
+    if metrics is not None:
+        (other / "metrics.json").write_text(metrics)
+    assert record.about_model(Workbench(other, Budget.REDUCED)).endswith(ending)
+
+
+def test_a_model_that_cannot_be_loaded_is_told_before_any_lesson(run: Path, tmp_path: Path,
+                                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "run"
+    shutil.copytree(run, other)
+    (other / "model.safetensors").write_bytes(b"cut")
+    assert "model.safetensors" in refused(["3", "--run", str(other), "--quick"], tmp_path, capsys)
+
+
 def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["lessons", "3", "--out", "/dev/null/x"]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
+    (tmp_path / "out" / "lesson-3.html").mkdir(parents=True)
+    (tmp_path / "out" / "lessons.json").mkdir()
+    (tmp_path / "file").touch()
+    assert "lesson-3.html is a folder" in refused(["3"], tmp_path, capsys)
+    assert "lessons.json is a folder" in refused([], tmp_path, capsys)
+    assert "--out is empty" in refused(["3", "--out", ""], tmp_path, capsys)
+    for place in ("/dev/null/x", str(tmp_path / "file")):
+        assert place in refused(["3", "--out", place], tmp_path, capsys)
     with pytest.raises(SystemExit):
         cli.main(["lessons", "19"])
     assert "from 1 to 18" in capsys.readouterr().err
+
+
+def test_the_files_are_there_whole_or_not_at_all(
+    made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lesson-3.json").write_text("as it was")
+    monkeypatch.setattr(command, "set_up", lambda run, *, quick: None)
+    monkeypatch.setattr(command, "collect", lambda *args, **settings: made)
+    monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    assert cli.main(["lessons", "3", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]
+    assert (tmp_path / "lesson-3.json").read_text() == "as it was"
 
 
 def test_only_a_lesson_that_is_there_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

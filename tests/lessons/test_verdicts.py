@@ -86,6 +86,14 @@ def test_attention() -> None:
         14: {"noun": (0.15, 0.1, 0.1)},
     })  # fmt: skip
     assert attention.judge(replace(held, own_first=0.1)).findings[4].word == "does not hold here"
+    for diagonal, word in ((0.6, "holds partly"), (1.0, "does not hold here")):  # some good; all that matrices do
+        scaled = attention.judge(replace(held, right=held.right | {"diagonal": np.full((1, 2), diagonal)})).findings[7]
+        assert scaled.word == word and "scaling does some good" in scaled.why
+    for number, way in enumerate(("one matrix", "query = key", "key = value"), 8):
+        later = held.right[way].copy()
+        later[-1] = 1.0
+        parted = attention.judge(replace(held, right=held.right | {way: later})).findings[number]
+        assert parted.word == "holds partly" and f"At size {attention.SIZES[-1]} there is no difference" in parted.why
 
 
 def test_attention_without_parameters_is_the_same_word_by_word() -> None:
@@ -150,8 +158,8 @@ def test_temperature() -> None:
     })  # fmt: skip
 
 
-def test_distinct_counts_pairs_of_words_within_a_text() -> None:
-    assert temperature.distinct([["a", "b", "a", "b"], ["a"]], 2) == pytest.approx(2 / 3)
+def test_distinct_counts_pairs_of_words_within_a_text_for_each_word() -> None:
+    assert temperature.distinct([["a", "b", "a", "b"], ["a"]], 2) == pytest.approx(2 / 5)
 
 
 def worked_result() -> worked.Result:
@@ -159,7 +167,7 @@ def worked_result() -> worked.Result:
     x_ND = rng.normal(size=(4, 5))
     causal = one_head(*rng.normal(size=(3, 7, 4)), causal=True)
     wide = np.zeros((7, 8))
-    example = worked.Example(tuple("abcdefg"), wide, wide, wide, wide, causal, wide, wide, wide)
+    example = worked.Example(tuple("abcdefg"), wide, wide, wide, wide, 0, causal, wide, wide, wide)
     return worked.Result(
         worked.WORDS, x_ND, np.eye(5), np.eye(5), np.eye(5), one_head(x_ND, x_ND, x_ND, causal=False), 0.0, "", example,
         {"queries": 1e-7}, 0.0,

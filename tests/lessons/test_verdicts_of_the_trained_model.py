@@ -22,6 +22,7 @@ from seq2see.lessons import l17_last_vector as last_vector
 from seq2see.lessons import l18_values as values
 from seq2see.lessons.held_out import Share
 from seq2see.lessons.keys import Told
+from seq2see.lessons.lesson import Verdict
 from seq2see.lessons.workbench import Workbench
 
 LITTLE, HALF, MUCH = Share(0.05, 0.02, 0.08), Share(0.5, 0.45, 0.55), Share(0.97, 0.95, 1.0)
@@ -29,11 +30,11 @@ UP, DOWN = Share(0.2, 0.1, 0.3), Share(-0.2, -0.3, -0.1)
 HEADS = tuple(Head(kind, layer, 0) for kind in KINDS for layer in (0, 1))
 
 
-def role(head: Head, name: str, score: float, *, rival: float | None = None) -> RoleScore:
-    """A score with its interval, beside an even head's 0.1 and a best place's 0.2."""
-    holds = score >= max(0.3 if name in CONTENTS else 0.2, (rival or 0) + 0.1)
-    place = 0.2 if name in CONTENTS else None
-    return RoleScore(head, name, score, score - 0.01, score + 0.01, 0.1, place, rival, 100, holds)
+def role(head: Head, name: str, score: float, *, rival: float | None = None, place: float = 0.2) -> RoleScore:
+    """A score with its interval, beside an even head's 0.1 and a best place's."""
+    holds = score >= max(place + 0.1 if name in CONTENTS else 0.2, (rival or 0) + 0.1)
+    best_place = place if name in CONTENTS else None
+    return RoleScore(head, name, score, score - 0.01, score + 0.01, 0.1, best_place, rival, 100, holds)
 
 
 def relation(right: float) -> word_vectors.Relation:
@@ -56,6 +57,8 @@ def test_words() -> None:
         3: {"opposites": MUCH},
         4: {"relations": (relation(0.2),)},
     })  # fmt: skip
+    for cosine, said in ((0.8, "they differ as well"), (0.9995, "they hardly differ")):
+        assert said in word_vectors.judge(replace(WORDS, bank=np.array([1.0, cosine]))).findings[1].why
     meanings = (*WORDS.meanings[:2], Share(0.5, 0.4, 0.6))
     near = Share(0.12, 0.09, 0.15)
     fallen = words(word_vectors, replace(WORDS, meanings=meanings, overlap=near, relations=(relation(0.0),)))
@@ -77,9 +80,9 @@ def test_of_meanings_that_tie_each_counts() -> None:
     assert word_vectors.nearest_meaning(np.array([0.0, 3.0]), known, np.array([False, False, True])) == 1
 
 
-def reach(**rises: Share) -> layers.Reach:
-    shares = (HALF, MUCH)
-    return layers.Reach(shares, rises.get("distance", UP), shares, UP, shares, rises.get("across", UP), 0.5, 20)
+def reach(*, distance: tuple[Share, ...] = (UP, UP), across: tuple[Share, ...] = (UP, UP)) -> layers.Reach:
+    shares = (HALF, MUCH, MUCH)
+    return layers.Reach(shares, distance, shares, (UP, UP), shares, across, 0.5, 20)
 
 
 HEADS_AND_LAYERS = layers.Result(
@@ -90,29 +93,76 @@ HEADS_AND_LAYERS = layers.Result(
 )  # fmt: skip
 
 
+def left(verdict: Verdict) -> list[str]:
+    """The claims that are undecided."""
+    return [finding.claim for finding in verdict.findings if finding.word == "not decidable here"]
+
+
+def decided(result: layers.Result) -> list[str]:
+    """All but whether heads with a role matter, which takes heads without one."""
+    return [word for word in words(layers, result) if word != "not decidable here"]
+
+
 def test_heads_and_layers() -> None:
     nexts, ends, antecedents = HEADS_AND_LAYERS.best
     nothing = Share(0.0, 0.0, 0.0)
-    check(layers, HEADS_AND_LAYERS, {
-        0: {"roles": (*HEADS_AND_LAYERS.roles[:-1], ()), "costs": (UP,) * 6 + (nothing,)},
-        1: {"best": (role(HEADS[0], "next", 0.4), ends, antecedents)},
-        2: {"best": (nexts, ends, role(HEADS[1], "antecedent", 0.8, rival=0.75))},
-        3: {"reach": HEADS_AND_LAYERS.reach | {"decoder": reach(distance=DOWN)}},
-        4: {"reach": HEADS_AND_LAYERS.reach | {"cross": reach(across=Share(0.1, -0.1, 0.3))}},
-        5: {"costs": (nothing,) * 7},
-    })  # fmt: skip
+    assert decided(HEADS_AND_LAYERS) == ["holds"] * 5 and layers.judge(HEADS_AND_LAYERS).word == "holds"
+    for number, change in enumerate((
+        {"roles": (*HEADS_AND_LAYERS.roles[:-1], ()), "costs": (UP,) * 6 + (nothing,)},
+        {"best": (role(HEADS[0], "next", 0.4), ends, antecedents)},
+        {"best": (nexts, ends, role(HEADS[1], "antecedent", 0.8, rival=0.75))},
+        {"reach": HEADS_AND_LAYERS.reach | {"decoder": reach(distance=(UP, DOWN))}},
+        {"reach": HEADS_AND_LAYERS.reach | {"cross": reach(across=(Share(0.1, -0.1, 0.3), UP))}},
+    )):  # fmt: skip
+        fallen = decided(replace(HEADS_AND_LAYERS, **change))
+        assert [i for i, word in enumerate(fallen) if word != "holds"] == [number], change
     idle = {"roles": (*HEADS_AND_LAYERS.roles[:-1], ())}  # the head without a role costs as much as the others
     assert words(layers, replace(HEADS_AND_LAYERS, **idle))[5] == "does not hold here"
-    none = replace(HEADS_AND_LAYERS, roles=((),) * 7, best=(role(HEADS[0], "next", 0.15),),
-                   reach=dict.fromkeys(KINDS, reach(distance=DOWN, across=DOWN)))
-    assert words(layers, none) == ["does not hold here"] * 6
+    assert words(layers, replace(HEADS_AND_LAYERS, **idle, costs=(UP,) * 6 + (nothing,)))[5] == "holds"
+    none = replace(HEADS_AND_LAYERS, roles=((),) * 7, best=(role(HEADS[0], "next", 0.15),
+                                                            role(HEADS[1], "antecedent", 0.2)),
+                   reach=dict.fromkeys(KINDS, reach(distance=(DOWN, DOWN), across=(DOWN, DOWN))))
+    assert decided(none) == ["does not hold here"] * 5
+
+
+def test_heads_and_layers_judge_by_what_the_claim_names() -> None:
+    others = tuple(role(HEADS[0], name, 0.9) for name in ("previous", "first", "punctuation"))
+    antecedents = HEADS_AND_LAYERS.best[2]
+    assert words(layers, replace(HEADS_AND_LAYERS, best=(*others, antecedents)))[1] == "does not hold here"
+    one = (*others, role(HEADS[0], "next", 0.9), antecedents)
+    assert words(layers, replace(HEADS_AND_LAYERS, best=one))[1] == "holds partly"
+
+
+def test_heads_and_layers_leave_undecided_what_no_figure_could_decide() -> None:
+    def open_with(**changes: Any) -> list[str]:
+        return left(layers.judge(replace(HEADS_AND_LAYERS, **changes)))
+
+    matter = "The heads that have a role are those that matter."
+    looks = "A head looks from a pronoun to the noun it stands for."
+    assert open_with() == open_with(roles=((),) * 7) == [matter]
+    known = role(HEADS[1], "antecedent", 0.97, place=0.91)
+    for best in ((*HEADS_AND_LAYERS.best[:2], known), HEADS_AND_LAYERS.best[:2]):
+        assert open_with(best=best) == [looks, matter]
+    [first, _] = open_with(reach=dict.fromkeys(KINDS, reach(distance=())))
+    assert first == "With each layer attention reaches wider."
+    unknown = Share.of([])
+    [first, _] = open_with(reach=dict.fromkeys(KINDS, reach(across=(unknown, unknown))))
+    assert first == "With each layer attention goes further beyond the sentence."
+
+
+def test_a_step_is_from_each_layer_to_the_next(bench: Workbench) -> None:
+    traces = held_out.traces(bench)[1]
+    found = layers.reach(traces, "encoder", [str(i) for i in range(len(traces))])
+    assert len(found.distance_steps) == len(found.distance) - 1 == bench.model.config.encoder_layers - 1
+    rises = np.diff([share.value for share in found.distance])
+    assert [step.value for step in found.distance_steps] == pytest.approx(list(rises))
 
 
 EXAMPLE = it.Example("The cat ...", "Le chat ...", False, ("cat", "street", "cross"), (0.9, 0.1, 0.0), (0.5, 0.1, 0.0))
 IT = it.Result(
     examples=(EXAMPLE,), flips=dict.fromkeys(it.FAMILIES, MUCH),
     looks={kind: role(Head(kind, 0, 0), "antecedent", 0.8, rival=0.1) for kind in KINDS}, heads=HEADS,
-    turned=(MUCH,) * 6, right=(HALF,) * 6, apart=(0.5,) * 6, whole=MUCH, best=(2, 0, 1), together=MUCH,
+    turned=(MUCH,) * 6, right=(HALF,) * 6, costs=(UP,) * 6, apart=(0.5,) * 6, whole=MUCH, best=(2, 0, 1), together=MUCH,
     by_place=dict.fromkeys(it.PLACES, (HALF, MUCH)), pairs=40, alive=Told(0, 1, MUCH, MUCH), one=Told(1, 0, MUCH, MUCH),
 )  # fmt: skip
 
@@ -126,6 +176,14 @@ def test_it() -> None:
         4: {"by_place": IT.by_place | {"it": (MUCH, LITTLE)}},
     })  # fmt: skip
     assert words(it, replace(IT, alive=Told(0, 1, HALF, MUCH)))[2] == "does not hold here"
+    free = it.judge(replace(IT, costs=(UP, UP, Share(0.1, 0.0, 0.2), UP, UP, UP))).findings[3]
+    assert free.word == "holds partly" and "sufficient, and not necessary" in free.why
+    neither = replace(IT, turned=(LITTLE,) * 6, together=LITTLE)
+    assert "sufficient" not in it.judge(neither).findings[3].why
+    known = {kind: role(Head(kind, 0, 0), "antecedent", 0.95, place=0.9) for kind in KINDS}
+    some = it.judge(replace(IT, looks=IT.looks | {"decoder": known["decoder"]}))
+    assert some.findings[1].word == "holds" and "decoder 0.0" not in some.findings[1].why
+    assert left(it.judge(replace(IT, looks=known))) == ["It looks at the noun that it stands for."]
     blind = {kind: role(Head(kind, 0, 0), "antecedent", 0.15, rival=0.1) for kind in KINDS}
     fallen = words(it, replace(IT, looks=blind, turned=(LITTLE,) * 6, together=LITTLE))
     assert fallen[1] == fallen[3] == "does not hold here"
@@ -213,7 +271,7 @@ def compared(**fields: Any) -> values.Compared:
 
 
 VALUES = values.Result(
-    moved=0.0, off=1e-6, sentences=20, kinds=dict.fromkeys(KINDS, compared()), cells=900, head="cross 0.0",
+    moved=0.0, off=1e-6, sentences=20, kinds=dict.fromkeys(KINDS, compared()), cells=900, head=Head("cross", 0, 0),
     columns=("a", "b"), example=np.ones((3, 2)) / 2,
     noted=("The", "cat", "sat", "."), owed=np.array([[0.1, 0.5, 0.3, 0.1], [0.1, 0.3, 0.4, 0.2]]),
 )  # fmt: skip

@@ -17,7 +17,9 @@ MAY_IMPORT = {
     "tokenizer": {"tokenizer", "modeling", "errors"},
     "training": {"training", "tokenizer", "modeling", "errors", "cores", "manifest", "whole", "configs"},
     "lens": {"lens", "tokenizer", "modeling", "errors", "whole"},
-    "lessons": {"lessons", "training", "lens", "tokenizer", "modeling", "errors", "gold", "__version__"},
+    "lessons": {
+        "lessons", "training", "lens", "tokenizer", "modeling", "align", "errors", "gold", "whole", "__version__",
+    },
     "serve": {
         "serve", "lens", "tokenizer", "modeling", "errors", "cores", "manifest", "streams", "vetting", "whole",
         "__version__",

@@ -1,7 +1,7 @@
 // `lessonsList(root, gradio)`: what a run of the lessons left, one below the other, each of them opened by its title.
 
 function lessonsList(root, { props, watch, run, look }) {
-  const BADGES = { holds: "holds", "holds partly": "partly" };
+  const BADGES = { holds: "holds", "holds partly": "partly", "not decidable here": "open" };
   let stamp = null;
 
   // `code` and *words spoken of*; everything else is plain.
