@@ -204,7 +204,7 @@ def read_pairs(source: str, target: str) -> Iterator[TextPair]:
 
 def _text(path: str, number: int, line: bytes) -> str:
     try:
-        text = line.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
+        text = line.rstrip(b"\r\n").decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{path}, line {number}: not UTF-8; convert it, for example by iconv -f LATIN1 -t UTF-8"
                         ) from None

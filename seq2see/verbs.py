@@ -283,7 +283,7 @@ def add_lessons(verbs: Verbs) -> None:
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
     verb.add_argument(
         "--run", metavar="FOLDER", type=model_name,
-        help="the model to look into, of the built-in corpus (runs/storybook, trained first if it is not there yet)",
+        help="the finished run to look into, of the built-in corpus (runs/storybook, trained first if not there yet)",
     )
     verb.add_argument(
         "--quick", action="store_true",

@@ -156,7 +156,7 @@ def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None
             if len(raw) > LONGEST_LINE:
                 raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; break it up")
             try:
-                text = raw.rstrip(b"\r\n").decode("utf-8-sig" if number == 1 else "utf-8")
+                text = raw.rstrip(b"\r\n").decode("utf-8-sig")  # joined files have a mark in their midst
             except UnicodeDecodeError as error:
                 place = f"line {number} of the input, byte {error.start + 1}"
                 raise UserError(f"{place}: not UTF-8; convert it, for example by iconv -f LATIN1 -t UTF-8") from error

@@ -36,33 +36,51 @@ class NotForCTranslate2(UserError):
     """The model is of a kind or a shape that CTranslate2 has no place for."""
 
 
+class NoPlaceForExport(UserError):
+    """Neither the checkpoint's folder nor the user's cache can be written to."""
+
+
 def export(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint)."""
     from seq2see.modeling.loading import resolve_folder
 
     run = resolve_folder(args.run)
-    if args.format == "endpoint":
-        print(add_handler(run, Path(args.out) if args.out else run))
-        return
-    if args.out is None:
-        folder = exported(run, quantization=args.quantization)
-    else:
-        folder = Path(args.out)
-        if folder.exists() and any(folder.iterdir()):
-            raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
-        write(run, folder, quantization=args.quantization)
-    print(folder)
+    out = made = Path(args.out) if args.out else None
+    try:
+        if out:
+            make_room(out)
+        if args.format == "endpoint":
+            made = add_handler(run, out or run)
+        elif out:
+            write(run, out, quantization=args.quantization)
+        else:
+            made = exported(run, quantization=args.quantization)
+    except NoPlaceForExport as error:
+        raise UserError(f"{error}; give a folder by --out") from None
+    except OSError as error:
+        if error.filename and Path(error.filename).is_file() and not os.access(error.filename, os.R_OK):
+            raise  # it is the model that cannot be read
+        told = f"cannot write {out or run} ({error.strerror}); by --out give a folder that can be written"
+        raise UserError(told) from error
+    print(made)
+
+
+def make_room(folder: Path) -> None:
+    """The folders above the one that --out names; UserError where that is a file, or holds something."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"--out {folder} is a file; give a folder", exit_code=2)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
+    folder.parent.mkdir(parents=True, exist_ok=True)
 
 
 def add_handler(run: Path, folder: Path) -> Path:
     """Put `handler.py` and what it needs beside the checkpoint, or into `folder` with a copy of the checkpoint."""
     if folder != run:
-        if folder.exists() and any(folder.iterdir()):
-            raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         for path in run.iterdir():
             if path.is_file():
-                shutil.copy2(path, folder)
+                shutil.copyfile(path, folder / path.name)
     shutil.copyfile(Path(__file__).with_name("handler.py"), folder / "handler.py")
     (folder / "requirements.txt").write_text("transformers>=5.23,<6\n", encoding="utf-8")
     return folder / "handler.py"
@@ -85,7 +103,9 @@ def exported(run: Path, *, quantization: str) -> Path:
             return place / name
         except OSError as error:
             errors.append(error)
-    raise UserError(f"the export of {run} can be written neither there nor to {places[1]} ({errors[-1].strerror})")
+    raise NoPlaceForExport(
+        f"CTranslate2's form of {run} can be written neither there nor to {places[1]} ({errors[-1].strerror})"
+    )
 
 
 def weights_hash(run: Path) -> str:

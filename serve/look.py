@@ -40,14 +40,17 @@ def look(args: argparse.Namespace) -> None:
               "words": args.words, "rows": args.rows}
     for trace in traces:
         picture(trace, **chosen)  # a map that is not there is refused whatever is written
-    files: list[Path] = []
+    files = [] if out is None else _files(out, len(traces))
     boxes = ""
     if out is None:
         print("\n\n".join(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}" for trace in traces))
     else:
-        files = _files(out, len(traces))
-        for file, trace, part in zip(files, traces, result.parts, strict=True):
-            boxes += _write(file, trace, part, chosen)
+        try:
+            for file, trace, part in zip(files, traces, result.parts, strict=True):
+                boxes += _write(file, trace, part, chosen)
+        except OSError as error:
+            told = f"cannot write {out} ({error.strerror}); by --out give a file that can be written"
+            raise UserError(told) from error
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
         print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)

@@ -10,6 +10,7 @@ scores or draws.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ from seq2see.errors import UserError
 from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
 from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
-from seq2see.serve.export import KINDS, NotForCTranslate2, exported
+from seq2see.serve.export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
 from seq2see.serve.jobs import Job, Translation
 from seq2see.serve.markup import Markup
 from seq2see.serve.opened import Opened
@@ -109,6 +110,11 @@ class Translator(Opened):
                 if wanted == "ctranslate2":
                     raise
                 warnings.warn(f"{error}; torch translates", stacklevel=2)
+            except NoPlaceForExport as error:
+                place = "XDG_CACHE_HOME to a folder that can be written"
+                if wanted == "ctranslate2":
+                    raise UserError(f"{error}; set {place}, or take --engine torch") from None
+                print(f"{error}; torch translates, more slowly: set {place}", file=sys.stderr, flush=True)
         translator.codec = TokenizerCodec(translator.tokenizer)
         translator.engine = translator.torch_engine
         return translator

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -21,8 +22,8 @@ With transformers alone (the model's code comes with it):
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-tokenizer = AutoTokenizer.from_pretrained("{name}", trust_remote_code=True)
-model = AutoModelForSeq2SeqLM.from_pretrained("{name}", trust_remote_code=True)
+tokenizer = AutoTokenizer.from_pretrained({folder!r}, trust_remote_code=True)
+model = AutoModelForSeq2SeqLM.from_pretrained({folder!r}, trust_remote_code=True)
 output = model.generate(**tokenizer("{example}", return_tensors="pt"))
 print(tokenizer.decode(output[0], skip_special_tokens=True))
 ```
@@ -30,7 +31,7 @@ With Seq2See, and the attention of every head for exactly that translation:
 ```python
 from seq2see import Translator
 
-translator = Translator.from_pretrained("{name}")
+translator = Translator.from_pretrained({folder!r})
 result = translator("{example}", target="{target}")
 trace, = translator.look(result)
 ```
@@ -56,8 +57,8 @@ was taught: it tells nothing of where models look that were not.
 """
 
 
-def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
-    """The card's text.  The licence is left to whoever publishes the model."""
+def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -> str:
+    """The card's text, of the run in that folder.  The licence is left to whoever publishes the model."""
     training, evaluation = metrics["training"], metrics["evaluation"]
     front = {
         "language": [config.data.source, *config.data.targets],
@@ -73,7 +74,8 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any]) -> str:
     teachers = " and ".join(f"`{teacher}`" for teacher in config.data.teachers)
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
-        name=config.name,
+        name=folder.resolve().name,
+        folder=str(folder),
         source=config.data.source,
         targets=", ".join(config.data.targets),
         target=config.data.targets[0],

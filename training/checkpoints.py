@@ -178,6 +178,7 @@ def put_in_place(staging: Path, folder: Path) -> None:
     if fault:
         raise UserError(f"{folder} was not written: {fault}; earlier checkpoints are intact")
     write_manifest(staging)
+    open_to_others(staging)
     flush(staging)
     discard(folder)  # one of this very step, where it was passed over
     os.replace(staging, folder)
@@ -199,6 +200,15 @@ def discard(folder: Path) -> None:
     if folder.exists():
         os.replace(folder, hidden)
         shutil.rmtree(hidden, ignore_errors=True)
+
+
+def open_to_others(folder: Path) -> None:
+    """Give every file the mode that the umask gave the folder: safetensors lets nobody but the owner read what it
+    writes, and a server may have an account of its own."""
+    mode = folder.stat().st_mode & 0o666
+    for path in folder.rglob("*"):
+        if path.is_file() and path.stat().st_mode & 0o666 != mode:
+            path.chmod(mode)
 
 
 def flush(folder: Path) -> None:
@@ -229,6 +239,7 @@ def written_whole(output_dir: Path) -> Iterator[Path]:
         with told_in_one_line(output_dir / "the finished model"):
             begin(staging)
             yield staging
+            open_to_others(staging)
             flush(staging)
             for item in sorted(staging.iterdir(), key=lambda item: (item.name == MANIFEST, item.name)):
                 if item.is_dir():

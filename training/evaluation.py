@@ -22,7 +22,7 @@ from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
 from seq2see.training.pairs import ALL, Corpus, Pair, load_split
 from seq2see.training.progress import say
-from seq2see.training.reading import find_part, is_table, read_lines
+from seq2see.training.reading import find_part, is_nowhere, is_table, read_lines
 from seq2see.training.scores import print_scores
 from seq2see.training.translation import translate_pairs
 
@@ -79,7 +79,14 @@ def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> t
         longest = max(data.max_characters, DataConfig.max_characters)
         data = dataclasses.replace(data, path=args.data, max_characters=longest, on_bad="refuse", duplicates="keep")
     changes = {"source": args.source, "target": args.target}
-    return dataclasses.replace(data, **{key: value for key, value in changes.items() if value}), seed
+    data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
+    if is_nowhere(data):
+        raise UserError(
+            f"--data {data.path} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+            if args.data
+            else f"{folder} was trained on {data.path}, which is not here; give --data PATH"
+        )
+    return data, seed
 
 
 def evaluate_run(

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import itertools
 import json
+import os
 import re
 import zlib
 from collections import Counter
@@ -28,6 +29,7 @@ from seq2see.training.config import DataConfig
 TABLES = {".tsv", ".csv", ".jsonl", ".json", ".parquet"}
 CODE = r"[a-z]{2,3}"  # of a language
 REGIONAL = CODE + r"(-[a-z]{4})?-([a-z]{4}|[a-z]{2}|\d{3})"  # of one written somewhere: pt-br, eng-latn, zh-hant-tw
+HUB_NAME = r"[\w.-]+/[\w.-]+"  # owner/name
 LONGEST = 2**24  # bytes of a line: one that is longer is not read to its end
 BOM, CR = "byte-order marks, taken off", "Windows line ends, taken off"
 
@@ -75,6 +77,10 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0) -> Part | None:
     path = Path(data.path)
     if path.is_dir():
         return _folder(path, split, languages)
+    if is_nowhere(data):
+        raise UserError(
+            f"data.path {data.path!r} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+        )
     if not is_table(data):
         return _hub(data.path, split, languages)
     if split != "train":
@@ -97,6 +103,25 @@ def is_table(data: DataConfig) -> bool:
     if data.path == "storybook" or path.is_dir():
         return False
     return path.is_file() or bool(_siblings(path, [data.source, *data.targets]))
+
+
+def is_nowhere(data: DataConfig) -> bool:
+    """Whether the data are not here, and have no name that the Hub could know."""
+    if isinstance(data.path, list):
+        return not all(Path(item).is_file() for item in data.path)
+    path = Path(data.path)
+    if data.path == "storybook" or path.is_dir() or is_table(data):
+        return False
+    looks_local = _suffix(path) in TABLES or (path.parent.is_dir() and "/" in data.path)
+    return looks_local or not re.fullmatch(HUB_NAME, data.path.partition(":")[0])
+
+
+def absolute(data: DataConfig) -> str | list[str]:
+    """`data.path` as it is found from any folder: absolute where it is of files or folders here."""
+    if isinstance(data.path, list):
+        return list(map(os.path.abspath, data.path))
+    here = Path(data.path).is_dir() or is_table(data)
+    return os.path.abspath(data.path) if here and data.path != "storybook" else data.path
 
 
 # Where rows lie
@@ -154,11 +179,6 @@ def _written_storybook(seed: int) -> dict[str, list[Row]]:
 def _hub(path: str, split: str, languages: Sequence[str]) -> Part | None:
     """A dataset of the Hub, `owner/name` or `owner/name:configuration`; its `validation` split is our `val`."""
     name, _, configuration = path.partition(":")
-    looks_local = _suffix(Path(path)) in TABLES or (Path(path).parent.is_dir() and "/" in path)
-    if looks_local or not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
-        raise UserError(
-            f"data.path {path!r} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
-        )
     from datasets import load_dataset
 
     try:
@@ -167,7 +187,7 @@ def _hub(path: str, split: str, languages: Sequence[str]) -> Part | None:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(
             f"{path} is no file or folder here, and the Hub dataset of that name cannot be had ({reason});"
-            " override it with data.path=FILE_OR_FOLDER"
+            " override it with data.path=FILE_OR_FOLDER, to evaluate with --data FILE_OR_FOLDER"
         ) from None
     split = "validation" if split == "val" and "validation" in table else split
     if split not in table:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ from seq2see.training.lora import add_adapter, count_trained, merge_adapter
 from seq2see.training.pairs import Corpus, Texts, load_corpus, tell
 from seq2see.training.processes import on_all_cores
 from seq2see.training.progress import duration, say
+from seq2see.training.reading import absolute
 from seq2see.training.reporting import check_reporters
 from seq2see.training.scores import print_scores
 from seq2see.training.seen import seen_at_once, seen_words
@@ -209,7 +211,7 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     if checkpoint and (output / "run.yaml").exists():
         before = what_stays(load_config(str(output / "run.yaml")))
         for name, value in what_stays(config).items():
-            if before[name] != value:
+            if before[name] != value and not (name == "data.path" and same_path(before[name], value)):
                 raise UserError(
                     f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
                     " resume with the same, or give another training.output_dir",
@@ -225,6 +227,16 @@ def what_stays(config: RunConfig) -> dict[str, Any]:
     chosen = {item.name: item.default for item in fields(Seq2SeeTrainingArguments)} | dict(config.training)
     shared = {f"{section}.{key}": value for section in SHARED_SECTIONS for key, value in sections[section].items()}
     return shared | {f"training.{key}": chosen[key] for key in ("optim", "muon", "seed", "max_tokens")}
+
+
+def same_path(kept: str | list[str], given: str | list[str]) -> bool:
+    """Whether `data.path` is what run.yaml has of it: the absolute path that it leads to, or that ends in it where the
+    data were moved with the run."""
+    kept, given = ([path] if isinstance(path, str) else path for path in (kept, given))
+    return len(kept) == len(given) and all(
+        os.path.abspath(one) == os.path.abspath(other) or one.endswith(f"{os.sep}{Path(other)}")
+        for one, other in zip(kept, given, strict=True)
+    )
 
 
 def make_model(
@@ -280,8 +292,10 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
 
 
 def prepare_folder(output: Path, config: RunConfig) -> None:
+    """With a run.yaml that names the data from wherever it is read."""
+    kept = replace(config, data=replace(config.data, path=absolute(config.data)))
     try:
-        write_whole(output / "run.yaml", config.to_yaml())
+        write_whole(output / "run.yaml", kept.to_yaml())
     except OSError as error:
         raise UserError(f"cannot write to {output} ({error.strerror}); give another training.output_dir") from error
 
@@ -328,8 +342,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             label_smoothing=trained.arguments.label_smoothing_factor,
             kept=kept,
         )  # fmt: skip
-        (folder / "README.md").write_text(model_card(config, metrics), "utf-8")
-    say(f"finished in {trained.seconds:.0f} s of training: {output}")
+        (folder / "README.md").write_text(model_card(config, metrics, folder=output), "utf-8")
+    say(f"finished in {trained.seconds:.0f} s, evaluations and saves among them: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
 

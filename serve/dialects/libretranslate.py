@@ -91,7 +91,7 @@ class Translated(BaseModel):
 class Language(BaseModel):
     code: str
     name: str
-    targets: list[str] = Field(description="what it can be translated into")
+    targets: list[str] = Field(description="what it can be translated into; of some, nothing")
 
 
 class Status(BaseModel):
@@ -151,10 +151,10 @@ def router(service: Service) -> APIRouter:
                 responses=NOT_READY)
     async def languages() -> list[dict[str, Any]]:
         service.check_ready()
-        pairs = service.language_pairs
+        pairs = service.language_pairs  # a page looks the names of targets up too, so these have entries of their own
         return [
             {"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
-            for code in dict.fromkeys(start for start, _ in pairs)
+            for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])
         ]
 
     @routes.get("/frontend/settings", summary="What a page in front of this server should know")

@@ -104,6 +104,13 @@ def test_a_head_of_one_place_does_not_beat_the_best_place(measured):
     assert found.uniform < found.score <= found.positional + 1e-9 < 0.6 and not found.holds
 
 
+def test_where_the_best_place_leaves_no_room_nothing_can_be_decided(measured):
+    found = role_score(Head("encoder", 0, 2), "antecedent", *measured)
+    assert found.decidable and found.floor == max(found.uniform, found.positional) <= found.baseline
+    for place, decidable in ((0.85, True), (0.9, False), (1.0, False)):
+        assert replace(found, positional=place).decidable is decidable
+
+
 def test_a_uniform_head_scores_its_baseline(measured):
     dev, test = measured
     for (kind, role), scores in test.scores.items():

@@ -75,7 +75,8 @@ def test_nothing_in_nothing_out(run):
 
 
 def test_a_byte_order_mark_is_no_text(run):
-    assert run("translate", stdin=b"\xef\xbb\xbfThe cat.\n") == run("translate", stdin=b"The cat.\n")
+    marked = b"\xef\xbb\xbfThe cat.\n\xef\xbb\xbfAn owl.\n"  # two files, joined
+    assert run("translate", stdin=marked) == run("translate", stdin=b"The cat.\nAn owl.\n")
 
 
 def test_a_translation_with_line_ends_stays_on_one_line(run, monkeypatch):
@@ -242,7 +243,7 @@ def test_look_writes_a_page(run, tmp_path):
         (["The cat.", "--view", "left_out", "--layer", "1", "--out", "x.html"], 2, "neither layers nor heads"),
         (["The cat.", "--kind", "encoder", "--layer", "2", "--out", "x.json"], 2, "no layer 2 here: expected 0 to 1"),
         (["The cat.", "--kind", "encoder", "--rows", "reads"], 2, "is no step that reads"),
-        (["The cat.", "--out", "no/such/folder/x.html"], 1, "No such file or directory"),
+        (["The cat.", "--out", "no/such/x.html"], 1, "cannot write no/such/x.html (No such file or directory)"),
         (["The cat.", "--layer", "7"], 2, "there is no layer 7 here: expected 0 to 2"),
         (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
         (["The cat.", "--alternative", "99"], 2, "alternatives 100: expected a whole number from 1 to 64"),

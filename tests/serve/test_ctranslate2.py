@@ -173,6 +173,45 @@ def test_a_folder_that_cannot_be_written_to_is_served_from_the_cache(tmp_path, m
     assert tmp_path / "cache" in folder.parents and Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
 
 
+def test_where_no_export_can_be_written_torch_translates_and_says_so(tmp_path, monkeypatch, capsys):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def refused(*args: object, **settings: str) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(export, "write", refused)
+    capsys.readouterr()
+    reason = f"CTranslate2's form of {run} can be written neither there nor to {tmp_path}/cache/seq2see/exports"
+    assert Translator.from_pretrained(run)("The cat.").engine == "torch"
+    err = capsys.readouterr().err
+    assert err.startswith(f"{reason} (Permission denied); torch translates") and err.count("\n") == 1
+    assert "set XDG_CACHE_HOME to a folder" in err
+    with pytest.raises(UserError, match="set XDG_CACHE_HOME to a folder that can be written, or take --engine torch"):
+        Translator.from_pretrained(run, engine="ctranslate2")
+    assert main(["export", str(run)]) == 1
+    assert capsys.readouterr().err == f"seq2see: error: {reason} (Permission denied); give a folder by --out\n"
+
+
+def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_path, monkeypatch, capsys):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    (tmp_path / "in.txt").touch()
+    capsys.readouterr()
+    for form in ("ctranslate2", "endpoint"):
+        assert main(["export", str(run), "--format", form, "--out", str(tmp_path / "in.txt")]) == 2
+        assert capsys.readouterr().err == f"seq2see: error: --out {tmp_path}/in.txt is a file; give a folder\n"
+        assert main(["export", str(run), "--format", form, "--out", "/proc/none/out"]) == 1
+        told = "cannot write /proc/none/out (No such file or directory); by --out give a folder that can be written"
+        assert capsys.readouterr().err == f"seq2see: error: {told}\n"
+
+    def refused(prefix: str, dir: Path) -> str:
+        raise OSError(30, "Read-only file system", str(dir / f"{prefix}x"))
+
+    monkeypatch.setattr("tempfile.mkdtemp", refused)
+    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 1
+    assert f"cannot write {tmp_path}/out (Read-only file system); by --out" in capsys.readouterr().err
+
+
 def test_a_damaged_export_is_told(tmp_path):
     run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
     folder = export.exported(run, quantization="int8")

@@ -23,7 +23,11 @@ def test_libretranslatepy_translates_detects_and_lists(live, translator):
     client = LibreTranslateAPI(live)
     assert client.translate(TEXT, "en", "de") == translator(TEXT, target="de").text
     assert client.translate("Café, l'été", "en", "fr") == translator("Café, l'été").text
-    assert client.languages() == [{"code": "en", "name": "English", "targets": ["fr", "de"]}]  # a GET with a body
+    assert client.languages() == [  # a GET with a body
+        {"code": "en", "name": "English", "targets": ["fr", "de"]},
+        {"code": "fr", "name": "French", "targets": []},
+        {"code": "de", "name": "German", "targets": []},
+    ]
     [found] = client.detect(TEXT)
     assert found["language"] == "en" and 50 < found["confidence"] <= 100
 

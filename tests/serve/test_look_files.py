@@ -18,7 +18,8 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(folder, tmp_path, c
         code = main(["look", str(folder), "--engine", "torch", "The cat.", "--out", str(path)])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert (code, capsys.readouterr().err) == (1, f"seq2see: error: File too large: {path}\n")
+    told = f"seq2see: error: cannot write {path} (File too large); by --out give a file that can be written\n"
+    assert (code, capsys.readouterr().err) == (1, told)
     assert path.read_text() == "good" and os.listdir(tmp_path) == [path.name]
 
 

@@ -77,6 +77,7 @@ def test_the_finished_model_is_base_and_adapter_in_one(base, run):
     assert not torch.allclose(logits(alone), logits(merged), atol=0.05)
     adapted = PeftModel.from_pretrained(alone, run / "adapter").eval()
     torch.testing.assert_close(logits(adapted), logits(merged), rtol=1e-4, atol=1e-5)
+    assert len({item.stat().st_mode for item in [*run.glob("*.*"), *run.glob("adapter/*")] if item.is_file()}) == 1
     saved = load_file(run / "adapter" / "adapter_model.safetensors")
     assert len(saved) == 2 * 16 and all("lora_" in name for name in saved)
     assert {item.name for item in (run / "adapter").iterdir()} == {"adapter_model.safetensors", "adapter_config.json"}

@@ -17,7 +17,7 @@ from seq2see.training import pairs as pairs_module
 from seq2see.training.cache import made_once
 from seq2see.training.config import DataConfig
 from seq2see.training.pairs import Cleaner, Pair, Texts, load_all, load_corpus, load_split
-from seq2see.training.reading import Part, find_part, read_lines
+from seq2see.training.reading import Part, absolute, find_part, read_lines
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
 EXPECTED = [Pair(source, target, "en", "fr") for source, target in PAIRS]
@@ -217,6 +217,18 @@ def test_windows_line_ends_and_byte_order_marks_are_taken_off_and_counted(tmp_pa
     pairs = list(cleaner.pairs(find_part(cleaner.data, "train")))
     assert [(pair.source, pair.target) for pair in pairs] == [("a", "x"), ("b", "y")]
     assert cleaner.noticed == {"byte-order marks, taken off": 2, "Windows line ends, taken off": 2}
+
+
+def test_data_that_lie_here_have_an_absolute_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("storybook", "owner/name"):  # the built-in corpus goes before a folder; the second is the Hub's
+        (tmp_path / name.partition("/")[0]).mkdir()
+        assert absolute(data(name)) == name
+    for name in ("a.en", "a.fr", "b.tsv"):
+        (tmp_path / name).touch()
+    for name in ("a", "b.tsv", "owner"):
+        assert absolute(data(name)) == str(tmp_path / name)
+    assert absolute(DataConfig(path=["a.en", "./a.fr"])) == [str(tmp_path / "a.en"), str(tmp_path / "a.fr")]
 
 
 def test_copies_of_pairs_are_counted_and_kept_left_out_or_refused(tmp_path):

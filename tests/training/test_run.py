@@ -1,9 +1,11 @@
 """`seq2see train` and `seq2see evaluate` end to end on toy data: what lies in a run folder, what is refused."""
 
+import ast
 import dataclasses
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs
+from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint
 from seq2see.training.config import TokenizerConfig, load_config
 from seq2see.training.finetuning import start_from
@@ -87,9 +90,53 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     assert "license" not in yaml.safe_load(front)
     assert "](curve.png)" in body and (run / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "| val (" in body and "nrefs:1|case:mixed" in body
-    code = body.split("```python\n")[1].split("```")[0].replace('"finetune"', repr(str(run)))
+    code = body.split("```python\n")[1].split("```")[0]
     assert "seq2see" not in code
     exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_card_names_the_run_as_its_folder_was_given(run):
+    metrics = json.loads((run / "metrics.json").read_text("utf-8"))
+    given = Path("mine/it's \"one\"")
+    card = model_card(load_config(str(run / "run.yaml")), metrics, folder=given)
+    code = "".join(block.split("```")[0] for block in card.split("```python\n")[1:])
+    named = [call.args[0].value for call in ast.walk(ast.parse(code))
+             if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "from_pretrained"]  # fmt: skip
+    assert named == [str(given)] * 3 and f"# {given.name}\n" in card
+
+
+def test_all_files_of_a_run_have_the_mode_that_the_umask_allows(toy_file, tmp_path):
+    before = os.umask(0o027)
+    try:
+        assert train(f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=2") == 0
+    finally:
+        os.umask(before)
+    modes = {item: item.stat().st_mode & 0o777 for item in (tmp_path / "run").rglob("*") if item.is_file()}
+    assert {"model.safetensors", "raw_weights.safetensors"} <= {item.name for item in modes}
+    assert set(modes.values()) == {0o640}
+
+
+def test_a_run_finds_its_data_from_any_folder_and_when_it_was_moved_with_them(toy_file, tmp_path, monkeypatch, capsys):
+    project, moved = tmp_path / "project", tmp_path / "moved"
+    project.mkdir()
+    shutil.copy(toy_file, project / "mine.tsv")
+    monkeypatch.chdir(project)
+    settings = ["data.path=mine.tsv", "training.output_dir=run", "training.max_steps=2"]
+    assert train(*settings) == 0
+    assert yaml.safe_load(Path("run/run.yaml").read_text("utf-8"))["data"]["path"] == str(project / "mine.tsv")
+    assert "from `mine.tsv`" in Path("run/README.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", "project/run", "--split", "val", "--num-beams", "1"]) == 0
+    project.rename(moved)
+    capsys.readouterr()
+    assert main(["evaluate", "moved/run", "--split", "val"]) == 1
+    told = f"moved/run was trained on {project / 'mine.tsv'}, which is not here; give --data PATH"
+    assert last_error(capsys).endswith(told)
+    monkeypatch.chdir(moved)
+    assert train(*settings, "training.resume=true") == 0
+    shutil.copy("mine.tsv", "other.tsv")
+    assert train(*settings, "training.resume=true", "data.path=other.tsv") == 2
+    assert f"data.path is 'other.tsv', but the run in run has '{moved / 'mine.tsv'}'" in last_error(capsys)
 
 
 def test_a_run_loads_by_the_usual_classes(run):
@@ -151,7 +198,7 @@ def test_a_finished_run_that_is_resumed_tells_the_time_of_all_its_training(toy_f
     assert training["seconds"] // 1000 == training["log"][-1]["train_runtime"] // 1000 == 36
     assert re.search(r" in 36\d{3} seconds", (tmp_path / "run" / "README.md").read_text("utf-8"))
     assert re.search(r"trained in 10:\d\d:\d\d$", drawn[-1]["title"])
-    assert re.search(r"finished in 36\d{3} s of training", capsys.readouterr().err)
+    assert re.search(r"finished in 36\d{3} s, evaluations and saves among them", capsys.readouterr().err)
 
 
 def test_the_best_evaluation_need_not_have_been_saved(toy_file, tmp_path, capsys, drawn):
@@ -254,6 +301,8 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         ([str(run)], "no 'test'"),
         ([str(run), "--to", "de"], "'de'"),
         ([str(tmp_path / "nowhere")], "nowhere"),
+        ([str(run), "--data", "no.tsv"], "--data no.tsv is no file or folder here"),
+        ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv is no file or folder here"),
     ):
         assert main(["evaluate", *arguments]) in (1, 2)
         assert message in last_error(capsys)
