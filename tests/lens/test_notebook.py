@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, on a model of the storybook's shape, untrained."""
+"""The notebook runs from its first cell to its last, on a small model, untrained."""
 
 import ast
 import json
