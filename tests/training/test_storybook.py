@@ -293,6 +293,11 @@ def test_the_link_guideline(pairs, family, contains, wanted):
     assert any(set(wanted.split()) <= links for links in found), found[0]
 
 
+def test_a_predicate_word_by_word_has_no_other_links(pairs):
+    found = [links_of(pair) for pair in pairs if "hated by everyone" in pair.source]
+    assert found and all(sum(link.startswith("hated-") for link in links) == 1 for links in found)
+
+
 def test_roles_name_who_does_what(book):
     pair = next(pair for pair in book.train if pair.family == "chase" and " chased the " in pair.source)
     source = words(pair.source)
