@@ -34,8 +34,9 @@ from faults import (
 ROOT = Path(__file__).resolve().parent.parent
 
 FAULTS = [
-    *modeling.FAULTS, *training.FAULTS, *storybook.FAULTS, *lasting.FAULTS, *lens.FAULTS, *lessons.FAULTS, *serve.FAULTS,
-    *server.FAULTS, *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS, *alignment.FAULTS, *command_line.FAULTS,
+    *modeling.FAULTS, *training.FAULTS, *storybook.FAULTS, *lasting.FAULTS, *lens.FAULTS, *lessons.FAULTS,
+    *serve.FAULTS, *server.FAULTS, *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS, *alignment.FAULTS,
+    *command_line.FAULTS,
 ]  # fmt: skip
 
 
