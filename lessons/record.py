@@ -5,7 +5,7 @@
      "chapters": [{"title", "about", "lessons": [numbers, in reading order]}],
      "lessons":  [{"number", "name": "l03_scaling", "title", "claim", "how", "try",
                    "verdict": {"word": "holds" | "holds partly" | "does not hold here" | "not decidable here", "why",
-                               "findings": [{"claim", "word", "why"}], "undecided": likewise},
+                               "findings": [{"claim", "word", "why"}]},
                    "tables": [{"caption", "columns": [text], "rows": [[text]], "folded": large, shut until opened}],
                    "svg": the picture, an <svg> element in the colours --ink, --soft, --line, --blue, --orange, --green,
                           --purple and --red of whatever page it stands in, or else those of light,
