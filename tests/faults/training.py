@@ -251,6 +251,20 @@ FAULTS = [
         tests="tests/training/test_allocator.py",
     ),
     Fault(
+        "training: idle memory is given back by steps alone",
+        "training/allocator.py",
+        " or resident() > self.least + GROWN",
+        "",
+        tests="tests/training/test_allocator.py",
+    ),
+    Fault(
+        "training: memory is given back at each step once it has grown",
+        "training/allocator.py",
+        "            self.least = resident()\n",
+        "",
+        tests="tests/training/test_allocator.py",
+    ),
+    Fault(
         "training: freed memory is not kept",
         "training/allocator.py",
         "library.mallopt(option, size)",

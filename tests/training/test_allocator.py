@@ -55,6 +55,32 @@ for step in (IDLE_STEPS - 1, IDLE_STEPS):
     assert after < full - 350
 
 
+def test_idle_pages_go_back_as_soon_as_there_are_many():
+    script = """
+from types import SimpleNamespace
+keep_freed_memory()
+give_back = GiveBack()
+def resident():
+    return psutil.Process().memory_info().rss >> 20
+def given_back_of(megabytes):
+    buffers = [torch.ones(1_000_000) for _ in range(megabytes // 4)]
+    last = torch.ones(1_000_000)
+    del buffers
+    before = resident()
+    give_back.on_step_end(None, SimpleNamespace(global_step=1), None)
+    return before - resident()
+print(given_back_of(600))
+print(given_back_of(1000))
+in_use = [torch.ones(1_000_000) for _ in range(220)]
+give_back.on_step_end(None, SimpleNamespace(global_step=1), None)
+print(given_back_of(400))
+"""
+    few, many, few_again = figures(script)
+    assert few < 50  # not yet GROWN
+    assert many > 900
+    assert few_again < 50  # what is in use is no growth, once it has been looked at
+
+
 def test_where_there_is_no_glibc_nothing_happens(monkeypatch):
     monkeypatch.setattr("seq2see.training.allocator.glibc", lambda: None)
     GiveBack().on_step_end(None, SimpleNamespace(global_step=IDLE_STEPS), None)

@@ -202,7 +202,11 @@ def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None 
     english = phrase.en
     french = list(_contracted(phrase.fr))
     en_text = _text(_english_words(english)).replace(" ?", "?").replace(" !", "!")  # French keeps the space
-    links = [(i, j) for i, e in enumerate(english) for j, f in enumerate(french) if not e.ids.isdisjoint(f.ids)]
+    written: dict[int, set[int]] = {}  # where French says a concept
+    for j, f in enumerate(french):
+        for concept in f.ids:
+            written.setdefault(concept, set()).add(j)
+    links = [(i, j) for i, e in enumerate(english) for j in sorted(set().union(*(written.get(c, ()) for c in e.ids)))]
     position = {id(token): i for i, token in enumerate(english)}
     antecedents = []
     for i, token in enumerate(english):
