@@ -41,7 +41,7 @@ bench: $(DEV)
 
 # What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
 # its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported
-# when it is: of the 17,000 modules that is one in four.
+# when it is: of the 17,000 modules that is one in six.
 define install
 $(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r $(1)
 $(BIN)/python -m pip install --no-compile -c constraints.txt torch
