@@ -4,6 +4,20 @@ from . import Fault
 
 FAULTS = [
     Fault(
+        "command: garbage is looked for among what is being imported",
+        "seq2see/cli.py",
+        "    gc.disable()",
+        "    pass",
+        tests="tests/package/test_command_line.py -k collector",
+    ),
+    Fault(
+        "command: garbage is never looked for",
+        "seq2see/cli.py",
+        "        gc.enable()",
+        "        pass",
+        tests="tests/package/test_command_line.py -k collector",
+    ),
+    Fault(
         "command: words never seen pass in silence",
         "serve/commands.py",
         "if result.unknown_words:",

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.tokenizer import train_tokenizer
@@ -18,6 +19,7 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     texts = [text for pair in generate(train_size=1000).train for text in (pair.source, pair.target)]
     tokenizer = train_tokenizer(texts, vocab_size=2500, languages=["fr"])
+    torch.manual_seed(0)
     model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
         vocab_size=len(tokenizer), d_model=16, encoder_layers=3, decoder_layers=3, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],

@@ -1,5 +1,6 @@
 """The command line's laws: it answers at once, fails in one line with the right exit code, and dies quietly."""
 
+import gc
 import importlib
 import os
 import signal
@@ -73,6 +74,19 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str) -> None:
 
 
 # --- the verbs
+
+
+def test_the_collector_rests_while_a_verb_is_imported_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work: list[bool] = []
+
+    def note(name: str) -> object:
+        at_work.append(gc.isenabled())
+        return importlib.import_module(name)
+
+    monkeypatch.setattr(cli, "import_module", note)
+    monkeypatch.setattr(env, "env", lambda args: at_work.append(gc.isenabled()))
+    assert cli.main(["env"]) == 0
+    assert at_work == [False, True]
 
 
 def test_the_verbs_are_those_that_work_and_no_others(capsys: pytest.CaptureFixture[str]) -> None:
