@@ -4,6 +4,20 @@ from . import Fault
 
 FAULTS = [
     Fault(
+        "command: threads that wait keep a core busy",
+        "seq2see/cli.py",
+        'os.environ.setdefault("GOMP_SPINCOUNT", SPINS)',
+        "pass",
+        tests="tests/package/test_command_line.py -k sleep_soon",
+    ),
+    Fault(
+        "command: how threads wait is not the user's to say",
+        "seq2see/cli.py",
+        'if "OMP_WAIT_POLICY" not in os.environ:',
+        "if True:",
+        tests="tests/package/test_command_line.py -k sleep_soon",
+    ),
+    Fault(
         "command: garbage is looked for among what is being imported",
         "seq2see/cli.py",
         "    gc.disable()",

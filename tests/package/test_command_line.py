@@ -3,6 +3,7 @@
 import gc
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -87,6 +88,20 @@ def test_the_collector_rests_while_a_verb_is_imported_and_no_longer(monkeypatch:
     monkeypatch.setattr(env, "env", lambda args: at_work.append(gc.isenabled()))
     assert cli.main(["env"]) == 0
     assert at_work == [False, True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="torch brings another OpenMP")
+@pytest.mark.parametrize(
+    ("set_by_user", "count"),
+    [({}, cli.SPINS), ({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "active"}, None)],
+    ids=["nothing", "the count", "the policy"],
+)
+def test_threads_sleep_soon_unless_the_user_says_otherwise(set_by_user: dict[str, str], count: str | None) -> None:
+    ours = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    environment = {**ours, "OMP_DISPLAY_ENV": "verbose", **set_by_user}
+    told = python(command_that("import torch"), env=environment).communicate()[1]  # what OpenMP itself has read
+    [spins] = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", told)
+    assert (spins == count) if count else int(spins) > int(cli.SPINS)
 
 
 def test_the_verbs_are_those_that_work_and_no_others(capsys: pytest.CaptureFixture[str]) -> None:
