@@ -217,7 +217,7 @@ def flush(folder: Path) -> None:
         if path.is_dir():
             flush(path)
         else:
-            with path.open("rb") as file:
+            with path.open("r+b") as file:  # Windows flushes nothing that is open for reading alone
                 os.fsync(file.fileno())
     flush_entry(folder)
 

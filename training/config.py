@@ -164,7 +164,9 @@ def _apply(override: str, tree: dict[str, Any]) -> None:
     value = parse_yaml(text, f"the value of {override!r}")
     *sections, last = key.split(".")
     for section in sections:
-        tree = tree.setdefault(section, {})
+        if tree.get(section) is None:  # or there, with nothing in it
+            tree[section] = {}
+        tree = tree[section]
         if not isinstance(tree, dict):
             raise _wrong(f"{override!r}: {section} is a value, not a section")
     tree[last] = value

@@ -20,7 +20,7 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokeni
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
-from seq2see.training.pairs import ALL, Corpus, Pair, load_split
+from seq2see.training.pairs import ALL, Corpus, Pair, drawn_evenly, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import find_part, is_nowhere, is_table, read_lines
 from seq2see.training.scores import print_scores
@@ -42,14 +42,14 @@ def evaluate(args: argparse.Namespace) -> int:
         raise UserError(f"{folder} is a {model.config.model_type} model, and only Seq2See models are measured here:"
                         " translate the text by seq2see translate, and score that by sacrebleu")
     tokenizer = load_tokenizer(folder)
-    data, seed = data_of(folder, model, args)
+    data, whole, seed = data_of(folder, model, args)
     for target in data.targets:
         tokenizer.tag_id(target)
     corpora = {target: dataclasses.replace(data, target=target) for target in data.targets}
     split = args.split or (ALL if args.data and any(map(is_table, corpora.values())) else "test")
     result: dict[str, Any] = {"run": str(args.run), "data": data.path, "split": split, "source": data.source}
     for target, one in corpora.items():
-        pairs = load_split(one, split, seed=seed)
+        pairs = [pair for pair in load_split(whole or one, split, seed=seed) if pair.target_language == target]
         if not pairs:
             raise UserError(f"{data.path} has no pairs of {split} to measure on")
         say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {data.path}, {split}")
@@ -62,11 +62,15 @@ def evaluate(args: argparse.Namespace) -> int:
     return 0
 
 
-def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> tuple[DataConfig, int]:
-    """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it.
+def data_of(
+    folder: Path, model: PreTrainedModel, args: argparse.Namespace
+) -> tuple[DataConfig, DataConfig | None, int]:
+    """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it; what that
+    is a part of, where it is of the run's own data; and the run's seed.
 
     Of other data nothing is left out, whatever the run left out of its own.
     """
+    own = None
     if record := find_record(folder, "run.yaml"):
         config = load_config(str(record))
         data, seed = config.data, config.training.get("seed", 0)
@@ -75,18 +79,22 @@ def data_of(folder: Path, model: PreTrainedModel, args: argparse.Namespace) -> t
         data, seed = DataConfig(path=args.data, source=pairs[0][0], target=[target for _, target in pairs]), 0
     else:
         raise UserError(f"{folder} has no run.yaml to say what it was trained on; give --data PATH", exit_code=2)
-    if args.data:
+    if not args.data:
+        own = data
+    else:
         longest = max(data.max_characters, DataConfig.max_characters)
         data = dataclasses.replace(data, path=args.data, max_characters=longest, on_bad="refuse", duplicates="keep")
     changes = {"source": args.source, "target": args.target}
     data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
+    if own and (own.source != data.source or not set(data.targets) <= set(own.targets)):
+        own = None
     if is_nowhere(data):
         raise UserError(
             f"--data {data.path} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
             if args.data
             else f"{folder} was trained on {data.path}, which is not here; give --data PATH"
         )
-    return data, seed
+    return data, own, seed
 
 
 def evaluate_run(
@@ -99,7 +107,7 @@ def evaluate_run(
     for split, pairs in {"val": corpus.val, "test": test}.items():
         if not pairs:
             continue
-        pairs = pairs[:: -(-len(pairs) // FINAL_PAIRS)]
+        pairs = [pairs[index] for index in drawn_evenly(len(pairs), FINAL_PAIRS, targets=len(data.targets))]
         try:
             references = tokenized_references(data, split, pairs)
         except UserError as error:  # which a finished training is not lost for

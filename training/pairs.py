@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import unicodedata
 from array import array
 from collections import Counter
@@ -82,11 +83,28 @@ class StoredPairs(Sequence[Pair]):
 
 @dataclass(frozen=True)
 class Corpus:
-    train: StoredPairs
+    train: StoredPairs  # with what teachers wrote, where there are some
     val: list[Pair]
     test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
     skipped: dict[str, int]  # what was wrong with pairs that data.on_bad=skip left out -> how many
     noticed: dict[str, int]  # what else was found, and mended or let be -> how many
+    untaught: StoredPairs | None = None  # the training pairs without what teachers wrote, where there are some
+
+    @property
+    def written_by_people(self) -> StoredPairs:
+        return self.train if self.untaught is None else self.untaught
+
+
+def drawn_evenly(count: int, most: int, *, targets: int) -> range:
+    """Indices of at most so many of `count` pairs, at equal steps.
+
+    Pairs of several target languages lie in turn, row by row, so the step has no factor in common with their number:
+    each language has its share.
+    """
+    step = max(1, math.ceil(count / most))
+    while math.gcd(step, targets) > 1:
+        step += 1
+    return range(0, count, step)
 
 
 @dataclass(frozen=True)
@@ -225,7 +243,8 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
     """
     if split == ALL and is_table(data):
         return load_all(data)
-    part = None if split == "train" else find_part(data, split, seed=seed)
+    optional = ("val", "test") if data.test_fraction else ("val",)
+    part = None if split == "train" else find_part(data, split, seed=seed, optional=optional)
     if part is not None:
         return _cleaned(data, part)
     sides = SIDES if data.test_fraction else ("train", "val")

@@ -1,4 +1,6 @@
-"""`seq2see train CONFIG --dry-run`: what would be trained, and on what, without training or writing anything.
+"""`seq2see train CONFIG --dry-run`: what would be trained, and on what, without training.
+
+Nothing is written but the cache, in which the training finds the corpus, and what teachers wrote, again.
 
 What is printed is YAML: the resolved configuration, and the rest as comments, so that it can be kept as a file.
 """

@@ -51,7 +51,7 @@ class Part:
     mended: Counter[str] = field(default_factory=Counter)  # what was taken off the lines that were read so far
 
     def fingerprint(self) -> str:
-        """Of the content: a copy has the same, and a change of one letter another."""
+        """Of the files' names and content: a copy has the same, and a change of one letter another."""
         items: list[str | list[str]] = []
         for item in self.made_of:
             if isinstance(item, str):
@@ -65,8 +65,11 @@ class Part:
         return fingerprint(items)
 
 
-def find_part(data: DataConfig, split: str, *, seed: int = 0) -> Part | None:
-    """Where a split lies; None where the corpus is not divided into splits and this is not `train`."""
+def find_part(
+    data: DataConfig, split: str, *, seed: int = 0, optional: Sequence[str] = ("val",)
+) -> Part | None:
+    """Where a split lies; None where the corpus is not divided into splits and this is not `train`, or where it has no
+    such split and this is one of the optional ones."""
     languages = [data.source, *data.targets]
     if data.path == "storybook":
         return _storybook(split, languages, seed)
@@ -76,13 +79,13 @@ def find_part(data: DataConfig, split: str, *, seed: int = 0) -> Part | None:
         return _parallel([Path(item) for item in data.path]) if split == "train" else None
     path = Path(data.path)
     if path.is_dir():
-        return _folder(path, split, languages)
+        return _folder(path, split, languages, optional)
     if is_nowhere(data):
         raise UserError(
             f"data.path {data.path!r} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
         )
     if not is_table(data):
-        return _hub(data.path, split, languages)
+        return _hub(data.path, split, languages, optional)
     if split != "train":
         return None
     if _suffix(path) in TABLES:
@@ -126,14 +129,14 @@ def absolute(data: DataConfig) -> str | list[str]:
 
 # Where rows lie
 
-def _folder(folder: Path, split: str, languages: Sequence[str]) -> Part | None:
+def _folder(folder: Path, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
     """`{split}.{language}[.gz]`, one file a language, or one table `{split}.tsv` or the like."""
     if files := _siblings(folder / split, languages):
         return _parallel(files)
     for path in sorted(folder.glob(f"{split}.*")):
         if _suffix(path) in TABLES:
             return _table(path, languages)
-    if split == "val":
+    if split in optional:
         return None
     there = sorted({re.sub(r"\.gz$", "", item.name) for item in folder.iterdir()})
     expected = ", ".join(f"{split}.{language}[.gz]" for language in languages)
@@ -176,7 +179,7 @@ def _written_storybook(seed: int) -> dict[str, list[Row]]:
     }
 
 
-def _hub(path: str, split: str, languages: Sequence[str]) -> Part | None:
+def _hub(path: str, split: str, languages: Sequence[str], optional: Sequence[str]) -> Part | None:
     """A dataset of the Hub, `owner/name` or `owner/name:configuration`; its `validation` split is our `val`."""
     name, _, configuration = path.partition(":")
     from datasets import load_dataset
@@ -191,7 +194,7 @@ def _hub(path: str, split: str, languages: Sequence[str]) -> Part | None:
         ) from None
     split = "validation" if split == "val" and "validation" in table else split
     if split not in table:
-        if split == "val":
+        if split in optional:
             return None
         raise UserError(f"{path} has the splits {', '.join(table)}, not {split!r}")
     rows = table[split]

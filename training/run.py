@@ -25,7 +25,7 @@ from transformers import GenerationConfig, PreTrainedModel, TrainerCallback, Tra
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-from seq2see.modeling.loading import RUNS, load_checkpoint
+from seq2see.modeling.loading import RUNS, load_checkpoint, resolve_folder
 from seq2see.tokenizer.layout import tag_slots
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -123,6 +123,9 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
     tell(str(config.data.path), corpus.skipped, corpus.noticed)
     if config.data.teachers:
+        if arguments.guided_alignment:
+            raise UserError("data.teacher writes pairs whose links nobody knows, and training.guided_alignment needs"
+                            " those of every pair; leave one of the two out", exit_code=2)
         begin = arguments.process_index / arguments.world_size
         corpus = with_teachers(corpus, config.data, device=arguments.device, begin=begin)
         wrote = " and ".join(config.data.teachers)
@@ -145,6 +148,8 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
     say(f"model of {size}; training on {place}, in {precision}")
     positions = model.config.max_position_embeddings
+    if corpus.test:  # a pair that is too long is refused now, and not when training is over
+        EncodedPairs(corpus.test, tokenizer, max_length=positions)
     trainer = (GuidedTrainer if arguments.guided_alignment else Seq2SeeTrainer)(
         model,
         arguments,
@@ -307,15 +312,15 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     with written_whole(output) as folder:
         if trained.adapter:
             model = merge_adapter(trained.adapter, folder / "adapter")
-        start = config.model.init_from
-        for name, number in seen_at_once(corpus.train, tokenizer, start=start).items():
+        start = resolve_folder(config.model.init_from) if config.model.init_from else None
+        for name, number in seen_at_once(corpus.written_by_people, tokenizer, start=start).items():
             setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
+        write_json(folder / "seen_words.json", seen_words(corpus.written_by_people, start=start))
         if config.evaluation.shortlist:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
-            write_shortlist(folder, pairs, size=config.evaluation.shortlist)
+            write_shortlist(folder, pairs, size=config.evaluation.shortlist, targets=len(config.data.targets))
         write_manifest(folder)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),

@@ -14,6 +14,7 @@ import numpy as np
 
 from seq2see.tokenizer.layout import FIRST_LEARNT
 from seq2see.training.batching import EncodedPair
+from seq2see.training.pairs import drawn_evenly
 
 FILE = "shortlist.json"
 ITERATIONS = 4
@@ -21,16 +22,21 @@ FREQUENT = 500  # target pieces that are always candidates, as tags, bytes and `
 MOST_PAIRS = 50_000  # that are looked at, evenly drawn
 
 
-def write_shortlist(folder: Path, pairs: Sequence[EncodedPair], *, size: int) -> None:
+def write_shortlist(folder: Path, pairs: Sequence[EncodedPair], *, size: int, targets: int = 1) -> None:
     """`shortlist.json`: the ids that are always candidates, and by each source id its others."""
-    always, candidates = shortlist(pairs, size=size)
+    always, candidates = shortlist(pairs, size=size, targets=targets)
     content = {"always": always, "candidates": candidates}
     (folder / FILE).write_text(json.dumps(content, separators=(",", ":")) + "\n", "utf-8")
 
 
-def shortlist(pairs: Sequence[EncodedPair], *, size: int) -> tuple[list[int], dict[int, list[int]]]:
-    """Ids that are always candidates, and for each source id itself (names are copied) and its `size` likeliest."""
-    pairs = [pairs[index] for index in range(0, len(pairs), -(-len(pairs) // MOST_PAIRS))]
+def shortlist(
+    pairs: Sequence[EncodedPair], *, size: int, targets: int = 1
+) -> tuple[list[int], dict[int, list[int]]]:
+    """Ids that are always candidates, and for each source id itself (names are copied) and its `size` likeliest.
+
+    `targets`: how many target languages there are.
+    """
+    pairs = [pairs[index] for index in drawn_evenly(len(pairs), MOST_PAIRS, targets=targets)]
     counts = np.bincount(np.concatenate([pair.labels for pair in pairs]), minlength=FIRST_LEARNT)
     frequent = np.argsort(-counts, kind="stable")[:FREQUENT]
     always = {*range(FIRST_LEARNT), *map(int, frequent[counts[frequent] > 0])}

@@ -13,7 +13,6 @@ What makes it survive kills, signals, full disks and bad batches is in lasting.p
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -43,6 +42,7 @@ from seq2see.training.lasting import LastingTrainer
 from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.muon import Muon, grouped
+from seq2see.training.pairs import drawn_evenly
 from seq2see.training.progress import HIDDEN, LogLines, Pace, ProgressBar
 from seq2see.training.stopping import leave_signals_to_parent
 from seq2see.training.translation import translate_pairs
@@ -196,7 +196,9 @@ class Seq2SeeTrainer(LastingTrainer):
         self.model.eval()
         with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():
             loss = self._validation_loss(dataset)
-            wanted = dataset.pairs[:: math.ceil(len(dataset) / self.validation_pairs)]
+            targets = len({pair.target_language for pair in dataset.pairs})
+            drawn = drawn_evenly(len(dataset), self.validation_pairs, targets=targets)
+            wanted = [dataset.pairs[index] for index in drawn]
             longest, positions = int(dataset.lengths().max()), self.model.config.max_position_embeddings
             limit = min(2 * longest + 10, self.model.generation_config.max_length, positions)
             hypotheses = self._translate(wanted, max_length=limit)

@@ -36,6 +36,12 @@ def test_overrides_lie_over_the_file_and_types_follow_the_field():
     assert config.name == "other"
 
 
+def test_a_section_without_lines_takes_overrides(tmp_path):
+    (tmp_path / "empty.yaml").write_text("data: {path: storybook}\ntraining:\n  # seed: 1\n", "utf-8")
+    config = load_config(str(tmp_path / "empty.yaml"), ["training.seed=3"])
+    assert config.training["seed"] == 3
+
+
 def test_resolved_config_reads_back_the_same(tmp_path):
     config = load_config("multi30k-en-de", ["training.seed=7", "data.target=[de, fr]"])
     (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")

@@ -1,6 +1,7 @@
 """What is measured: which pairs, beside which references; and that no finished training is lost for it."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,11 @@ import pytest
 
 from seq2see.cli import main
 from seq2see.errors import UserError
+from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import evaluation
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.evaluation import evaluate_run
-from seq2see.training.pairs import Corpus, Pair, load_corpus, load_split
+from seq2see.training.pairs import Corpus, Pair, drawn_evenly, load_corpus, load_split
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
 from tests import tiny
@@ -124,6 +126,21 @@ def test_a_training_is_finished_though_its_references_do_not_fit(tmp_path, capsy
     assert "3 tokenised references of val for 4 pairs" in capsys.readouterr().err
 
 
+def test_a_test_pair_that_is_too_long_is_refused_before_training(tmp_path):
+    table = write_table(tmp_path / "own.tsv", LINES)
+    data = DataConfig(str(table), val_fraction=0.3, test_fraction=0.3)
+    long = load_corpus(data).test[0]
+    write_table(table, [(source, target + " ici" * 40 * (source == long.source)) for source, target in LINES])
+    with pytest.raises(UserError, match="more than the model's 64 positions"):
+        run_experiment(load_config("finetune", [
+            "tokenizer.vocab_size=320", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
+            "model.max_position_embeddings=64", "training.max_steps=1", "training.use_cpu=true",
+            "training.cpu_processes=1", "evaluation.max_length=4", "data.val_fraction=0.3", "data.test_fraction=0.3",
+            f"data.path={table}", f"training.output_dir={tmp_path / 'run'}",
+        ]))  # fmt: skip
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.fixture
 def run(tmp_path, tokenizer) -> Path:
     """A run that has left copies, faulty and long pairs out of its table, and split it."""
@@ -207,6 +224,60 @@ def test_of_a_folder_the_test_part_is_measured_unless_another_is_named(run, tmp_
         result, said = evaluated(run, capsys, "--data", tmp_path, *arguments)
         assert result["split"] == split and f"{tmp_path}, {split}" in said and texts(measured) == lines
     assert "has no nonsense.en" in refused(run, capsys, "--data", tmp_path, "--split", "nonsense")
+
+
+def test_a_test_part_split_off_a_folder_is_found_again(run, tmp_path, measured, capsys):
+    write_files(tmp_path, "train", LINES)
+    run_yaml(run, path=str(tmp_path))
+    corpus = load_corpus(load_config(str(run / "run.yaml")).data)
+    assert evaluated(run, capsys)[0]["fr"]["pairs"] == len(corpus.test) > 0 and measured == corpus.test
+    run_yaml(run, test_fraction=0.0)
+    assert "has no test.en" in refused(run, capsys)
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("asked", [None, "de"])
+def test_of_several_targets_each_is_measured(run, tmp_path, tokenizer, measured, capsys, header, asked):
+    """However the run names its data: what needs all columns, or all files, gets them."""
+    tokenizer = load_tokenizer(run)
+    tokenizer.add_language("de")
+    tokenizer.save_pretrained(run)
+    columns = [[source for source, _ in LINES], [target for _, target in LINES], [f"{t} auf Deutsch" for _, t in LINES]]
+    table = tmp_path / "three.tsv"
+    lines = ["\t".join(row) for row in zip(*columns, strict=True)]
+    table.write_text("\n".join([*(["en\tfr\tde"] if header else []), *lines]) + "\n", "utf-8")
+    paths = [tmp_path / f"side{number}.txt" for number in range(3)]
+    for path, column in zip(paths, columns, strict=True):
+        path.write_text("\n".join(column) + "\n", "utf-8")
+    for data in (str(table), list(map(str, paths))):
+        measured.clear()
+        run_yaml(run, path=data, target=["fr", "de"])
+        config = load_config(str(run / "run.yaml"))
+        test = load_corpus(config.data).test
+        expected = [pair for to in ([asked] if asked else ["fr", "de"]) for pair in test if pair.target_language == to]
+        result, _ = evaluated(run, capsys, *(["--to", asked] if asked else []))
+        assert measured == expected and result["de"]["pairs"] == len(test) // 2 > 0
+
+
+@pytest.mark.parametrize("count, most", [(2028, 2000), (400, 100), (7, 7), (90, 200)])
+def test_of_pairs_in_turn_each_language_is_drawn(count, most):
+    for targets in range(1, 7):
+        drawn = drawn_evenly(count, most, targets=targets)
+        assert 0 < len(drawn) <= most
+        shares = Counter(index % targets for index in drawn)
+        assert max(shares.values()) - min(shares[part] for part in range(targets)) <= 1
+    assert list(drawn_evenly(10, 5, targets=1)) == [0, 2, 4, 6, 8]
+    assert list(drawn_evenly(10, 5, targets=2)) == [0, 3, 6, 9]
+
+
+def test_of_several_targets_each_is_among_the_final_pairs(tmp_path, measured, monkeypatch):
+    monkeypatch.setattr(evaluation, "FINAL_PAIRS", 20)
+    for language, column in zip(("en", "fr", "de"), zip(*((s, t, t) for s, t in LINES), strict=True), strict=True):
+        for split in ("train", "val"):
+            (tmp_path / f"{split}.{language}").write_text("".join(f"{text}\n" for text in column), "utf-8")
+    finished(tmp_path, target=["fr", "de"])
+    shares = Counter(pair.target_language for pair in measured)
+    assert set(shares) == {"fr", "de"} and max(shares.values()) - min(shares.values()) <= 1
 
 
 def test_of_other_data_nothing_is_left_out(run, tmp_path, measured, capsys):

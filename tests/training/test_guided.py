@@ -197,6 +197,7 @@ def test_storybook_has_links_of_its_own(monkeypatch):
     ("training.guided_links=null", "training.guided_links=FILE"),
     ("training.guided_links=none.txt", "none.txt"),
     ("tokenizer.bpe_dropout=0.1", "tokenizer.bpe_dropout"),
+    ("data.teacher=runs/any", "data.teacher writes pairs whose links nobody knows"),
     ("training.guided_head=2", "training.guided_head is 2"),
     ("training.guided_layer=1", "training.guided_layer is 1"),
 ])  # fmt: skip

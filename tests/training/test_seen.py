@@ -35,7 +35,7 @@ def test_pieces_are_those_of_the_longest_source(tokenizer):
 def test_what_the_run_it_began_from_has_seen_counts_too(tokenizer, tmp_path):
     (tmp_path / "seen_words.json").write_text(json.dumps({"en": ["owl"]}), "utf-8")
     (tmp_path / "generation_config.json").write_text(json.dumps({"source_pieces": 99}), "utf-8")
-    assert seen_words([pair("The cat.")], start=str(tmp_path))["en"] == [".", "cat", "owl", "the"]
-    assert seen_at_once([pair("The cat.")], tokenizer, start=str(tmp_path)) == {
+    assert seen_words([pair("The cat.")], start=tmp_path)["en"] == [".", "cat", "owl", "the"]
+    assert seen_at_once([pair("The cat.")], tokenizer, start=tmp_path) == {
         "source_sentences": 1, "source_pieces": 99,
     }  # fmt: skip

@@ -1,6 +1,8 @@
 """Learning by heart, averaged weights, and what a checkpoint holds."""
 
 import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -152,6 +154,23 @@ def test_no_complete_checkpoint_is_none(checkpoints, tmp_path):
     found, passed_over = find_checkpoint(checkpoints, averaged=True)
     assert found is None and len(passed_over) == 3
     assert find_checkpoint(tmp_path / "nowhere", averaged=False) == (None, [])
+
+
+def test_what_is_flushed_is_open_for_writing(tmp_path, monkeypatch):
+    """Windows flushes no other file; a folder can be open for reading alone, and is not flushed there."""
+    fcntl = pytest.importorskip("fcntl")
+    flushed = []
+
+    def fsync(descriptor):
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(mode):
+            flushed.append(fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with written_whole(tmp_path) as folder:
+        (folder / "one").write_text("1")
+        (folder / "two").write_text("2")
+    assert flushed == [os.O_RDWR, os.O_RDWR]
 
 
 def test_finished_files_are_put_in_place_together_or_not_at_all(tmp_path):
