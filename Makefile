@@ -15,6 +15,9 @@ USE := .venv/.installed-use
 DEV := .venv/.installed-dev
 SHELL := /bin/bash
 
+# Where this is set, every process would compile all that it imports: nothing is compiled as it is installed.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check lint types cover bench
 
 demo: $(USE)

@@ -14,6 +14,7 @@ minute.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import random
@@ -61,6 +62,7 @@ def start(run: Path, corpus: Path, *, processes: int) -> int:
     from seq2see.training.run import run_experiment
 
     config = experiment(run, corpus, processes=processes)
+    gc.freeze()  # what is there by now is no garbage of the child's, which would copy it all to look for some
     child = os.fork()
     if child:
         return child

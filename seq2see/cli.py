@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 failed, 2 used wrongly, 130 on Ctrl-C, 141 when whoever re
 """
 
 import argparse
+import atexit
 import errno
 import gc
 import io
@@ -67,6 +68,8 @@ def prepare_process() -> None:
     for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # not so under pytest and in notebooks
             stream.reconfigure(encoding="utf-8", errors=errors)
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)  # or all that was imported is gone through for garbage once more as the process ends
 
 
 def debugging() -> bool:
@@ -112,7 +115,10 @@ def run_verb(args: argparse.Namespace) -> int:
     module, name = args.function.split(":")
     try:
         with collector_at_rest():
+            imported = module in sys.modules
             function = getattr(import_module(module), name)
+            if not imported:
+                gc.freeze()  # a training has it collect
         return function(args) or 0
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]

@@ -23,6 +23,7 @@ os.environ.update(
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+import atexit
 import gc
 import ipaddress
 import shutil
@@ -42,10 +43,17 @@ settings.load_profile("long" if "EXAMPLES" in os.environ else "brief")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_collectstart() -> None:
+    """Have Python's collector rest while modules are imported: all that they make stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Have Python's collector pass over what is imported by now: to go through all of it takes 0.4 s, and each training
-    has it collect."""
+    has it collect; and it would once more as this process ends."""
     gc.freeze()
+    gc.enable()
+    atexit.register(gc.freeze)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -81,6 +89,26 @@ def own_cache() -> Iterator[None]:
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """`once(name, make)`: what `make()` returns, made by the first of the processes that run tests to want it, and read
+    from a file by the others."""
+    import pickle
+
+    from filelock import FileLock
+
+    def once(name: str, make: Any) -> Any:
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            return make()
+        path = tmp_path_factory.getbasetemp().parent / f"{name}.pickle"
+        with FileLock(f"{path}.lock"):
+            if not path.is_file():
+                path.write_bytes(pickle.dumps(make(), pickle.HIGHEST_PROTOCOL))
+        return pickle.loads(path.read_bytes())
+
+    return once
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         pairs=training["pairs"],
         data=config.data.path,
-        taught=f", some with what {teachers} wrote in the place of one side" if teachers else "",
+        taught=f", some with what {teachers} wrote as the target" if teachers else "",
         steps=training["steps"],
         epochs=training["epochs"],
         seconds=training["seconds"],

@@ -7,6 +7,7 @@ The processes train one model together, as under `torchrun`: each computes the g
 The first is the one that was started; the others are started here, do as it does, and say nothing.
 """
 
+import gc
 import os
 import pickle
 import socket
@@ -28,7 +29,7 @@ from seq2see.training.stopping import leave_signals_to_parent
 
 SHARE = 512  # pieces of a batch that make another process worth its while
 MOST = 8
-FOLLOW = "from seq2see.training.processes import follow; follow()"
+FOLLOW = "import gc; gc.disable(); from seq2see.training.processes import follow; follow()"
 DYING = 10  # seconds that a process may take to end after the others have lost it
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
 
@@ -135,6 +136,8 @@ def follow() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     from seq2see.training.run import run_experiment
 
+    gc.freeze()  # what was imported is never garbage, and a training has the collector look for some
+    gc.enable()
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     print("ready", flush=True)
     torch.distributed.init_process_group("gloo")

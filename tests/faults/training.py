@@ -358,22 +358,8 @@ FAULTS = [
     Fault(
         "a teacher of another language is believed",
         "training/distillation.py",
-        "if ((target, data.source) if backward else (data.source, target)) not in known:",
+        "if (data.source, target) not in known:",
         "if not known:",
-        tests="tests/training/test_distillation.py",
-    ),
-    Fault(
-        "what a teacher of the other direction writes is taken for the target",
-        "training/distillation.py",
-        "replace(pair, source=text) if self.backward else replace(pair, target=text)",
-        "replace(pair, target=text)",
-        tests="tests/training/test_distillation.py",
-    ),
-    Fault(
-        "a teacher of the other direction is asked for the direction of the corpus",
-        "training/distillation.py",
-        "[reversed_pair(pair) for pair in pairs] if self.backward else pairs",
-        "pairs",
         tests="tests/training/test_distillation.py",
     ),
     Fault(
@@ -438,13 +424,6 @@ FAULTS = [
         "if tree.get(section) is None:",
         "if section not in tree:",
         tests="tests/training/test_config.py",
-    ),
-    Fault(
-        "a teacher of both directions writes sources",
-        "training/distillation.py",
-        "backward = not any((data.source, target) in known for target in data.targets)",
-        "backward = any((target, data.source) in known for target in data.targets)",
-        tests="tests/training/test_distillation.py",
     ),
     Fault(
         "bfloat16 wherever a processor has it, slow or not",

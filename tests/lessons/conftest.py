@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,26 +11,30 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.tokenizer import train_tokenizer
-from seq2see.training.storybook import generate
+from seq2see.training.storybook import StoryPair, generate
 
 
 @pytest.fixture(scope="session")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("lessons") / "run", layers=2, heads=4)
+def pairs(once: Any) -> tuple[StoryPair, ...]:
+    return once("few-stories", lambda: generate(train_size=300).train)
 
 
 @pytest.fixture(scope="session")
-def smallest(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+def run(pairs: tuple[StoryPair, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("lessons") / "run", pairs, layers=2, heads=4)
+
+
+@pytest.fixture(scope="session")
+def smallest(pairs: tuple[StoryPair, ...], tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     """A workbench around a model of one layer and one head."""
-    return Workbench(made(tmp_path_factory.mktemp("smallest") / "run", layers=1, heads=1), Budget.REDUCED,
+    return Workbench(made(tmp_path_factory.mktemp("smallest") / "run", pairs, layers=1, heads=1), Budget.REDUCED,
                      shelf=tmp_path_factory.mktemp("shelf"))
 
 
-def made(folder: Path, *, layers: int, heads: int) -> Path:
+def made(folder: Path, pairs: tuple[StoryPair, ...], *, layers: int, heads: int) -> Path:
     """Random weights wide enough that attention is neither uniform nor one-hot, and a tokenizer of the corpus."""
     import torch
 
-    pairs = generate(train_size=300).train
     tokenizer = train_tokenizer([text for pair in pairs for text in (pair.source, pair.target)], vocab_size=700,
                                 languages=["fr"])
     torch.manual_seed(0)

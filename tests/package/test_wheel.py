@@ -16,6 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 EVERY_MODULE = """
+import gc
+gc.disable()
 import importlib, pkgutil, seq2see
 for module in pkgutil.walk_packages(seq2see.__path__, "seq2see."):
     try:
@@ -26,6 +28,7 @@ for module in pkgutil.walk_packages(seq2see.__path__, "seq2see."):
     else:
         print(module.name)
 print(seq2see.__file__)
+gc.freeze()
 """
 
 

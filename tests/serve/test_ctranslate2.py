@@ -117,6 +117,7 @@ sys.stdout.buffer.write(result.text.encode())
 
 
 def test_a_forked_child_does_not_wait_for_threads_it_has_not(run):
+    export.exported(run, quantization="int8")  # by torch, here, where it is imported
     script = f"""
 import os
 from seq2see import Translator

@@ -236,7 +236,7 @@ def test_the_collector_passes_over_what_the_server_consists_of(monkeypatch):
             monkeypatch.setitem(sys.modules, "imported_by_the_first_look", types.ModuleType("late"))
             assert set_apart(), "and what was imported since"
     finally:
-        gc.unfreeze()
+        gc.freeze()  # as tests/conftest.py left it
 
 
 # --- ending

@@ -1,6 +1,7 @@
 """A toy language to train on: small, regular, and with words enough for sentences of unlike length."""
 
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from transformers import GenerationConfig
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.pairs import Pair
@@ -61,6 +63,12 @@ def tokenizer(pairs):
     return train_tokenizer(texts, vocab_size=400, languages=["fr"])
 
 
+@cache
+def words(text: str, language: str = "en") -> tuple[str, ...]:
+    """Cut once for all tests: of the whole of storybook this takes seconds."""
+    return tuple(word.text for word in split_words(text, language=language))
+
+
 @pytest.fixture
 def make_trainer(pairs, tokenizer, tmp_path):
     """A trainer of a fresh tiny model (the same weights each time) on the toy pairs."""
@@ -90,5 +98,5 @@ def toy_file(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def book() -> Storybook:
-    return generate(seed=0)
+def book(once) -> Storybook:
+    return once("storybook", lambda: generate(seed=0))

@@ -3,18 +3,18 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable
-from functools import cache
 
 import numpy as np
 import pytest
 
-from seq2see.tokenizer.words import split_words
 from seq2see.training.storybook import HARD, Storybook, StoryPair, generate
 from seq2see.training.storybook.clauses import clause, conjoined, name, noun_phrase
 from seq2see.training.storybook.lexicon import NOUNS, adjectives
 from seq2see.training.storybook.phrases import compose
 from seq2see.training.storybook.splits import split_of_combination
 from seq2see.training.storybook.verbs import VERBS
+
+from .conftest import words
 
 SEEN = 5
 
@@ -24,15 +24,11 @@ def pairs(book: Storybook) -> list[StoryPair]:
     return [*book.train, *book.val, *book.test]
 
 
-@cache
-def words(text: str, language: str = "en") -> tuple[str, ...]:
-    return tuple(word.text for word in split_words(text, language=language))
-
-
 # --------------------------------------------------------------------------------------------------- the whole corpus
 def test_generation_is_a_pure_function_of_seed_and_size():
-    assert generate(seed=3, train_size=1000) == generate(seed=3, train_size=1000)
-    assert generate(seed=3, train_size=1000).train != generate(seed=4, train_size=1000).train
+    book = generate(seed=3, train_size=1000)
+    assert book == generate(seed=3, train_size=1000)
+    assert book.train != generate(seed=4, train_size=1000).train
     assert [len(generate(seed=1, train_size=size).train) for size in (100, 1234)] == [100, 1234]
 
 

@@ -6,11 +6,12 @@ from functools import cache
 
 import pytest
 
-from seq2see.tokenizer.words import split_words
 from seq2see.training.storybook import Storybook, StoryPair
 from seq2see.training.storybook.lexicon import ADJECTIVES as LEXICON
 from seq2see.training.storybook.lexicon import NOUNS
 from seq2see.training.storybook.senses import SENSES
+
+from .conftest import words as cut
 
 # masculine, feminine, masculine plural, feminine plural; a second masculine singular (before a vowel) after a slash
 ADJECTIVES = """
@@ -93,7 +94,7 @@ def pairs(book: Storybook) -> list[StoryPair]:
 
 @cache
 def words(text: str) -> tuple[str, ...]:
-    return tuple(word.text.lower() for word in split_words(text, language="fr"))
+    return tuple(word.lower() for word in cut(text, "fr"))
 
 
 def english_nouns() -> dict[str, list[tuple[str, str, bool]]]:
@@ -113,7 +114,7 @@ _NOUNS_OF: dict[str, dict[int, tuple[str, bool]]] = {}
 def nouns_of(pair: StoryPair) -> dict[int, tuple[str, bool]]:
     """French word index -> gender and number of the noun there, as English shows it (*souris* is both)."""
     if pair.source not in _NOUNS_OF:
-        english = [word.text.lower().removesuffix("'s") for word in split_words(pair.source, language="en")]
+        english = [word.lower().removesuffix("'s") for word in cut(pair.source)]
         french = words(pair.target)
         _NOUNS_OF[pair.source] = {
             j: (gender, plural)
@@ -167,7 +168,7 @@ def test_every_adjective_is_spelt_as_the_table_spells_it(pairs):
     """*bleus*, not *bleux*: what stands for an English adjective is one of the forms written out above."""
     checked = 0
     for pair in pairs:
-        english = [word.text for word in split_words(pair.source, language="en")]
+        english = cut(pair.source)
         found = words(pair.target)
         for i, j in pair.links:
             if english[i] in LEXICON and english[i] not in ("angry", "clean", "full"):  # en colère, a verb, plein de
@@ -182,7 +183,7 @@ def test_a_progressive_is_an_imperfect_and_never_is_a_perfect(pairs):
     for pair in pairs:
         match = progressive.search(pair.source)
         if match and pair.kind == "form":
-            english = [word.text for word in split_words(pair.source, language="en")]
+            english = cut(pair.source)
             found = words(pair.target)
             verb = {found[j] for i, j in pair.links if english[i] == match[1]} - {"se", "s'"}
             assert any(word.endswith(("ait", "aient")) for word in verb), pair.target
@@ -197,7 +198,7 @@ def test_an_indefinite_noun_phrase_is_said_in_one_way(pairs):
     for pair in pairs:
         if pair.kind != "form" or re.search(r"\b(?:not|never|n't|about)\b|n't", pair.source):
             continue
-        english = [word.text.lower() for word in split_words(pair.source, language="en")]
+        english = [word.lower() for word in cut(pair.source)]
         for i, word in enumerate(english):
             if word == "some":
                 end = next(k for k in range(i + 1, len(english)) if english[k] in ENGLISH_NOUNS)
@@ -268,7 +269,7 @@ def test_des_before_a_preceding_adjective_is_de(pairs):
             if determiner == "des" and before:  # then it is de + les, and English says so
                 found = words(pair.target)
                 at = {j for j, word in enumerate(found) if word == "des"}
-                english = [w.text.lower() for w in split_words(pair.source, language="en")]
+                english = [word.lower() for word in cut(pair.source)]
                 assert any(english[i] in ("the", "of", "from", "next", "about", "near") or english[i].endswith("'s")
                            for i, j in pair.links if j in at), pair.target  # fmt: skip
 

@@ -2,23 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
-from functools import cache
 
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from seq2see.tokenizer.words import split_words
 from seq2see.training.storybook import HARD, StoryPair, pronouns
 from seq2see.training.storybook.lexicon import NOUNS
 
+from .conftest import words
+
 SEEN = 5
-
-
-@cache
-def words(text: str, language: str = "en") -> tuple[str, ...]:
-    return tuple(word.text for word in split_words(text, language=language))
 
 
 Feature = Callable[[StoryPair], Hashable]

@@ -107,8 +107,12 @@ def test_one_process_and_two_give_the_same_model(config_file, tmp_path):
     settings = ["training.optim=sgd", "training.learning_rate=0.5"]
     one, two = tmp_path / "one", tmp_path / "two"
     command = f"""
+import gc
+gc.disable()  # a fifth of what follows
 import argparse
 from seq2see.training.run import train
+gc.freeze()
+gc.enable()
 train(argparse.Namespace(config={str(config_file)!r}, overrides={[*settings, f"training.output_dir={two}"]}))
 """
     script = tmp_path / "two_processes.py"

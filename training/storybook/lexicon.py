@@ -10,7 +10,7 @@ from functools import cache
 from .morphology import english_plural, french_plural
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # there is one of each, so that caches need not look inside
 class Noun:
     """A noun; `person` is the English pronoun of a person (he, she), or None for what is *it*."""
 
@@ -23,7 +23,7 @@ class Noun:
     person: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Adjective:
     """An adjective; `before` says that the French one stands before its noun."""
 

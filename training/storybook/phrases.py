@@ -163,13 +163,16 @@ def _contracted(tokens: list[Token]) -> Iterator[Token]:
         if i + 1 < len(tokens) and not tokens[i + 1].is_clitic:
             following = tokens[i + 1]
             form = morphology.contract(token.text, following.text)
-            vowel = i + 2 < len(tokens) and morphology.starts_with_vowel(tokens[i + 2].text)
-            if form and not (following.text == "le" and vowel):
+            if form and not (following.text == "le" and _before_vowel(tokens, i + 1)):
                 yield Token(form, token.ids | following.ids)
                 i += 2
                 continue
         yield token
         i += 1
+
+
+def _before_vowel(tokens: list[Token], i: int) -> bool:
+    return i + 1 < len(tokens) and morphology.starts_with_vowel(tokens[i + 1].text)
 
 
 def _text(words: list[str]) -> str:
@@ -197,16 +200,24 @@ def _french_words(tokens: list[Token]) -> list[str]:
     ]
 
 
+def _places(ids: frozenset[int], written: Mapping[int, list[int]]) -> list[int]:
+    """Where any of these concepts is said, each place once."""
+    if len(ids) == 1:
+        [concept] = ids
+        return written.get(concept, [])
+    return sorted(set().union(*(written.get(concept, ()) for concept in ids)))
+
+
 def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None = None) -> StoryPair:
     """Write a phrase out in both languages and read its links, antecedents and roles off the tokens."""
     english = phrase.en
     french = list(_contracted(phrase.fr))
     en_text = _text(_english_words(english)).replace(" ?", "?").replace(" !", "!")  # French keeps the space
-    written: dict[int, set[int]] = {}  # where French says a concept
+    written: dict[int, list[int]] = {}  # where French says a concept, from left to right
     for j, f in enumerate(french):
         for concept in f.ids:
-            written.setdefault(concept, set()).add(j)
-    links = [(i, j) for i, e in enumerate(english) for j in sorted(set().union(*(written.get(c, ()) for c in e.ids)))]
+            written.setdefault(concept, []).append(j)
+    links = [(i, j) for i, e in enumerate(english) for j in _places(e.ids, written)]
     position = {id(token): i for i, token in enumerate(english)}
     antecedents = []
     for i, token in enumerate(english):

@@ -7,7 +7,7 @@ in groups that hold every combination for one pair of nouns in both orders, so t
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from random import Random
 
 from .clauses import Form, clause, noun_phrase, pronoun
@@ -267,6 +267,7 @@ def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, 
     return Description(noun, det, (rng.choice(described),) if described else (), plural)
 
 
+@cache
 def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
     """Those of the adjectives that this split may put to the noun."""
     looks = tuple(a for a in looks if suits(a, noun))
