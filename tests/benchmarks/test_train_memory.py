@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 MUCH = """
-import signal, sys
+import signal, sys, time
 signal.alarm(60)  # where nobody reads, it would wait for ever
+time.sleep(1)  # and it is looked at ten times a second
 sys.stderr.write("x" * 1_000_000)
 print("y" * 1_000_000)
 print('{"seconds_before": 1.5}')
