@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from seq2see.whole import write_whole
+from tests.full_disk import files_of_at_most
 
-resource = pytest.importorskip("resource", reason="limits of a POSIX process")
+pytest.importorskip("resource", reason="limits of a POSIX process")
 
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
     """No file may grow beyond a kilobyte, as on a disk that is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with files_of_at_most(1000):
+        yield
 
 
 def test_text_and_bytes_take_the_place_of_what_was_there(tmp_path: Path) -> None:

@@ -1,23 +1,19 @@
 """The files that `seq2see look` writes: whole, or the one before is left; and no character goes missing in silence."""
 
 import os
-import resource
 
 import pytest
 
 from seq2see.cli import main
+from tests.full_disk import files_of_at_most
 
 
 @pytest.mark.parametrize("suffix", ["html", "json", "npz", "png", "svg"])
 def test_a_file_that_cannot_be_written_leaves_the_one_before(folder, tmp_path, capsys, suffix):
     path = tmp_path / f"x.{suffix}"
     path.write_text("good")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-    try:
+    with files_of_at_most(1000):
         code = main(["look", str(folder), "--engine", "torch", "The cat.", "--out", str(path)])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     told = f"seq2see: error: cannot write {path} (File too large); by --out give a file that can be written\n"
     assert (code, capsys.readouterr().err) == (1, told)
     assert path.read_text() == "good" and os.listdir(tmp_path) == [path.name]

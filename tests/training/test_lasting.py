@@ -3,9 +3,9 @@
 import json
 import os
 import pickle
-import resource
 import shutil
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from seq2see.training.config import load_config
 from seq2see.training.processes import start_follower
 from seq2see.training.run import run_experiment
 from seq2see.training.trainer import Seq2SeeTrainer
+from tests.full_disk import files_of_at_most
 
 TINY = """\
 data: {path: PATH, source: en, target: fr, val_fraction: 0.1}
@@ -142,15 +143,12 @@ def test_old_checkpoints_go_whatever_the_clock_says(tmp_path, limit, best, left)
 
 def test_a_full_disk_leaves_the_earlier_checkpoints(make_trainer, at):
     """The second save comes to a file that may not grow."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    at(3, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1])))
-    trainer = make_trainer(save_strategy="steps", save_steps=2, save_total_limit=1)
-    folder = Path(trainer.args.output_dir)
-    try:
+    with ExitStack() as full:
+        at(3, lambda: full.enter_context(files_of_at_most(10_000)))
+        trainer = make_trainer(save_strategy="steps", save_steps=2, save_total_limit=1)
+        folder = Path(trainer.args.output_dir)
         with pytest.raises(UserError, match="could not write .*checkpoint-4 .*training.resume=true"):
             trainer.train()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [item.name for item in folder.iterdir()] == ["checkpoint-2"]
     assert find_checkpoint(folder, averaged=False) == (folder / "checkpoint-2", [])
 
