@@ -391,6 +391,20 @@ FAULTS = [
         tests="tests/training/test_evaluation.py",
     ),
     Fault(
+        "an evaluation while training translates one language alone",
+        "training/trainer.py",
+        "self.validation_pairs, targets=targets)",
+        "self.validation_pairs, targets=1)",
+        tests="tests/training/test_trainer.py",
+    ),
+    Fault(
+        "the shortlist is of one target language alone",
+        "training/shortlist.py",
+        "MOST_PAIRS, targets=targets)",
+        "MOST_PAIRS, targets=1)",
+        tests="tests/training/test_shortlist.py",
+    ),
+    Fault(
         "a test part split off a folder is not found again",
         "training/pairs.py",
         'optional = ("val", "test") if data.test_fraction else ("val",)',

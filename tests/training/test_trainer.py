@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,17 @@ def test_no_complete_checkpoint_is_none(checkpoints, tmp_path):
     found, passed_over = find_checkpoint(checkpoints, averaged=True)
     assert found is None and len(passed_over) == 3
     assert find_checkpoint(tmp_path / "nowhere", averaged=False) == (None, [])
+
+
+def test_of_two_target_languages_in_turn_an_evaluation_translates_both(make_trainer, monkeypatch):
+    trainer = make_trainer()
+    pairs = trainer.eval_dataset.pairs[:]
+    trainer.eval_dataset.pairs = [replace(pair, target_language=("fr", "de")[i % 2]) for i, pair in enumerate(pairs)]
+    trainer.validation_pairs = len(pairs) // 2
+    asked = []
+    monkeypatch.setattr(trainer, "_translate", lambda pairs, **_: asked.extend(pairs) or [p.target for p in pairs])
+    trainer.evaluate()
+    assert {pair.target_language for pair in asked} == {"fr", "de"}
 
 
 def test_what_is_flushed_is_open_for_writing(tmp_path, monkeypatch):
