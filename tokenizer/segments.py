@@ -1,7 +1,7 @@
 """A text cut into what a model translates at once, and the translations put together as the text was.
 
-A model does best on what it was trained on.  Most are trained on sentences, ours may be on two at a time (a pronoun in
-the second needs the first), so as many sentences stay together as training showed; a line break always parts.
+A sentence is translated alone, unless it may need the one before (`context.py`): then they stay together, as many as
+the model has learnt to translate at once.  A line break always parts.
 """
 
 import re
@@ -12,6 +12,8 @@ from unicodedata import normalize
 
 import regex
 from sentencex import segment
+
+from seq2see.tokenizer.context import refers_back
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
@@ -67,7 +69,7 @@ class Cut:
 
 
 def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
-    """Segments of at most `together` neighbouring sentences of one line."""
+    """Sentences, each with those after it in its line that refer back: at most `together` in a segment."""
     segments, between = [], [""]
     for part in _parts(text, language, together):
         core = part.strip()
@@ -87,9 +89,13 @@ def count_sentences(text: str, *, language: str) -> int:
 
 def _parts(text: str, language: str, together: int) -> Iterator[str]:
     for line in _LINE_BREAK.split(text):
-        sentences = _sentences(line, language)
-        for begin in range(0, len(sentences), together):
-            yield "".join(sentences[begin : begin + together])
+        joined: list[str] = []
+        for sentence in _sentences(line, language):
+            if not (joined and len(joined) < together and refers_back(sentence, language=language)):
+                yield "".join(joined)
+                joined.clear()
+            joined.append(sentence)
+        yield "".join(joined)
 
 
 def _sentences(text: str, language: str) -> list[str]:

@@ -36,6 +36,13 @@ class EncodedPair:
     source: Sequence[int] | np.ndarray  # pieces </s>
     labels: Sequence[int] | np.ndarray  # tag pieces </s>
 
+    def joined(self, others: Sequence[EncodedPair]) -> EncodedPair:
+        """One text of this pair and others into the same language; a word's tokens hold the space before it."""
+        pairs = (self, *others)
+        source = np.concatenate([*(pair.source[:-1] for pair in pairs), self.source[-1:]])
+        labels = np.concatenate([self.labels[:1], *(pair.labels[1:-1] for pair in pairs), self.labels[-1:]])
+        return EncodedPair(source, labels)
+
 
 class EncodedPairs(Dataset[EncodedPair]):
     """Pairs as token ids, in two columns of Arrow lists; the texts stay at hand, row by row, in `pairs`.
@@ -48,8 +55,7 @@ class EncodedPairs(Dataset[EncodedPair]):
         self.pairs, self.tokenizer, self.epoch = pairs, tokenizer, 0
         self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
         self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
-        self.target_pieces = int(self.lengths_N2[:, 1].sum())
-        self.lengths_N2.sort(axis=1)
+        self.target_tokens = int(self.lengths_N2[:, 1].sum())
         longest = self.lengths_N2.max(initial=0)
         if longest > max_length:
             pair = pairs[int(self.lengths_N2[:, 1].argmax())]
@@ -72,7 +78,14 @@ class EncodedPairs(Dataset[EncodedPair]):
 
     def lengths(self) -> np.ndarray:
         """The longer side of each pair, and the shorter: [N, 2]."""
-        return self.lengths_N2[:, ::-1]
+        return np.sort(self.lengths_N2, axis=1)[:, ::-1]
+
+    def tags(self) -> np.ndarray:
+        """The language tag that each pair's labels begin with: [N]."""
+        return pc.list_element(self.table["labels"], 0).to_numpy()
+
+    def source_text(self, index: int) -> str:
+        return self.pairs[index].source
 
 
 def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:

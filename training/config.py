@@ -56,6 +56,7 @@ class DataConfig:
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
     duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
+    joined: float = 0.25
     teacher: str | list[str] | None = None
 
     @property
@@ -221,6 +222,8 @@ def _check_ranges(config: RunConfig) -> None:
         raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
     if not 0 <= config.data.test_fraction < 1 - config.data.val_fraction:
         raise _wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
+    if not 0 <= config.data.joined <= 1:
+        raise _wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
     if not 0 <= config.tokenizer.bpe_dropout < 1:
         raise _wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
     if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):

@@ -42,6 +42,15 @@ ROWS, WEIGHTS = "guide_rows", "guide_weights"  # what a batch has beyond the mod
 class GuidedPair(EncodedPair):
     guide: np.ndarray  # [K,3] target piece, source piece, weight; the weights of a target piece sum to 1
 
+    def joined(self, others: Sequence[EncodedPair]) -> GuidedPair:
+        """As EncodedPair's, with the links of all."""
+        text, guides, at = super().joined(others), [], np.zeros(3, dtype=np.float32)
+        for pair in (self, *others):
+            assert isinstance(pair, GuidedPair)
+            guides.append(pair.guide + at)
+            at += (len(pair.labels) - 2, len(pair.source) - 1, 0)
+        return GuidedPair(text.source, text.labels, np.concatenate(guides))
+
 
 class GuidedPairs(EncodedPairs):
     """Encoded pairs with the links of their words, handed out as links of pieces.

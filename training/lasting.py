@@ -110,8 +110,8 @@ class LastingTrainer(Seq2SeqTrainer):
         plan = plan_epoch(data.lengths(), max_tokens=self.args.max_tokens, seed=self.args.seed, epoch=epoch)
         number = self.state.global_step % len(plan)
         batch = plan[number]
-        first = data.pairs[int(batch[0])].source
-        return f"batch {number + 1} of epoch {epoch + 1} ({len(batch)} pairs, one of them {first[:40]!r})"
+        first = data.source_text(int(batch[0]))
+        return f"batch {number + 1} of epoch {epoch + 1} ({len(batch)} examples, one of them {first[:40]!r})"
 
     # Checkpoints
 

@@ -228,7 +228,7 @@ def _kept(data: DataConfig, *, seed: int) -> Corpus:
     assert train is not None
     code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
     parts = [part and part.fingerprint() for part in (train, val)]
-    key = fingerprint(code, parts, {**asdict(data), "path": None, "teacher": None})
+    key = fingerprint(code, parts, {**asdict(data), "path": None, "teacher": None, "joined": None})
     folder = made_once(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     found = json.loads((folder / "found.json").read_text("utf-8"))

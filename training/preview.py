@@ -66,7 +66,7 @@ def describe_work(prepared: Prepared, train: EncodedPairs, *, processes: int) ->
     batches = plan_epoch(lengths, max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
     per_epoch = len(batches)
     steps = arguments.max_steps if arguments.max_steps > 0 else math.ceil(arguments.num_train_epochs * per_epoch)
-    pieces = train.target_pieces
+    pieces = train.target_tokens
     shapes = np.array([[len(batch), lengths[batch, 0].max()] for batch in batches])
     yield (
         f"steps: {steps:,}, each one batch; {per_epoch:,} batches in an epoch of {len(train):,} pairs"

@@ -41,6 +41,7 @@ from seq2see.training.distillation import with_teachers
 from seq2see.training.evaluation import evaluate_run
 from seq2see.training.finetuning import has_new_languages, start_from
 from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
+from seq2see.training.joining import JoinedPairs
 from seq2see.training.lora import add_adapter, count_trained, merge_adapter
 from seq2see.training.pairs import Corpus, Texts, load_corpus, tell
 from seq2see.training.processes import on_all_cores
@@ -48,7 +49,7 @@ from seq2see.training.progress import duration, say
 from seq2see.training.reading import absolute
 from seq2see.training.reporting import check_reporters
 from seq2see.training.scores import print_scores
-from seq2see.training.seen import seen_at_once, seen_words
+from seq2see.training.seen import seen_words, source_limits
 from seq2see.training.shortlist import write_shortlist
 from seq2see.training.trainer import Seq2SeeTrainer
 from seq2see.whole import write_whole
@@ -96,6 +97,7 @@ class Trained:
     adapter: Any
     tokenizer: Seq2SeeTokenizer
     corpus: Corpus
+    dataset: JoinedPairs  # the training pairs
     state: TrainerState
     arguments: Seq2SeeTrainingArguments
     seconds: float  # before any interruption too
@@ -150,10 +152,11 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     positions = model.config.max_position_embeddings
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, tokenizer, max_length=positions)
+    dataset = training_set(config, prepared, max_length=positions)
     trainer = (GuidedTrainer if arguments.guided_alignment else Seq2SeeTrainer)(
         model,
         arguments,
-        train_dataset=training_set(config, prepared, max_length=positions),
+        train_dataset=dataset,
         eval_dataset=EncodedPairs(corpus.val, tokenizer, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.pairs,
@@ -165,10 +168,15 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
     state, seconds, saves = trainer.state, trainer.pace.elapsed(), arguments.should_save
-    return Trained(model, prepared.adapter, tokenizer, corpus, state, arguments, seconds, saves)
+    return Trained(model, prepared.adapter, tokenizer, corpus, dataset, state, arguments, seconds, saves)
 
 
-def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
+def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> JoinedPairs:
+    pairs = encoded_training_pairs(config, prepared, max_length=max_length)
+    return JoinedPairs(pairs, share=config.data.joined, max_length=max_length, seed=prepared.arguments.seed)
+
+
+def encoded_training_pairs(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
     pairs, tokenizer, p = prepared.corpus.train, prepared.tokenizer, config.tokenizer.bpe_dropout
     if prepared.arguments.guided_alignment:
         links = training_links(config, prepared.arguments, pairs)
@@ -313,7 +321,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         if trained.adapter:
             model = merge_adapter(trained.adapter, folder / "adapter")
         start = resolve_folder(config.model.init_from) if config.model.init_from else None
-        for name, number in seen_at_once(corpus.written_by_people, tokenizer, start=start).items():
+        for name, number in source_limits(trained.dataset, start=start).items():
             setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

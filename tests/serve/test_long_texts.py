@@ -74,10 +74,11 @@ def test_a_prefix_may_be_all_that_a_translation_holds(translator):
     assert hypothesis.token_ids[1:] == (77,) * 19 and not hypothesis.finished
 
 
-def test_what_training_had_together_stays_together(folder, tmp_path):
-    two = with_generation(folder, tmp_path, source_sentences=2)
-    text = "The cat. The box. An owl."
-    assert [part.source_text for part in two(text, num_beams=1).parts] == ["The cat. The box.", "An owl."]
+def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_has_learnt_it(folder, tmp_path):
+    text = "The cat. It was tired. It was cold. An owl."
+    for most, segments in ((1, 4), (2, 3), (6, 2)):
+        translator = with_generation(folder, tmp_path / str(most), source_sentences=most)
+        assert len(translator.prepare([text])[0].segments) == segments
 
 
 def test_a_sentence_longer_than_any_in_training_is_cut(translator):

@@ -5,6 +5,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seq2see.tokenizer.context import refers_back
 from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences
 
 TEXTS = st.text(st.sampled_from("aBC .!?\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
@@ -39,16 +40,31 @@ def test_halving_loses_nothing_and_cuts_no_character(text):
             assert [one.strip() for one in left if one.strip()] == [one.strip() for one in characters if one.strip()]
 
 
-def test_sentences_stay_together_as_asked_but_never_over_a_line_break():
-    text = "The owl lent it. It was kind. He left.\n\nDr. Smith came.  Why?"
-    assert cut_sentences(text, language="en", together=1).segments == (
-        "The owl lent it.", "It was kind.", "He left.", "Dr. Smith came.", "Why?",
-    )  # fmt: skip
+def test_only_sentences_that_refer_back_stay_with_the_one_before_and_never_over_a_line_break():
+    text = "The owl lent it. It was kind. He left.\n\nIt fell.  Why did it?  They rose. It sank."
+    sentences = ("The owl lent it.", "It was kind.", "He left.", "It fell.", "Why did it?", "They rose.", "It sank.")
+    assert cut_sentences(text, language="en", together=1).segments == sentences
+    assert cut_sentences(text, language="xx", together=6).segments == sentences  # a language we know no pronouns of
     two = cut_sentences(text, language="en", together=2)
-    assert two.segments == ("The owl lent it. It was kind.", "He left.", "Dr. Smith came.  Why?")
-    assert two.between == ("", " ", "\n\n", "") and not two.whole
+    assert two.segments == ("The owl lent it. It was kind.", "He left.", "It fell.  Why did it?", "They rose. It sank.")
+    assert two.between == ("", " ", "\n\n", "  ", "") and not two.whole
+    six = cut_sentences(text, language="en", together=6)
+    assert six.segments == (*two.segments[:2], "It fell.  Why did it?  They rose. It sank.")
     assert cut_sentences("Why?", language="en").whole
-    assert count_sentences(text, language="en") == 5 and count_sentences(" \n", language="en") == 0
+    assert count_sentences(text, language="en") == 7 and count_sentences(" \n", language="en") == 0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "refers"),
+    [
+        ("It was grateful.", "en", True), ("“They're here,” he said.", "en", True), ("But Tom lost it.", "en", False),
+        ("Tom lost it.", "en", True), ("The cat slept because it was tired.", "en", False), ("IT WAS.", "en", True),
+        ("Wit is rare.", "en", False), ("Est-elle là ?", "fr", True), ("L'île est belle.", "fr", False),
+        ("Es regnet.", "de", True), ("Ella duerme.", "es", True), ("E\u0301l duerme.", "es", True), ("", "en", False),
+    ],
+)  # fmt: skip
+def test_an_early_pronoun_refers_back(sentence, language, refers):
+    assert refers_back(sentence, language=language) == refers
 
 
 @pytest.mark.parametrize(

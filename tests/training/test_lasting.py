@@ -333,7 +333,7 @@ def spoil(trainer, steps, factor):
 def test_a_bad_loss_stops_and_says_where(make_trainer, factor, what):
     trainer = make_trainer(save_strategy="steps", save_steps=2, max_steps=8)
     spoil(trainer, {7}, factor)
-    with pytest.raises(UserError, match=f"step 7: {what}.* for batch 2 of epoch 2 .*pairs, one of them '.*resume=true"):
+    with pytest.raises(UserError, match=f"step 7: {what}.* batch 2 of epoch 2 .*examples, one of them .*resume=true"):
         trainer.train()
     newest, _ = find_checkpoint(Path(trainer.args.output_dir), averaged=False)
     assert newest is not None and newest.name == "checkpoint-6"

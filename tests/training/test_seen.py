@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from seq2see.training.batching import EncodedPairs
+from seq2see.training.joining import MOST_JOINED, JoinedPairs
 from seq2see.training.pairs import Pair
-from seq2see.training.seen import seen_at_once, seen_words
+from seq2see.training.seen import seen_words, source_limits
 from tests import tiny
 
 
@@ -18,24 +20,28 @@ def tokenizer():
     return tiny.make("seq2see")[1]
 
 
-def test_sentences_are_those_that_one_source_in_a_hundred_has(tokenizer):
-    one, two = pair("The cat."), pair("The cat. The box.")
-    assert seen_at_once([one] * 99 + [two], tokenizer)["source_sentences"] == 1
-    assert seen_at_once([one] * 98 + [two] * 2, tokenizer)["source_sentences"] == 2
-    assert seen_at_once([pair("")], tokenizer)["source_sentences"] == 1
+def limits(pairs, tokenizer, *, share, start=None):
+    encoded = EncodedPairs(pairs, tokenizer, max_length=200)
+    return source_limits(JoinedPairs(encoded, share=share, max_length=200), start=start)
 
 
-def test_pieces_are_those_of_the_longest_source(tokenizer):
+def test_a_model_may_be_given_as_many_sentences_as_were_joined_in_training(tokenizer):
+    pairs = [pair("The cat. The box.")] * 40
+    assert limits(pairs, tokenizer, share=0.0)["source_sentences"] == 1  # they may all depend on each other
+    assert limits(pairs, tokenizer, share=0.5)["source_sentences"] == MOST_JOINED
+
+
+def test_tokens_are_those_of_the_longest_source(tokenizer):
     pairs = [pair("The cat."), pair("The cat did not cross the street."), pair("zzzzzzzzzzzzzzzzzzzz")]
-    longest = max(len(tokenizer.encode_source(one.source)) for one in pairs)
-    assert longest == len(tokenizer.encode_source(pairs[2].source)) > len(tokenizer.encode_source(pairs[1].source))
-    assert seen_at_once(pairs, tokenizer)["source_pieces"] == longest
+    lengths = [len(tokenizer.encode_source(one.source)) for one in pairs]
+    assert limits(pairs, tokenizer, share=0.0)["source_pieces"] == max(lengths) == lengths[2] > lengths[1]
+    assert limits(pairs[:2], tokenizer, share=1.0)["source_pieces"] == sum(lengths[:2]) - 1
 
 
 def test_what_the_run_it_began_from_has_seen_counts_too(tokenizer, tmp_path):
     (tmp_path / "seen_words.json").write_text(json.dumps({"en": ["owl"]}), "utf-8")
     (tmp_path / "generation_config.json").write_text(json.dumps({"source_pieces": 99}), "utf-8")
     assert seen_words([pair("The cat.")], start=tmp_path)["en"] == [".", "cat", "owl", "the"]
-    assert seen_at_once([pair("The cat.")], tokenizer, start=tmp_path) == {
+    assert limits([pair("The cat.")], tokenizer, share=0.0, start=tmp_path) == {
         "source_sentences": 1, "source_pieces": 99,
     }  # fmt: skip
