@@ -56,7 +56,7 @@ class DataConfig:
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
     duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
-    joined: float = 0.25
+    joined: float = 0.1
     teacher: str | list[str] | None = None
 
     @property

@@ -4,6 +4,55 @@ from . import Fault
 
 FAULTS = [
     Fault(
+        "every epoch joins the same pairs",
+        "training/joining.py",
+        "default_rng([self.seed, epoch])",
+        "default_rng([self.seed, 0])",
+        tests="tests/training/test_joining.py",
+    ),
+    Fault(
+        "a text mixes target languages",
+        "training/joining.py",
+        "if fits and one_language",
+        "if fits",
+        tests="tests/training/test_joining.py",
+    ),
+    Fault(
+        "pairs of other lengths change places",
+        "training/joining.py",
+        "np.lexsort((shuffled, *self.kinds))",
+        "shuffled",
+        tests="tests/training/test_joining.py",
+    ),
+    Fault(
+        "each sentence of a text keeps its tag",
+        "training/batching.py",
+        "pair.labels[1:-1] for pair in pairs",
+        "pair.labels[:-1] for pair in pairs",
+        tests="tests/training/test_joining.py",
+    ),
+    Fault(
+        "links of a text's second pair point into its first",
+        "training/guided.py",
+        "guides.append(pair.guide + at)",
+        "guides.append(pair.guide)",
+        tests="tests/training/test_joining.py",
+    ),
+    Fault(
+        "a model that joined nothing is given texts",
+        "training/seen.py",
+        "MOST_JOINED if len(dataset) < len(dataset.pairs) else 1",
+        "MOST_JOINED",
+        tests="tests/training/test_seen.py",
+    ),
+    Fault(
+        "any sentence stays with the one before",
+        "tokenizer/segments.py",
+        "len(joined) < together and refers_back(sentence, language=language)",
+        "len(joined) < together",
+        tests="tests/tokenizer/test_segments.py",
+    ),
+    Fault(
         "the loss is averaged over each piece of a batch",
         "training/trainer.py",
         "if num_items_in_batch is None:",

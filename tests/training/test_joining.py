@@ -71,12 +71,14 @@ def test_a_text_is_of_one_target_language_and_fits_the_model():
     texts = [text for pair in PAIRS for text in (pair.source, pair.target)]
     tokenizer = train_tokenizer(texts, vocab_size=400, languages=["de", "fr"])
     both = [Pair(one.source, one.target, "en", language) for one in PAIRS for language in ("fr", "de")]
-    dataset = joined(tokenizer, pairs=both, share=1.0, max_length=60)
-    for row, members in enumerate(rows(dataset)):
-        assert len({both[index].target_language for index in members}) == 1
-        assert dataset[row].labels[0] == tokenizer.tag_id(both[members[0]].target_language)
-        assert max(len(dataset[row].source), len(dataset[row].labels)) <= 60
-    assert any(len(members) > 1 for members in rows(dataset))
+    for seed, max_length in enumerate([200] * 9 + [60]):
+        dataset = joined(tokenizer, pairs=both, share=1.0, max_length=max_length, seed=seed)
+        assert sorted(index for row in rows(dataset) for index in row) == list(range(len(both)))
+        for row, members in enumerate(rows(dataset)):
+            assert {both[index].target_language for index in members} == {both[members[0]].target_language}
+            assert dataset[row].labels[0] == tokenizer.tag_id(both[members[0]].target_language)
+            assert max(len(dataset[row].source), len(dataset[row].labels)) <= max_length
+        assert any(len(members) > 1 for members in rows(dataset))
 
 
 def test_links_follow_their_pairs_into_a_text(tokenizer):
