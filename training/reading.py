@@ -15,7 +15,7 @@ import json
 import os
 import re
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -261,11 +261,21 @@ def _table_rows(path: Path, languages: Sequence[str], mended: Counter[str]) -> I
     suffix = _suffix(path)
     if suffix == ".parquet":
         return _records(_parquet(path), languages, str(path))
-    lines = read_lines(path, mended=mended)
+    lines = _without_blank_end(read_lines(path, mended=mended))
     if suffix in (".jsonl", ".json"):
         return _records(map(_parsed, lines), languages, str(path))
     rows = _comma_separated(lines) if suffix == ".csv" else _tab_separated(lines)
     return _delimited(rows, languages, path)
+
+
+def _without_blank_end(lines: Iterator[str]) -> Iterator[str]:
+    """The lines but for blank ones at the end of the file."""
+    blank: list[str] = []
+    for line in lines:
+        blank.append(line)
+        if line.strip(" "):
+            yield from blank
+            blank.clear()
 
 
 def _tab_separated(lines: Iterator[str]) -> Iterator[Row]:
@@ -274,16 +284,42 @@ def _tab_separated(lines: Iterator[str]) -> Iterator[Row]:
 
 
 def _comma_separated(lines: Iterator[str]) -> Iterator[Row]:
-    reader = csv.reader(line + "\n" for line in lines)
+    """Rows of CSV, whose quoted fields may have line breaks.
+
+    An unclosed quote loses its own line alone: those after it that it took in are read as rows of their own.  Not in a
+    file that had fields of several lines before: there they may be parts of one, and each is lost, and counted.
+    """
+    again: deque[str | None] = deque()  # lines to read once more; None is the end of the file
+    taken: list[str | None] = []  # the lines of this row, and what an unclosed quote takes in
+    number, columns, has_line_breaks = 1, 0, False
+
+    def take() -> Iterator[str]:
+        while True:
+            line = again.popleft() if again else next(lines, None)
+            taken.append(line)
+            if line is None:
+                return
+            yield line + "\n"
+
     while True:
+        taken.clear()
+        cells: list[str] | Fault
         try:
-            cells = next(reader)
+            cells = next(csv.reader(take(), strict=True))
+            columns = columns or len(cells)
         except StopIteration:
             return
-        except csv.Error as error:  # after which it goes on with the next line
-            yield reader.line_num, Fault(f"not CSV ({error})")
+        except csv.Error as error:
+            cells = Fault(f"not CSV ({error})")
+        if len(taken) == 1 or (isinstance(cells, list) and len(cells) == columns):
+            has_line_breaks = has_line_breaks or len(taken) > 1
+            yield number, cells
+            number += len(taken)
         else:
-            yield reader.line_num, cells
+            lost = len(taken) - taken.count(None) if has_line_breaks else 1
+            again.extendleft(reversed(taken[lost:]))
+            yield from ((number + index, Fault("an unclosed quote")) for index in range(lost))
+            number += lost
 
 
 def _spelt(language: str) -> str:
@@ -302,7 +338,7 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
     """Rows of a table whose header names languages, or which has just one column a language, in order."""
     first_line, first = next(rows, (1, [""]))
     wanted = list(map(_spelt, languages))
-    names = [] if isinstance(first, Fault) else [cell.strip() for cell in first]
+    names = [first] if isinstance(first, Fault) else [cell.strip() for cell in first]
     header = list(map(_spelt, names))
     if set(wanted) <= set(header):
         columns = [header.index(language) for language in wanted]
