@@ -95,16 +95,18 @@ class Corpus:
         return self.train if self.untaught is None else self.untaught
 
 
-def drawn_evenly(count: int, most: int, *, targets: int) -> range:
-    """Indices of at most so many of `count` pairs, at equal steps.
+def drawn_evenly(count: int, most: int, *, targets: int) -> list[int]:
+    """Indices of `most` of `count` pairs, or of all where there are fewer, evenly spaced.
 
-    Pairs of several target languages lie in turn, row by row, so the step has no factor in common with their number:
-    each language has its share.
+    Pairs of several target languages lie in turn, row by row: each language has its share of the indices.
     """
-    step = max(1, math.ceil(count / most))
-    while math.gcd(step, targets) > 1:
-        step += 1
-    return range(0, count, step)
+    wanted = min(count, most)
+    drawn: list[int] = []
+    for first in range(targets):
+        there = range(first, count, targets)
+        share = len(range(first, wanted, targets))
+        drawn += [there[(index * targets + first) * len(there) // (share * targets)] for index in range(share)]
+    return sorted(drawn)
 
 
 @dataclass(frozen=True)

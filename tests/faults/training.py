@@ -428,8 +428,8 @@ FAULTS = [
     Fault(
         "of pairs in turn one language alone is drawn",
         "training/pairs.py",
-        "while math.gcd(step, targets) > 1:",
-        "while not step:",
+        "range(first, wanted, targets)",
+        "range(wanted * (first == 0))",
         tests="tests/training/test_evaluation.py",
     ),
     Fault(

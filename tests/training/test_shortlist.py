@@ -62,8 +62,8 @@ def test_frequent_targets_are_always_candidates(monkeypatch):
 
 def test_of_many_pairs_some_are_looked_at_evenly(monkeypatch, none_frequent):
     monkeypatch.setattr(shortlist, "MOST_PAIRS", 2)
-    assert set(shortlist.shortlist(PAIRS, size=9)[1]) == {END, A, B, C}
-    assert set(shortlist.shortlist([PAIRS[0], PAIRS[1], PAIRS[0]], size=9)[1]) == {END, A, B}
+    assert set(shortlist.shortlist([PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[1]], size=9)[1]) == {END, A, B, C}
+    assert set(shortlist.shortlist([PAIRS[0], PAIRS[1]] * 2, size=9)[1]) == {END, A, B}
 
 
 def test_it_is_written_for_whoever_exports(tmp_path, none_frequent):
