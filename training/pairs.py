@@ -88,6 +88,7 @@ class Corpus:
     test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
     skipped: dict[str, int]  # what was wrong with pairs that data.on_bad=skip left out -> how many
     noticed: dict[str, int]  # what else was found, and mended or let be -> how many
+    fingerprint: str  # of all pairs in their order and of their sides, without what teachers wrote
     untaught: StoredPairs | None = None  # the training pairs without what teachers wrote, where there are some
 
     @property
@@ -284,29 +285,53 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
     """Read everything through and write the sides into the folder."""
     cleaner = Cleaner(data)
     fractions = {} if val else {"val": data.val_fraction, "test": data.test_fraction}
+    counts: Counter[str] = Counter()
+    digest = hashlib.blake2b(digest_size=12)
+
+    def keep(pair: Pair, side: str) -> None:
+        counts[side] += 1
+        digest.update(json.dumps([side, pair.source, pair.target, pair.target_language]).encode())
+        writers[side].add(pair)
+
     with ExitStack() as stack:
         writers = {side: stack.enter_context(closing(PairWriter(folder / side))) for side in SIDES}
         for pair in cleaner.pairs(train):
             side = _side(pair.source, fractions)
-            writers[side].add(pair if side == "train" else replace(pair, row=-1))
+            keep(pair if side == "train" else replace(pair, row=-1), side)
         for pair in cleaner.pairs(val) if val else ():
-            writers["val"].add(pair)
-    found = {"skipped": cleaner.skipped, "noticed": cleaner.noticed}
+            keep(pair, "val")
+    noticed = cleaner.noticed | _uneven(counts, fractions)
+    found = {"skipped": cleaner.skipped, "noticed": noticed, "fingerprint": digest.hexdigest()}
     (folder / "found.json").write_text(json.dumps(found), "utf-8")
 
 
 def _side(source: str, fractions: Mapping[str, float]) -> str:
     """All pairs of one source sentence fall on the same side, whatever else the corpus holds.
 
-    Case and punctuation do not make another sentence of it: what was trained as *Go!* is not tested as *Go.*
+    Case and punctuation do not make another sentence of it: what was trained as *Go!* is not tested as *Go.*  An emoji
+    does (or another symbol of Unicode's category So).
     """
-    letters = "".join(filter(str.isalnum, source.casefold())) or source
+    kept = (item for item in source.casefold() if item.isalnum() or unicodedata.category(item) == "So")
+    letters = "".join(kept) or source
     place = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big") / 2**64
     for side, fraction in fractions.items():
         if place < fraction:
             return side
         place -= fraction
     return "train"
+
+
+def _uneven(counts: Mapping[str, int], fractions: Mapping[str, float]) -> Counter[str]:
+    """The sides whose number of pairs is half as many again as their fraction of all, or half, and not by chance."""
+    total = sum(counts.values())
+    found: Counter[str] = Counter()
+    for side, fraction in fractions.items():
+        share = fraction * total
+        if abs(counts[side] - share) > share / 2 + 3 * math.sqrt(share):
+            found[f"pairs of {total} set apart by data.{side}_fraction={fraction}, expected about {share:.0f}: all"
+                  " pairs of a source stay together, whatever its case and punctuation; set another fraction, or give"
+                  f" a folder that has a {side} part"] = counts[side]  # fmt: skip
+    return found
 
 
 class PairWriter:

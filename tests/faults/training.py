@@ -274,8 +274,8 @@ FAULTS = [
     Fault(
         "training: case makes another sentence",
         "training/pairs.py",
-        "filter(str.isalnum, source.casefold())",
-        "filter(str.isalnum, source)",
+        "for item in source.casefold() if",
+        "for item in source if",
         tests="tests/training/test_pairs.py -k punctuation",
     ),
     Fault(

@@ -106,7 +106,7 @@ def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch
     data = DataConfig("storybook", max_characters=60, on_bad="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
     assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
-    corpus = Corpus(train=None, val=val, test=[], skipped={}, noticed={})  # type: ignore[arg-type]
+    corpus = Corpus(train=None, val=val, test=[], skipped={}, noticed={}, fingerprint="")  # type: ignore[arg-type]
     scores = evaluate_run(None, None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
     for row in scores.values():
         kinds = [figures for name, figures in row["families"].items() if "/" not in name]

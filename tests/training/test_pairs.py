@@ -2,6 +2,7 @@
 
 import dataclasses
 import gzip
+import hashlib
 import itertools
 import json
 import time
@@ -11,12 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.training import pairs as pairs_module
 from seq2see.training.cache import made_once
 from seq2see.training.config import DataConfig
-from seq2see.training.pairs import Cleaner, Pair, Texts, load_all, load_corpus, load_split
+from seq2see.training.pairs import Cleaner, Pair, Texts, _side, load_all, load_corpus, load_split
 from seq2see.training.reading import Part, absolute, find_part, read_lines
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
@@ -111,6 +114,44 @@ def test_case_and_punctuation_make_no_other_sentence(tmp_path):
     for side in (load_corpus(data(path, val_fraction=0.4)).val, load_corpus(data(path, val_fraction=0.4)).train):
         counts = Counter(pair.target for pair in side)
         assert counts and set(counts.values()) == {3}
+
+
+SYMBOLS = st.characters(categories=["So"])
+
+
+@given(source=st.text(st.characters(exclude_categories=["Cs", "So"]), min_size=1))
+def test_letters_and_digits_alone_choose_the_side_of_a_text_without_symbols(source):
+    letters = "".join(filter(str.isalnum, source.casefold())) or source
+    place = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big") / 2**64
+    for fraction in (0.01, 0.3, 0.5, 0.9):
+        assert _side(source, {"val": fraction}) == ("val" if place < fraction else "train")
+
+
+@given(symbol=SYMBOLS, fraction=st.sampled_from([0.05, 0.2, 0.5]), text=st.sampled_from(["I like {}!", "{}", "{}{} 3"]))
+def test_symbols_make_another_sentence(symbol, fraction, text):
+    """Texts that differ in an emoji alone are spread over both sides, and punctuation still makes none."""
+    symbols = [chr(code) for code in range(0x1F300, 0x1F600) if unicodedata.category(chr(code)) == "So"]
+    sides = Counter(_side(text.format(one, one), {"val": fraction}) for one in symbols)
+    assert abs(sides["val"] / len(symbols) - fraction) < 0.08
+    for same in (f"go {symbol}", f"Go, {symbol}!", f"GO{symbol}..."):
+        assert _side(same, {"val": fraction}) == _side(f"go {symbol}", {"val": fraction})
+
+
+@given(numbers=st.sets(st.integers(0, 10**9), min_size=50, max_size=400), copies=st.integers(50, 400))
+@settings(max_examples=10)
+def test_a_part_far_from_its_share_is_told_and_one_that_is_near_is_not(tmp_path_factory, numbers, copies):
+    path = tmp_path_factory.mktemp("share") / "a.tsv"
+    rows = [f"sentence {number}\tphrase {number}\n" for number in sorted(numbers)]
+    path.write_text("en\tfr\n" + "".join(rows), "utf-8")
+    assert not load_corpus(data(path, val_fraction=0.2, test_fraction=0.1)).noticed
+    one = next(text for text in map("the same {}".format, itertools.count()) if _side(text, {"val": 0.2}) == "val")
+    path.write_text(path.read_text("utf-8") + "".join(f"{one}\tphrase {i}\n" for i in range(copies)), "utf-8")
+    corpus = load_corpus(data(path, val_fraction=0.2))
+    found, total = len(corpus.val), len(numbers) + copies
+    far = found - 0.2 * total > 0.1 * total + 3 * (0.2 * total) ** 0.5
+    told = [(line, count) for line, count in corpus.noticed.items() if "data.val_fraction=0.2" in line]
+    assert [count for _, count in told] == [found] * far
+    assert all(f"pairs of {total} " in line and f"expected about {0.2 * total:.0f}" in line for line, _ in told)
 
 
 def test_text_is_stripped_and_composed(tmp_path):
