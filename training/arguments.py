@@ -39,7 +39,9 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     on_bad_loss: Literal["stop", "skip"] = field(
         default="stop", metadata={"help": "what to do about a batch whose loss is no number, or far too large"}
     )
-    resume: bool = field(default=False, metadata={"help": "go on from the newest complete checkpoint of output_dir"})
+    resume: bool | Literal["force"] = field(
+        default=False, metadata={"help": "resume from output_dir's newest complete checkpoint; force: on changed data"}
+    )
 
     guided_alignment: float = field(default=0.0, metadata={"help": "weight of the loss that guides one head; 0: none"})
     guided_layer: int = field(default=-1, metadata={"help": "decoder layer of the guided head, from 0; -1: the last"})

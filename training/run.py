@@ -55,6 +55,7 @@ from seq2see.training.trainer import Seq2SeeTrainer
 from seq2see.whole import write_whole
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
+DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # which must not change when a run is resumed
 
 
@@ -121,6 +122,8 @@ def prepare(config: RunConfig, output: Path) -> Prepared:
     checkpoint = choose_checkpoint(config, arguments, output)
     transformers.set_seed(arguments.seed)
     corpus = load_corpus(config.data, seed=arguments.seed)
+    if checkpoint and arguments.resume != "force":
+        check_data(config, corpus, output)
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
     say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
     tell(str(config.data.path), corpus.skipped, corpus.noticed)
@@ -164,7 +167,7 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     for callback in callbacks:
         trainer.add_callback(callback)
     if arguments.should_save:
-        prepare_folder(output, config)
+        prepare_folder(output, config, corpus)
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
     state, seconds, saves = trainer.state, trainer.pace.elapsed(), arguments.should_save
@@ -224,7 +227,8 @@ def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, ou
     if checkpoint and (output / "run.yaml").exists():
         before = what_stays(load_config(str(output / "run.yaml")))
         for name, value in what_stays(config).items():
-            if before[name] != value and not (name == "data.path" and same_path(before[name], value)):
+            may_change = name == "data.path" and (arguments.resume == "force" or same_path(before[name], value))
+            if before[name] != value and not may_change:
                 raise UserError(
                     f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
                     " resume with the same, or give another training.output_dir",
@@ -257,6 +261,30 @@ def make_model(
 ) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
     """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
     if checkpoint:
+def check_data(config: RunConfig, corpus: Corpus, output: Path) -> None:
+    """Raises UserError where these are not the pairs that the run in this folder was trained on; a run of an earlier
+    version does not say."""
+    try:
+        before = json.loads((output / DATA).read_text("utf-8"))
+    except FileNotFoundError:
+        return
+    except ValueError:
+        raise UserError(f"{output / DATA} is damaged; to resume without it, give training.resume=force") from None
+    now = data_record(corpus)
+    if now != before:
+        counts = (f"{found['train']} training and {found['val']} validation pairs" for found in (before, now))
+        raise UserError(
+            f"{config.data.path} has changed since the run in {output} was trained on it ({', now '.join(counts)});"
+            " restore it, or resume on the changed data with training.resume=force, or give another"
+            " training.output_dir",
+            exit_code=2,
+        )
+
+
+def data_record(corpus: Corpus) -> dict[str, Any]:
+    return {"train": len(corpus.written_by_people), "val": len(corpus.val), "fingerprint": corpus.fingerprint}
+
+
         tokenizer = Seq2SeeTokenizer.from_pretrained(checkpoint)
         if config.model.lora:  # the checkpoint holds matrices and adapter apart, for the Trainer to load
             return tokenizer, Seq2SeeForConditionalGeneration(Seq2SeeConfig.from_pretrained(checkpoint))
@@ -304,8 +332,8 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
     )
 
 
-def prepare_folder(output: Path, config: RunConfig) -> None:
-    """With a run.yaml that names the data from wherever it is read."""
+def prepare_folder(output: Path, config: RunConfig, corpus: Corpus) -> None:
+    """With a run.yaml that names the data from wherever it is read, and what tells whether they have changed."""
     kept = replace(config, data=replace(config.data, path=absolute(config.data)))
     try:
         write_whole(output / "run.yaml", kept.to_yaml())
@@ -314,6 +342,7 @@ def prepare_folder(output: Path, config: RunConfig) -> None:
 
 
 def finish(trained: Trained, config: RunConfig, output: Path) -> None:
+        write_whole(output / DATA, json.dumps(data_record(corpus)) + "\n")
     """Evaluate the trained model and put the finished files in place."""
     model, tokenizer, corpus, state = trained.model, trained.tokenizer, trained.corpus, trained.state
     model.eval()

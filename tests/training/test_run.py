@@ -171,6 +171,38 @@ def test_resuming_a_finished_run_with_more_epochs_goes_on(toy_file, tmp_path, ca
     assert "run.yaml is not YAML" in last_error(capsys)
 
 
+def test_a_run_is_resumed_on_changed_data_only_by_force(toy_file, tmp_path, capsys):
+    path, output = tmp_path / "mine.tsv", f"training.output_dir={tmp_path / 'run'}"
+    header, *rows = toy_file.read_text("utf-8").splitlines(keepends=True)
+    settings = [f"data.path={path}", output, "training.max_steps=2"]
+    path.write_text(header + "".join(rows), "utf-8")
+    assert train(*settings) == 0
+    trained = json.loads((tmp_path / "run" / "data.json").read_text("utf-8"))
+    counts = "{train} training and {val} validation pairs".format(**trained)
+    for text, now in (
+        (header + "".join(rows).replace("chien", "lapin"), counts),  # as many letters
+        ("fr\ten\n" + "".join(rows), ""),  # the columns swapped
+        (header + "".join(reversed(rows)), counts),
+        (header + "".join(rows[:100]), r"\d+ training and \d+ validation pairs"),
+    ):
+        path.write_text(text, "utf-8")
+        capsys.readouterr()
+        assert train(*settings, "training.resume=true") == 2
+        told = rf"mine\.tsv has changed since .*\({counts}, now {now}.*training.resume=force"
+        assert re.search(told, last_error(capsys))
+    assert train(*settings, "training.resume=force") == 0
+    assert train(*settings, "training.resume=true") == 0  # what it was forced to is its data now
+    other = shutil.copy(path, tmp_path / "other.tsv")
+    assert train(*settings, "training.resume=force", f"data.path={other}") == 0
+    (tmp_path / "run" / "data.json").write_text("{")
+    assert train(*settings, "training.resume=true", f"data.path={other}") == 1
+    assert "data.json is damaged" in last_error(capsys)
+    (tmp_path / "run" / "data.json").unlink()  # a run of an earlier version does not say
+    other.write_text(header + "".join(rows), "utf-8")
+    assert train(*settings, "training.resume=true", f"data.path={other}") == 0
+    assert json.loads((tmp_path / "run" / "data.json").read_text("utf-8")) == trained
+
+
 def test_accumulation_may_change_when_a_run_is_resumed(toy_file, tmp_path):
     data, output = f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"
     assert train(data, output, "training.num_train_epochs=1") == 0
