@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import transformers
@@ -20,7 +21,7 @@ from seq2see.training.batching import EncodedPairs, plan_epoch
 from seq2see.training.config import load_config
 from seq2see.training.lora import count_trained
 from seq2see.training.processes import choose_count
-from seq2see.training.run import Prepared, output_folder, prepare
+from seq2see.training.run import Prepared, holds_run, output_folder, prepare
 
 EXAMPLES = 3
 PARTS = {"model.shared.": "embedding", "model.encoder.": "encoder", "model.decoder.": "decoder"}
@@ -31,7 +32,7 @@ def preview(args: argparse.Namespace) -> None:
     config = load_config(args.config, args.overrides)
     transformers.logging.set_verbosity_error()
     output = output_folder(config)
-    prepared = prepare(config, output)
+    prepared = prepare(config, output, dry_run=True)
     print(config.to_yaml())
     train = EncodedPairs(
         prepared.corpus.train, prepared.tokenizer, max_length=prepared.model.config.max_position_embeddings
@@ -41,6 +42,7 @@ def preview(args: argparse.Namespace) -> None:
         *describe_work(prepared, train, processes=choose_count(config)),
         *describe_examples(train, prepared.tokenizer),
         f"nothing was trained; the run's folder would be {output}",
+        *describe_folder(prepared, output),
     ]:
         print(f"# {line}".rstrip())
 
@@ -81,6 +83,11 @@ def describe_work(prepared: Prepared, train: EncodedPairs, *, processes: int) ->
         yield f"  each is cut into {hands} parts: processes times gradient_accumulation_steps"
     if prepared.checkpoint:
         yield f"  some are done: training would go on from {prepared.checkpoint}"
+
+
+def describe_folder(prepared: Prepared, output: Path) -> Iterator[str]:
+    if holds_run(output) and not prepared.arguments.resume:
+        yield "  it holds a run already: train with training.resume=true or with another training.output_dir"
 
 
 def describe_examples(train: EncodedPairs, tokenizer: Seq2SeeTokenizer) -> Iterator[str]:

@@ -117,9 +117,9 @@ class Prepared:
     adapter: Any  # peft's PeftModel around the model, or None
 
 
-def prepare(config: RunConfig, output: Path) -> Prepared:
+def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepared:
     arguments = build_arguments(config, output)
-    checkpoint = choose_checkpoint(config, arguments, output)
+    checkpoint = choose_checkpoint(config, arguments, output, dry_run=dry_run)
     transformers.set_seed(arguments.seed)
     corpus = load_corpus(config.data, seed=arguments.seed)
     if checkpoint and arguments.resume != "force":
@@ -202,11 +202,16 @@ def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments
     return arguments
 
 
-def choose_checkpoint(config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path) -> Path | None:
+def holds_run(output: Path) -> bool:
+    return (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
+
+
+def choose_checkpoint(
+    config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path, *, dry_run: bool
+) -> Path | None:
     """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
-    occupied = (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
-    if not arguments.resume:
-        if occupied and arguments.should_save:  # else the first process may have begun to fill it
+    if not arguments.resume:  # the first process alone looks: it may have begun to fill the folder
+        if holds_run(output) and arguments.should_save and not dry_run:
             raise UserError(
                 f"{output} already holds a run; go on with it by training.resume=true,"
                 " or give another folder by training.output_dir=FOLDER",
@@ -256,11 +261,6 @@ def same_path(kept: str | list[str], given: str | list[str]) -> bool:
     )
 
 
-def make_model(
-    config: RunConfig, corpus: Corpus, checkpoint: Path | None
-) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
-    """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
-    if checkpoint:
 def check_data(config: RunConfig, corpus: Corpus, output: Path) -> None:
     """Raises UserError where these are not the pairs that the run in this folder was trained on; a run of an earlier
     version does not say."""
@@ -285,6 +285,11 @@ def data_record(corpus: Corpus) -> dict[str, Any]:
     return {"train": len(corpus.written_by_people), "val": len(corpus.val), "fingerprint": corpus.fingerprint}
 
 
+def make_model(
+    config: RunConfig, corpus: Corpus, checkpoint: Path | None
+) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+    """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
+    if checkpoint:
         tokenizer = Seq2SeeTokenizer.from_pretrained(checkpoint)
         if config.model.lora:  # the checkpoint holds matrices and adapter apart, for the Trainer to load
             return tokenizer, Seq2SeeForConditionalGeneration(Seq2SeeConfig.from_pretrained(checkpoint))
@@ -337,12 +342,12 @@ def prepare_folder(output: Path, config: RunConfig, corpus: Corpus) -> None:
     kept = replace(config, data=replace(config.data, path=absolute(config.data)))
     try:
         write_whole(output / "run.yaml", kept.to_yaml())
+        write_whole(output / DATA, json.dumps(data_record(corpus)) + "\n")
     except OSError as error:
         raise UserError(f"cannot write to {output} ({error.strerror}); give another training.output_dir") from error
 
 
 def finish(trained: Trained, config: RunConfig, output: Path) -> None:
-        write_whole(output / DATA, json.dumps(data_record(corpus)) + "\n")
     """Evaluate the trained model and put the finished files in place."""
     model, tokenizer, corpus, state = trained.model, trained.tokenizer, trained.corpus, trained.state
     model.eval()

@@ -39,8 +39,11 @@ def test_a_dry_run_foretells_the_run(settings, capsys):
     assert f"in an epoch of {training['pairs']:,} pairs" in shown
     assert "# steps: 0" not in shown
     capsys.readouterr()
-    assert main(["train", "finetune", *settings, "--dry-run"]) == 2  # as the command itself would answer now
-    assert "already holds a run" in capsys.readouterr().err
+    assert main(["train", "finetune", *settings, "--dry-run"]) == 0
+    again = capsys.readouterr().out
+    assert again.startswith(shown) and "run already: train with training.resume=true" in again[len(shown) :]
+    assert main(["train", "finetune", *settings, "training.resume=true", "--dry-run"]) == 0
+    assert "run already" not in capsys.readouterr().out
 
 
 def test_the_parts_of_the_model_add_up_and_examples_are_pieces_of_their_text(settings, capsys):
