@@ -8,7 +8,6 @@ pieces that spelled it, a new tag from the mean of the old tags.
 from __future__ import annotations
 
 import copy
-from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -23,6 +22,7 @@ from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokeni
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import RunConfig, load_config
 from seq2see.training.pairs import Corpus, Texts, load_corpus
+from seq2see.training.progress import say
 
 BYTES = 256
 
@@ -63,12 +63,21 @@ def has_new_languages(config: RunConfig, tokenizer: Seq2SeeTokenizer) -> bool:
 
 
 def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
-    """What the old model was trained on, where its run.yaml leads to it; else its pieces, often enough to be learnt."""
+    """What the old model was trained on, where its run.yaml leads to it; else, and it says so, its tokens, often enough
+    to be learnt."""
     if record := find_record(folder, "run.yaml"):
         config = load_config(str(record))
-        with suppress(UserError):  # the old data is gone, or has changed
+        try:
             corpus = load_corpus(config.data, seed=config.training.get("seed", 0))
             return list(Texts(corpus.train))
+        except UserError as error:
+            reason = str(error)
+    else:
+        reason = f"{folder} has no run.yaml that names it"
+    say(
+        f"the data that model.init_from was trained on cannot be read ({reason}): the new vocabulary is learnt from the"
+        " new text and the old tokens, and may split old words more; to avoid that, restore the data and start again"
+    )
     pieces = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
     return [piece.strip() for piece in pieces] * 2
 

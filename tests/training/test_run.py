@@ -377,7 +377,7 @@ def hindi_file(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("old_text", ["at hand", "gone"])
-def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path, old_text):
+def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path, old_text, capsys):
     start = tmp_path / "start"
     start.mkdir()
     for item in run.iterdir():
@@ -385,6 +385,8 @@ def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path, old_text):
             (start / item.name).write_bytes(item.read_bytes())
     settings = [f"model.init_from={start}", f"data.path={hindi_file}", "data.target=hi", "tokenizer.vocab_size=500"]
     assert train(*settings, f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=1") == 0
+    told = f"cannot be read ({start} has no run.yaml that names it): the new vocabulary is learnt from the new text"
+    assert (told in capsys.readouterr().err) == (old_text == "gone")
     old, new = Seq2SeeTokenizer.from_pretrained(run), Seq2SeeTokenizer.from_pretrained(tmp_path / "run")
     assert new.languages == ["fr", "hi"]
     assert new.tag_id("fr") == old.tag_id("fr")
@@ -398,6 +400,15 @@ def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path, old_text):
     assert model.generation_config.forced_bos_token_id == new.tag_id("hi")
     seen = json.loads((tmp_path / "run" / "seen_words.json").read_text("utf-8"))
     assert "chat" in seen["fr"] and "बिल्ली" in seen["hi"]
+
+
+def test_where_the_old_data_are_gone_is_told(run, hindi_file, tmp_path, capsys):
+    start = shutil.copytree(run, tmp_path / "start")
+    record = (start / "run.yaml").read_text("utf-8")
+    (start / "run.yaml").write_text(re.sub("path: .*", "path: /gone.tsv", record), "utf-8")
+    config = load_config("finetune", [f"model.init_from={start}", f"data.path={hindi_file}", "data.target=hi"])
+    start_from(config, load_corpus(config.data))
+    assert "cannot be read (data.path '/gone.tsv' is no file" in last_error(capsys)
 
 
 def test_grown_embedding_copies_what_both_vocabularies_have(run, hindi_file, pairs):
