@@ -18,6 +18,7 @@ from faults import (
     Fault,
     alignment,
     command_line,
+    data,
     dialects,
     lasting,
     lens,
@@ -36,7 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FAULTS = [
     *modeling.FAULTS, *training.FAULTS, *storybook.FAULTS, *lasting.FAULTS, *lens.FAULTS, *lessons.FAULTS,
     *serve.FAULTS, *server.FAULTS, *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS, *alignment.FAULTS,
-    *command_line.FAULTS,
+    *command_line.FAULTS, *data.FAULTS,
 ]  # fmt: skip
 
 

@@ -1,0 +1,55 @@
+"""Faults of how data are read and split, and of what a run remembers of them."""
+
+from . import Fault
+
+FAULTS = [
+    Fault(
+        "data: an unclosed quote takes the lines after it along",
+        "training/reading.py",
+        "again.extendleft(reversed(taken[lost:]))",
+        "pass",
+        tests="tests/training/test_csv.py",
+    ),
+    Fault(
+        "data: parts of a field with line breaks are rows",
+        "training/reading.py",
+        "if has_line_breaks else 1",
+        "if False else 1",
+        tests="tests/training/test_csv.py",
+    ),
+    Fault(
+        "data: a row that an unclosed quote has joined is a row",
+        "training/reading.py",
+        "isinstance(cells, list) and len(cells) == columns",
+        "isinstance(cells, list)",
+        tests="tests/training/test_csv.py",
+    ),
+    Fault(
+        "data: a symbol makes no other sentence",
+        "training/pairs.py",
+        ' or unicodedata.category(item) == "So"',
+        "",
+        tests="tests/training/test_pairs.py -k symbols",
+    ),
+    Fault(
+        "data: a part far from its share is not told",
+        "training/pairs.py",
+        "if abs(counts[side] - share) >",
+        "if share - counts[side] >",
+        tests="tests/training/test_pairs.py -k share",
+    ),
+    Fault(
+        "data: the fingerprint sees the lengths of texts alone",
+        "training/pairs.py",
+        "json.dumps([side, pair.source, pair.target, pair.target_language])",
+        "json.dumps([side, len(pair.source), len(pair.target), pair.target_language])",
+        tests="tests/training/test_run.py -k changed_data",
+    ),
+    Fault(
+        "data: a run that was forced keeps its old fingerprint",
+        "training/run.py",
+        "write_whole(output / DATA, json.dumps(data_record(corpus)) + \"\\n\")",
+        "(output / DATA).exists() or write_whole(output / DATA, json.dumps(data_record(corpus)))",
+        tests="tests/training/test_run.py -k changed_data",
+    ),
+]
