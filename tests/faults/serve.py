@@ -235,13 +235,6 @@ FAULTS = [
         tests="tests/tokenizer/test_segments.py -k halving",
     ),
     Fault(
-        "training: one source of two sentences is enough",
-        "training/seen.py",
-        "counts[-1 - len(counts) // RARE]",
-        "counts[-1]",
-        tests="tests/training/test_seen.py -k hundred",
-    ),
-    Fault(
         "the engine has a shortlist and does not use it",
         "serve/ctranslate2_engine.py",
         "use_vmap=self.use_vmap",

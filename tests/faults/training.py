@@ -118,7 +118,7 @@ FAULTS = [
     Fault(
         "the cache forgets the settings",
         "training/pairs.py",
-        '{**asdict(data), "path": None, "teacher": None}',
+        '{**asdict(data), "path": None, "teacher": None, "joined": None}',
         "{}",
         tests="tests/training/test_pairs.py -k found_again",
     ),
