@@ -47,7 +47,7 @@ def trace_hypotheses(
     *,
     source_language: str = "",
     target_language: str = "",
-    given: int = 0,
+    given: int | Sequence[int] = 0,
     scores: Sequence[float | None] | None = None,
     engine_log_probs: Sequence[float | None] | None = None,
     engine: str = "torch",
@@ -57,6 +57,7 @@ def trace_hypotheses(
 ) -> list[Trace]:
     """Trace one hypothesis of each source.  `target_ids` are the predicted ids: the tag if there is one, ..., `</s>`.
 
+    `given` is how many of the first ids were forced, not chosen: of each target, or the same of all.
     `scores` and `engine_log_probs` are what the engine that made the hypotheses found for them, in its `precision`.
     `views` are names of `views.VIEWS`; each but "raw" costs another pass or more.
 
@@ -88,7 +89,7 @@ def trace_hypotheses(
                     inputs=(Piece(start, None, 0, 0, True), *target[:-1]),
                     source_ids=tuple(source_ids[i]),
                     target_ids=tuple(target_ids[i]),
-                    given=min(given, len(target)),
+                    given=min(given if isinstance(given, int) else given[i], len(target)),
                     score=None if scores is None else scores[i],
                     engine_log_prob=None if engine_log_probs is None else engine_log_probs[i],
                     engine=engine,

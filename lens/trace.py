@@ -61,7 +61,7 @@ class Trace:
     what was taken away is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
     `left_out` [T,W] is the view of that name.
 
-    The first `given` pieces were handed to generation (a language tag), not chosen, and do not count in `log_prob`.
+    The first `given` pieces were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
     `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
     found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
     `trust` says how far the views can be trusted, as measured for this model; None where nobody has.

@@ -35,11 +35,15 @@ class WhatIf:
         """The trace of the translation that the model gives."""
         return self._translate(source)
 
+    def again(self, trace: Trace) -> Trace:
+        """The trace of the translation that the model now gives of the same source, begun as that one was."""
+        return self._translate(trace.source_text, begun=trace.target_ids[: trace.given])
+
     def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
         """As it is, and with a translation that must begin with `prefix`: its pieces count as given."""
         if not prefix.strip():
             raise UserError("the prefix to begin with is blank")
-        return self._translate(source), self._translate(source, prefix=prefix)
+        return self._translate(source), self._translate(source, begun=self._begun(prefix))
 
     def word(self, source: str, word: int, replacement: str) -> tuple[Trace, Trace]:
         """As it is, and with another word in the place of source word `word`, counted from 0 by `split_words`."""
@@ -67,14 +71,19 @@ class WhatIf:
             return trace, self._trace(trace.source_text, list(trace.target_ids), given=trace.given)
 
     def _translate(
-        self, source: str, *, prefix: str = "", within: AbstractContextManager[Any] | None = None
+        self, source: str, *, begun: Sequence[int] = (), within: AbstractContextManager[Any] | None = None
     ) -> Trace:
-        first = self.model.generation_config.forced_bos_token_id
-        prefix_ids = encode_target(self.tokenizer, prefix, language=self.target_language, first=first)[:-1]
+        tag = self._begun("")
+        prefix_ids = list(begun) or tag
         with within or nullcontext():
             target_ids = generate(self.model, encode_source(self.tokenizer, source), prefix_ids=prefix_ids,
-                                  num_beams=self.num_beams, forced=not prefix)
+                                  num_beams=self.num_beams, forced=prefix_ids == tag)
             return self._trace(source, target_ids, given=len(prefix_ids))
+
+    def _begun(self, prefix: str) -> list[int]:
+        """The ids of a translation that begins with this text, its tag included."""
+        first = self.model.generation_config.forced_bos_token_id
+        return encode_target(self.tokenizer, prefix, language=self.target_language, first=first)[:-1]
 
     def _trace(self, source: str, target_ids: list[int], *, given: int) -> Trace:
         [trace] = trace_hypotheses(self.model, self.tokenizer, [source], [target_ids], given=given,

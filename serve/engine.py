@@ -31,13 +31,18 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One translation of a source: `Found`, with its text, and the sum of the log-probabilities of its pieces."""
+    """One translation of a source: `Found`, with its text, and the sum of the log-probabilities of its tokens.
+
+    The first `given` tokens, a language tag and a prefix, were forced and count 0 in that sum.  It is 0 in the
+    hypothesis of a text of several parts: each part has its own.
+    """
 
     text: str
     token_ids: tuple[int, ...]
     score: float
     log_prob: float
     finished: bool
+    given: int = 0
 
 
 class Engine(Protocol):

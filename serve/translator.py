@@ -272,10 +272,10 @@ class Translator(Opened):
         parts = [
             tuple([
                 Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
-                           one.log_prob(length_penalty=penalty), one.finished)
+                           one.log_prob(length_penalty=penalty), one.finished, len(plan.prefix))
                 for one in each
             ])
-            for each in found
+            for (_, plan), each in zip(job.work, found, strict=True)
         ]  # fmt: skip
         if job.whole:
             return self._translation(job, job.segments[0], parts[0])
@@ -331,7 +331,7 @@ class Translator(Opened):
                     [hypothesis.token_ids for hypothesis in chosen],
                     source_language=source,
                     target_language=target,
-                    given=len(self.limits.plan(first=self.tag(target)).prefix),
+                    given=[hypothesis.given for hypothesis in chosen],
                     scores=[hypothesis.score for hypothesis in chosen],
                     engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
                     engine=engine,

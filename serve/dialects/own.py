@@ -116,7 +116,7 @@ class OneTrace(BaseModel):
     entropies: list[float] = Field(description="of each step, in nats")
     log_normalisers: list[float]
     top: list[list[Candidate]] = Field(description="the best 20 of each step")
-    given: int = Field(description="how many of the first pieces were not chosen (a language tag)")
+    given: int = Field(description="how many of the first tokens were forced (a language tag, the prefix)")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
                     "rollout and contributions have no H; left_out is cross's and [T, source words]")

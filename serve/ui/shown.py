@@ -28,13 +28,15 @@ class Strict(BaseModel):
 
 
 class Part(Strict):
-    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them."""
+    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of which the
+    first `given` were forced."""
 
     text: str
     ids: tuple[int, ...] = Field(min_length=1)
     score: float
     log_prob: float
     finished: bool
+    given: int = Field(ge=0)
 
 
 class Start(Strict):
@@ -70,7 +72,7 @@ class Shown(Strict):
         return cls(
             model=model, source=result.source_language, target=result.target_language, text=result.source_text,
             parts=tuple(Part(text=part.source_text, ids=one.token_ids, score=one.score, log_prob=one.log_prob,
-                             finished=one.finished) for part, one in chosen),
+                             finished=one.finished, given=one.given) for part, one in chosen),
             engine=result.engine, precision=result.precision, asked=asked or {}, link=link, start=start,
         )  # fmt: skip
 
@@ -102,7 +104,7 @@ class Shown(Strict):
         """One for each part, with the one hypothesis, whose text is for the trace to decode."""
         seen = translator.seen_words(self.source)
         return [Translation("", part.text, self.source, self.target,
-                            (Hypothesis("", part.ids, part.score, part.log_prob, part.finished),),
+                            (Hypothesis("", part.ids, part.score, part.log_prob, part.finished, part.given),),
                             self.engine, self.precision, seen=seen) for part in self.parts]  # fmt: skip
 
     def traces(self, translator: Translator, *, views: Sequence[str] = ("raw",)) -> list[Trace]:

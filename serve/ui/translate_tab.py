@@ -214,10 +214,12 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     known = best_known(layers=len(sites), heads=sites[-1].heads, fitted=translator.alignment, trust=translator.trust)
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
     special = {*translator.tokenizer.all_special_ids, *translator.limits.end}
-    return {"ids": found.ids, "said": known.said, "parts": [_part(trace, known.choice, special) for trace in traces]}
+    tags = len(translator.limits.plan(first=translator.tag(found.target)).prefix)
+    return {"ids": found.ids, "said": known.said,
+            "parts": [_part(trace, known.choice, special, tags) for trace in traces]}
 
 
-def _part(trace: Trace, choice: AlignmentChoice, special: set[int]) -> dict[str, Any]:
+def _part(trace: Trace, choice: AlignmentChoice, special: set[int], tags: int) -> dict[str, Any]:
     from seq2see.lens.counterparts import counterparts, first_steps
 
     steps = first_steps(trace)
@@ -228,7 +230,7 @@ def _part(trace: Trace, choice: AlignmentChoice, special: set[int]) -> dict[str,
         "target": [[word.start, word.end] for word in trace.target_words],
         "pairs": [[pair.source, pair.target, round(pair.share, 4)] for pair in counterparts(trace, choice)],
         "others": [
-            {"prefix": list(trace.target_ids[trace.given : step]),
+            {"prefix": list(trace.target_ids[tags:step]),
              "choices": [{"text": one.text, "id": one.id, "probability": round(math.exp(one.log_prob), 6),
                           "taken": one.id == trace.target_ids[step], "special": one.id in special}
                          for one in trace.top[step][:OTHERS]]}

@@ -18,6 +18,27 @@ FAULTS = [
         tests="tests/serve/test_scoring.py -k plain_forward",
     ),
     Fault(
+        "what look counts as given is the tag alone",
+        "serve/translator.py",
+        "one.finished, len(plan.prefix))",
+        "one.finished, min(1, len(plan.prefix)))",
+        tests="tests/serve/test_translator.py -k counts_in_neither",
+    ),
+    Fault(
+        "the page drops a word taken before when another is taken",
+        "serve/ui/translate_tab.py",
+        "list(trace.target_ids[tags:step])",
+        "list(trace.target_ids[trace.given : step])",
+        tests="tests/serve/ui/test_asking.py -k keeps_it",
+    ),
+    Fault(
+        "heads are switched off in a translation that begins otherwise",
+        "serve/ui/panels/switch_off.py",
+        "new = what_if.again(trace)",
+        "new = what_if.as_it_is(trace.source_text)",
+        tests="tests/serve/ui/test_asking.py -k keeps_it",
+    ),
+    Fault(
         "serve: a prefix is not forced",
         "serve/torch_engine.py",
         "if step >= len(self.prefix):",

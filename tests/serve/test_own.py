@@ -66,6 +66,14 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
 
 
+def test_look_after_a_prefix_counts_it_as_given(live, translator):
+    [got] = post(live, "look", {"text": TEXT, "source": "en", "target": "fr", "prefix": "Le chat"}).json()["traces"]
+    prefix = translator.codec.begin("Le chat", language="fr")
+    assert got["given"] == 1 + len(prefix) and got["target_ids"][1 : got["given"]] == prefix
+    assert got["log_prob"] == pytest.approx(got["engine_log_prob"], abs=1e-3)
+    assert got["log_prob"] == pytest.approx(sum(got["log_probs"][got["given"] :]), abs=1e-4)
+
+
 def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
     text = "The cat.\nThe box did not fit.\n"
     answer = post(live, "look", {"text": text}).json()

@@ -13,6 +13,7 @@ from tiny import SENTENCES, foreign_tokenizer
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.trace import KINDS
+from seq2see.serve.export import NotForCTranslate2
 from seq2see.serve.jobs import Translation
 from seq2see.tokenizer.words import split_words
 
@@ -47,6 +48,25 @@ def test_a_trace_and_the_engine_agree_on_the_probability(any_folder, num_beams):
             penalty = translator.model.generation_config.length_penalty or 1.0
             expected = trace.log_prob / len(trace.target_ids) ** penalty
             assert hypothesis.score == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+@pytest.mark.parametrize("num_beams", [1, 3])
+def test_a_prefix_is_given_and_counts_in_neither_log_probability(any_folder, num_beams, engine):
+    try:
+        translator = Translator.from_pretrained(any_folder, engine=engine, precision="float32")
+    except NotForCTranslate2:
+        pytest.skip("CTranslate2 is not given this kind of model")
+    text = "The cat did not cross.\nThe box did not fit."  # two parts, the first of which is begun
+    plain, begun = (translator(text, num_beams=num_beams, **asked) for asked in ({}, {"prefix": "Le chat"}))
+    tags = translator.look(plain)[0].given
+    first, second = translator.look(begun)
+    prefix = translator.codec.begin("Le chat", language="fr")
+    assert first.given == tags + len(prefix) and list(first.target_ids[tags : first.given]) == prefix
+    assert second.given == tags == int(bool(translator.limits.plan().prefix))
+    for trace in (first, second):
+        assert trace.engine_log_prob == pytest.approx(trace.log_prob, abs=2e-2)
+        assert trace.log_prob == pytest.approx(float(trace.log_probs[trace.given :].sum()), abs=1e-4)
 
 
 def test_the_length_penalty_counts_in_the_score(folder):

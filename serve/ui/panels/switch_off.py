@@ -26,7 +26,7 @@ def switch_off(translator: Translator, asked: HeadsQuestion) -> dict[str, Any]:
     with translator.inside() as (model, tokenizer):
         what_if = WhatIf(model, tokenizer, asked.shown.source, asked.shown.target, int(beams) if beams else None)
         with ablate(model, asked.heads):
-            new = what_if.as_it_is(trace.source_text)
+            new = what_if.again(trace)
             [same] = trace_hypotheses(model, tokenizer, [trace.source_text], [trace.target_ids], given=trace.given,
                                       source_language=trace.source_language, target_language=trace.target_language)
     before, after = changed_words(trace.target_text, new.target_text, language=asked.shown.target)

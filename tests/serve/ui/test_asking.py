@@ -10,8 +10,9 @@ from seq2see.serve.service import Service
 from seq2see.serve.ui.asking import MOST_WAITING, Ask, Line, Visits
 from seq2see.serve.ui.learn_tab import Running, read_lessons
 from seq2see.serve.ui.one_word import SENTENCES, sentences
+from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
 from seq2see.serve.ui.shown import Part, Shown
-from seq2see.serve.ui.translate_tab import _link, _usual, about, asked_by_link
+from seq2see.serve.ui.translate_tab import _link, _links, _usual, about, asked_by_link
 
 
 def run(work):
@@ -134,7 +135,7 @@ def test_a_request_that_is_cancelled_from_outside_is_not_taken_for_stopped():
 
 
 SHOWN = Shown(model="m", source="en", target="fr", text="The cat.", engine="torch", precision="float32",
-              parts=(Part(text="The cat.", ids=(4, 40, 2), score=-0.5, log_prob=-1.5, finished=True),))
+              parts=(Part(text="The cat.", ids=(4, 40, 2), score=-0.5, log_prob=-1.5, finished=True, given=1),))
 
 
 def test_what_is_shown_goes_to_the_browser_and_back():
@@ -143,10 +144,24 @@ def test_what_is_shown_goes_to_the_browser_and_back():
 
 
 @pytest.mark.parametrize("change", [{"parts": []}, {"text": 3}, {"more": 1}, {"start": {"layer": -1}},
+                                    {"parts": [SHOWN.plain()["parts"][0] | {"given": -1}]},
                                     {"parts": [{"text": "a", "ids": ["x"], "score": 0.0}]}])
 def test_what_nobody_was_given_is_refused(change):
     with pytest.raises(Refusal):
         Shown.read(SHOWN.plain() | change)
+
+
+def test_after_a_word_is_taken_it_is_given_and_the_next_choice_keeps_it(translator):
+    result = translator("The cat did not cross.", prefix="Le chat", num_beams=2)
+    shown = Shown.read(Shown.of(result, model="m").plain())
+    [trace], [hypothesis] = shown.traces(translator), [result.hypotheses[0]]
+    assert trace.given == 1 + len(translator.codec.begin("Le chat", language="fr"))
+    assert trace.log_prob == pytest.approx(hypothesis.log_prob, abs=1e-3)
+    [part] = _links(shown, translator)["parts"]
+    last = part["others"][-1]["prefix"]
+    assert len(last) > trace.given and last == list(hypothesis.token_ids[1 : 1 + len(last)])
+    switched = switch_off(translator, HeadsQuestion(shown=shown, heads=[("cross", layer, 0) for layer in range(3)]))
+    assert "".join(text for text, _ in switched["after"]).startswith("Le chat"), "begun alike: only the heads differ"
 
 
 def test_ids_outside_the_vocabulary_are_refused(translator):
