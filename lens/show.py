@@ -35,6 +35,7 @@ from seq2see.lens.wording import (
 )
 from seq2see.tokenizer.words import Piece, Word
 
+WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
 DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "reading",
            "panels", "step", "attention_map")  # each may use those before it
@@ -48,8 +49,10 @@ def facts(trace: Trace) -> str:
         parts.append("stopped at the limit of length, before </s>")
     if trace.score is not None:
         parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
-    if trace.difference is not None and (trace.engine, trace.precision) != ("torch", "float32"):
-        parts.append(f"which found its log-probability {trace.difference:+.3f} off these weights'")
+    difference = abs(trace.difference or 0)
+    if trace.engine != "torch" and difference > WORTH_TELLING:
+        pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
+        parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
     return " · ".join([*([trace.model] if trace.model else []), *parts])
 
 

@@ -4,6 +4,13 @@ from . import Fault
 
 FAULTS = [
     Fault(
+        "a difference of rounding between two engines is told",
+        "lens/show.py",
+        "WORTH_TELLING = 0.01",
+        "WORTH_TELLING = 0.001",
+        tests="tests/lens/test_trace.py -k rounding",
+    ),
+    Fault(
         "links are found with source and target exchanged",
         "lens/alignment.py",
         "for j, i in np.argwhere(found_JI)",

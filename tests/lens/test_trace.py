@@ -1,6 +1,7 @@
 """A trace is what generation attended to, for exactly that hypothesis, and leaves the model as it was."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,10 +99,22 @@ def test_another_precision_is_told_with_its_difference(any_model):
                                scores=[rounded.log_prob / 4], engine_log_probs=[rounded.log_prob])
     assert (trace.engine, trace.precision) == ("ctranslate2", "int8")
     assert trace.difference == pytest.approx(rounded.log_prob - trace.log_prob) and trace.difference != 0
-    told = f"from ctranslate2, int8 · which found its log-probability {trace.difference:+.3f} off these weights'"
-    assert told in facts(trace)
-    [plain] = trace_hypotheses(model, tokenizer, SOURCES[:1], [target], scores=[-1.0], engine_log_probs=[-4.0])
-    assert "off these weights" not in facts(plain) and plain.difference is not None
+
+
+@pytest.mark.parametrize(("engine", "precision", "difference", "told"), [
+    ("ctranslate2", "int8", 0.0101, "int8 and float32 log-probabilities differ by 0.010"),
+    ("ctranslate2", "int8", -2.5, "int8 and float32 log-probabilities differ by 2.500"),
+    ("ctranslate2", "float32", 0.02, "ctranslate2 and torch log-probabilities differ by 0.020"),
+    ("ctranslate2", "int8", 0.0099, None), ("ctranslate2", "int8", -0.0099, None),
+    ("torch", "float32", 3.0, None),  # the same weights: its settings changed the scores that it searched by
+    ("ctranslate2", "int8", None, None),
+])
+def test_the_engine_s_log_probability_is_told_where_it_differs_by_more_than_rounding(
+    trace, engine, precision, difference, told
+):
+    log_prob = None if difference is None else trace.log_prob + difference
+    line = facts(replace(trace, engine=engine, precision=precision, engine_log_prob=log_prob))
+    assert line.endswith(f" · {told}" if told else f"from {engine}, {precision}")
 
 
 def test_bertviz_is_given_what_it_takes(trace):
