@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from seq2see.serve.engine import Found, Wanted
 from seq2see.serve.metrics import Metrics
+from seq2see.serve.opened import ModelChanged
 from seq2see.serve.plan import Plan
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.threads import Failure, Threads
@@ -86,6 +87,8 @@ class Batcher:
         finally:
             self._drop(items)
         for outcome in outcomes:
+            if isinstance(outcome, ModelChanged):
+                raise outcome
             if isinstance(outcome, BaseException):
                 raise Failure(type(outcome).__name__) from outcome
         return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]

@@ -9,7 +9,10 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
+from seq2see.errors import UserError
+from seq2see.manifest import sha256
 from seq2see.serve.checkpoint import Checkpoint, fingerprint
+from seq2see.serve.export import weights_hash
 from seq2see.serve.plan import Limits
 
 if TYPE_CHECKING:
@@ -22,8 +25,23 @@ if TYPE_CHECKING:
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
+class ModelChanged(UserError):
+    """The files of a model are not those that were loaded."""
+
+    def __init__(self) -> None:
+        super().__init__("the model's files have changed since it was loaded: to look inside, restart the server, or"
+                         " load the model again")
+
+
+def _sums(folder: Path) -> tuple[str, str]:
+    """Of all that is loaded: weights, configuration and vocabulary; and how to translate."""
+    generation = folder / "generation_config.json"
+    return weights_hash(folder), sha256(generation) if generation.is_file() else ""
+
+
 class Opened:
-    """
+    """Torch is given the very files that were there at first, or nothing: what translates is what is looked into.
+
     Args:
         checkpoint: whose files these are, or None where `loaded`, a model and its tokenizer, was handed over.
         trusted: run the model code that the folder ships.
@@ -36,6 +54,8 @@ class Opened:
         self._checkpoint = checkpoint
         self._trusted = trusted
         self._loaded = loaded
+        self._fingerprint = fingerprint(checkpoint.folder) if checkpoint else ""
+        self._files = _sums(checkpoint.folder) if checkpoint else None
         self._loading = RLock()  # one thread loads, the others wait for it
         self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
 
@@ -65,8 +85,22 @@ class Opened:
                 from seq2see.serve.loading import load
 
                 assert self._checkpoint is not None
-                self._loaded = load(self._checkpoint, trust_remote_code=self._trusted)
+                self.check_files()
+                loaded = load(self._checkpoint, trust_remote_code=self._trusted)
+                self.check_files()  # they may have changed meanwhile
+                self._loaded = loaded
             return self._loaded
+
+    def check_files(self) -> None:
+        """ModelChanged where the checkpoint's files are not those that were opened."""
+        if self._checkpoint is None:
+            return
+        try:
+            same = _sums(self._checkpoint.folder) == self._files
+        except OSError:
+            same = False
+        if not same:
+            raise ModelChanged
 
     @cached_property
     def trust(self) -> Trust | None:
@@ -78,7 +112,7 @@ class Opened:
         if path is None or not path.is_file():
             return None
         trust = Trust.load(path)
-        return trust if trust.weights == fingerprint(path.parent) else None
+        return trust if trust.weights == self._fingerprint else None
 
     @cached_property
     def roles(self) -> Roles:
@@ -86,15 +120,15 @@ class Opened:
         from seq2see.lens.head_roles import FILE, read_roles
 
         path = self.folder / FILE if self.folder else None
-        return {} if path is None or not path.is_file() else read_roles(path, weights=fingerprint(path.parent))
+        return {} if path is None or not path.is_file() else read_roles(path, weights=self._fingerprint)
 
     @property
     def limits(self) -> Limits:
-        """How the checkpoint wants to be translated with: of the loaded model, or of its files."""
+        """How the checkpoint wants to be translated with: of the loaded model, as it is now, or of its files."""
         if self._loaded is not None:
             model = self._loaded[0]
             positions = getattr(model.config, "max_position_embeddings", None)
-            return Limits(model.generation_config.to_dict(), positions)
+            return Limits(vars(model.generation_config), positions)  # to_dict would copy all of it at every call
         assert self._checkpoint is not None
         return self._checkpoint.limits
 
@@ -114,11 +148,6 @@ class Opened:
         path = next((place for place in places if place.is_file()), None)
         choice = AlignmentChoice.load(path) if path else None
         return choice if choice and choice.fingerprint == self._fingerprint else None
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        """Of the weights: `alignment` is asked for with every translation."""
-        return fingerprint(self.folder) if self.folder else ""
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from seq2see.serve.batcher import Batcher
 from seq2see.serve.jobs import Translation
 from seq2see.serve.languages import Detection, detect
 from seq2see.serve.metrics import Metrics
+from seq2see.serve.opened import ModelChanged
 from seq2see.serve.plan import Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.settings import ServerSettings
@@ -294,6 +295,9 @@ class Service:
         except Refusal:
             outcome = "refused"
             raise
+        except ModelChanged as error:
+            outcome = "refused"
+            raise Refusal(503, "model_changed", str(error)) from None
         except UserError as error:
             outcome = "refused"
             raise Refusal(400, "invalid", str(error)) from None

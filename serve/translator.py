@@ -132,6 +132,7 @@ class Translator(Opened):
         self.engine = CTranslate2Engine(
             folder, tokens=names, end=self.limits.end, precision=precision, threads=threads
         )
+        self.check_files()  # or the export may be of others
 
     @cached_property
     def torch_engine(self) -> TorchEngine:

@@ -29,6 +29,7 @@ def _load(folder: Path, changed: int) -> Translator:
 
 def training(translator: Translator, asked: CheckpointQuestion) -> dict[str, Any]:
     """The steps there are, or what the model of one step would say."""
+    translator.check_files()
     found = checkpoints(translator.folder)
     if asked.step is None:
         return {"steps": list(found)}
