@@ -14,6 +14,11 @@ from seq2see.errors import UserError
 from seq2see.lens.trace import Kind
 
 
+def supervised_heads(model: PreTrainedModel) -> frozenset[tuple[int, ...]]:
+    """The heads (layer, head) of cross-attention that were trained with gold links (`training/guided.py`)."""
+    return frozenset(map(tuple, getattr(model.config, "supervised_heads", None) or ()))
+
+
 @dataclass(frozen=True)
 class AttentionSite:
     """One attention module.  The value projection's output and the output projection's input have H * E columns.

@@ -15,18 +15,20 @@ FILE = "heads.json"  # beside the run it was measured on
 
 @dataclass(frozen=True)
 class HeadRole:
-    """A role that a head plays, with its score on held-out sentences, the 95 % interval, and what the best of its
-    baselines gets."""
+    """A role that a head plays, with its score on held-out sentences, the 95 % interval, what the best of its baselines
+    gets, and whether the head was trained with gold links."""
 
     role: str
     score: float
     low: float
     high: float
     baseline: float
+    supervised: bool = False
 
     def __str__(self) -> str:
+        taught = "; supervised: this head was trained with gold links" if self.supervised else ""
         return (f"{self.role}: {self.score:.0%} of its attention [{self.low:.0%}, {self.high:.0%}]"
-                f", {self.baseline:.0%} without knowing anything")
+                f", {self.baseline:.0%} without knowing anything{taught}")
 
 
 Roles = Mapping[tuple[Kind, int, int], tuple[HeadRole, ...]]
@@ -41,7 +43,8 @@ def read_roles(path: Path, *, weights: str) -> Roles:
         found = {
             (head[0], int(head[1]), int(head[2])): tuple(
                 HeadRole(str(one["role"]), float(one["score"]), float(one["low"]), float(one["high"]),
-                         max(float(one[name] or 0) for name in ("uniform", "positional", "rival")))
+                         max(float(one[name] or 0) for name in ("uniform", "positional", "rival")),
+                         row.get("supervised") is True)
                 for one in row["roles"]
             )
             for row in report["heads"] if (head := row["head"])

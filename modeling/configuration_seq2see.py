@@ -42,6 +42,8 @@ class Seq2SeeConfig(PreTrainedConfig):
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
         tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
         language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.
+        supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, from 0:
+            what they show is what they were taught.
 
     Raises:
         huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or at odds with another;
@@ -71,6 +73,7 @@ class Seq2SeeConfig(PreTrainedConfig):
     max_position_embeddings: int = 1_024
     scale_embedding: bool = True
     language_pairs: list | None = None
+    supervised_heads: list | None = None
 
     pad_token_id: int | None = 0
     bos_token_id: int | None = 1
@@ -127,3 +130,12 @@ class Seq2SeeConfig(PreTrainedConfig):
         for pair in self.language_pairs or []:
             if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(isinstance(code, str) for code in pair):
                 raise ValueError(f'language_pairs: expected pairs of codes such as ["en", "fr"], got {pair}')
+
+    def validate_supervised_heads(self) -> None:
+        """Each supervised head is one that the decoder has."""
+        sizes = self.decoder_layers, self.decoder_attention_heads
+        for place in self.supervised_heads or []:
+            if not isinstance(place, list | tuple) or len(place) != 2 or not all(
+                type(number) is int and 0 <= number < size for number, size in zip(place, sizes, strict=True)
+            ):
+                raise ValueError(f"supervised_heads: expected [layer, head] below {list(sizes)}, got {place}")

@@ -20,7 +20,7 @@ from seq2see.errors import UserError
 from seq2see.gold import groups_of
 from seq2see.lens import VIEWS, Trace, trace_texts
 from seq2see.lens.alignment import FILE, AlignmentChoice, naive_choice
-from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.anatomy import attention_sites, supervised_heads
 from seq2see.lens.fitting import check_links, fit_alignment
 from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.translator import Translator
@@ -74,8 +74,7 @@ def align(args: argparse.Namespace) -> None:
 def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
     """Fit the choice on the given files, or on storybook's validation part, and leave it beside the run."""
     path = place(args.run, FILE)
-    settings = settings_of(path.parent)
-    guided = bool((settings.get("training") or {}).get("guided_alignment"))
+    guided = bool(supervised_heads(aligner.model))
     groups: list[str] | None = None
     if args.src:
         if not args.links:
@@ -83,7 +82,7 @@ def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
                             exit_code=2)
         (pairs, gold), name = linked_pairs(args, aligner), str(args.links)
     else:
-        stories, name = storybook(settings).val, "storybook's validation part"
+        stories, name = storybook(settings_of(path.parent)).val, "storybook's validation part"
         (pairs, gold), groups = known(stories), groups_of(stories)
     if not pairs or gold is None:
         raise UserError(f"{args.src} and {args.tgt} hold no sentence pair to fit on")

@@ -13,7 +13,8 @@ from seq2see.align import Aligner, TextPair, known, linked_pairs, place, setting
 from seq2see.errors import UserError
 from seq2see.gold import groups_of, in_halves
 from seq2see.lens import VIEWS, Trace
-from seq2see.lens.trust import FILE, Trust, measure_trust
+from seq2see.lens.anatomy import supervised_heads
+from seq2see.lens.trust import FILE, NOISE, Trust, measure_trust
 from seq2see.serve.checkpoint import fingerprint
 from seq2see.tokenizer.links import Links
 
@@ -43,6 +44,7 @@ def measure(aligner: Aligner, args: argparse.Namespace) -> None:
         trust = measure_trust(
             _traces(aligner, dev, bar), _traces(aligner, test, bar), dev_gold=dev_gold, test_gold=test_gold,
             measured_on=name, groups=groups, weights=fingerprint(path.parent),
+            supervised=supervised_heads(aligner.model),
         )
     trust.save(path)
     print_trust(trust)
@@ -61,7 +63,10 @@ def print_trust(trust: Trust) -> None:
     print(f"Cross-attention by words, on {trust.sentences} sentences of {trust.measured_on}; each view's best map\n"
           f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; in brackets 95 % intervals.\n")
     print("  AER  error of linking each target word to the source word it has most from (0 %: none)")
-    print("  tau  Kendall's, with the fall in log-probability when each source word is left out (1: same order)\n")
+    print("  tau  Kendall's, with the fall in log-probability when each source word is left out (1: same order), over"
+          f"\n       the {trust.words:,} words whose fall or rise is at least {NOISE} nats\n")
+    if any(one.supervised for one in trust.best):
+        print("  supervised: this head was trained with gold links\n")
     for one in (*trust.best, trust.random):
         name = "evenly drawn weights" if one is trust.random else one.name
         print(f"  {one.view:14} {name:32} {one}")

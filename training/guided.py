@@ -133,6 +133,9 @@ class GuidedTrainer(Seq2SeeTrainer):
         for name, value, size in choices:
             if not -size <= value < size:
                 raise UserError(f"training.{name} is {value}, expected a number from 0 to {size - 1}", exit_code=2)
+        known = map(tuple, model.config.supervised_heads or [])  # of the model that it starts from
+        made = (args.guided_layer % layers, args.guided_head % heads)
+        model.config.supervised_heads = sorted(map(list, {made, *known}))
 
     def _loss_sum(
         self, model: nn.Module, inputs: dict[str, Any], *, label_smoothing: float, r_drop: float = 0.0

@@ -86,6 +86,7 @@ def planted(trace):
                 raw[head][t] = [float(one.word == links[piece.word]) for one in trace.source]
                 raw[head][t] /= raw[head][t].sum()
                 fall[t, links[piece.word]] = 3
+                fall[t, links[piece.word] - 1] = 0.1  # a tau compares two words at least
         return replace(trace, cross={"raw": raw}, left_out=fall), Links(frozenset((i, j) for j, i in links.items()))
 
     return plant

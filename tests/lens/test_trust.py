@@ -10,7 +10,9 @@ from scipy.stats import kendalltau
 
 from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
-from seq2see.lens.trust import UNMEASURED, Figure, kendall
+from seq2see.lens.alignment import falls_by_words
+from seq2see.lens.counterparts import best_known
+from seq2see.lens.trust import NOISE, TERMS, UNMEASURED, Figure, kendall
 from seq2see.tokenizer.links import Links
 
 
@@ -20,11 +22,65 @@ def test_tau_is_kendalls():
     falls = dice.integers(-2, 4, size=(3, 7)).astype(float)
     maps[1, 1], falls[2] = 0.2, 1.0  # all alike: on the one side nothing is said, on the other nothing can be compared
     tau, compared = kendall(maps, falls)
-    assert compared.tolist() == [True, True, False]
+    assert compared.tolist() == [7, 7, 0]
     for m, j in np.ndindex(4, 2):
         expected = 0 if (m, j) == (1, 1) else kendalltau(maps[m, j], falls[j]).statistic
         assert tau[m, j] == pytest.approx(expected)
     assert not tau[:, 2].any()
+
+
+def test_tau_is_of_the_words_above_the_noise_floor_alone():
+    """Those whose fall or rise is large enough; the order of the others, which is chance, changes nothing."""
+    dice = np.random.default_rng(4)
+    maps, falls = dice.random((5, 3, 8)), dice.normal(size=(3, 8))
+    falls[:, ::2] *= 0.01
+    falls[2, 1:] = 0.001
+    tau, compared = kendall(maps, falls, least=0.05)
+    above = [np.flatnonzero(abs(row) >= 0.05) for row in falls]
+    assert compared.tolist() == [len(above[0]), len(above[1]), 0] and not tau[:, 2].any()
+    for m, j in np.ndindex(5, 2):
+        assert tau[m, j] == pytest.approx(kendalltau(maps[m, j, above[j]], falls[j, above[j]]).statistic)
+    shuffled = np.where(abs(falls) < 0.05, dice.permuted(falls * (abs(falls) < 0.05), axis=1), falls)
+    shuffled[2] = falls[2]
+    np.testing.assert_array_equal(kendall(maps, shuffled, least=0.05)[0], tau)
+
+
+def test_a_record_tells_how_many_words_its_taus_compare(planted):
+    (trace, gold), noisy = planted((1, 0)), replace(planted((1, 0))[0], left_out=planted((1, 0))[0].left_out * 1e-4)
+    falls = abs(falls_by_words(trace)) >= NOISE
+    trust = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
+    assert trust.words == 3 * falls[falls.sum(1) > 1].sum() > 0
+    assert f", tau over {trust.words} words of at least 0.05 nats." in trust.line("raw", "cross", "predicts", (1, 0))
+    silent = measure_trust([trace], [noisy] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
+    assert silent.words == 0 and {one.tau for one in (*silent.maps, silent.random)} == {None}
+    assert "tau" not in silent.line("raw", "cross", "predicts", (1, 0))
+
+
+def test_a_record_of_before_keeps_its_errors_and_loses_its_taus(trust, tmp_path):
+    old = json.loads(json.dumps(trust.to_plain()))
+    del old["words"]
+    for one in (old["random"], *old["best"], *old["maps"]):
+        del one["supervised"]
+    read = Trust.from_plain(old)
+    assert [one.aer for one in read.maps] == [one.aer for one in trust.maps]
+    assert {one.tau for one in (*read.maps, *read.best, read.random)} == {None}
+    for one in (old["random"], *old["best"], *old["maps"]):
+        one["aer"] = None
+    assert Trust.from_plain(old).line("raw", "cross", "predicts", (1, 0)) == UNMEASURED, "which says how to measure it"
+
+
+def test_a_head_trained_with_gold_links_is_labelled_wherever_its_error_is_told(planted, tmp_path):
+    trace, gold = planted((1, 0))
+    measured = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x",
+                             supervised={(1, 0)})
+    measured.save(tmp_path / "trust.json")
+    trust = Trust.load(tmp_path / "trust.json")
+    assert {one.map for one in trust.maps if one.supervised} == {(1, 0)}
+    assert trust.line("raw", "cross", "predicts", (1, 0)).startswith("supervised, AER 0.0 %")
+    assert "Best of view raw: layer 1, head 0, rows predicts: supervised, AER" in trust.line(
+        "raw", "cross", "predicts", (0, 1))
+    assert "supervised, AER 0.0 %" in best_known(layers=2, heads=2, fitted=None, trust=trust).said
+    assert "supervised" in TERMS
 
 
 def test_tau_of_a_long_sentence_needs_the_memory_of_one_word_s_pairs():

@@ -46,6 +46,8 @@ TIGHT = {"atol": 1e-5, "rtol": 1e-4}
         ({"is_encoder_decoder": False}, "is_encoder_decoder: expected True, got False"),
         ({"language_pairs": [5]}, 'expected pairs of codes such as ["en", "fr"], got 5'),
         ({"language_pairs": ["en"]}, 'expected pairs of codes such as ["en", "fr"], got en'),
+        ({"supervised_heads": [3]}, "supervised_heads: expected [layer, head] below [4, 4], got 3"),
+        ({"supervised_heads": [[9, 0]]}, "supervised_heads: expected [layer, head] below [4, 4], got [9, 0]"),
         ({"language_pairs": [["en"]]}, 'expected pairs of codes such as ["en", "fr"], got [\'en\']'),
         ({"d_model": "128"}, "Field 'd_model' expected int, got str"),
     ],

@@ -94,7 +94,9 @@ def test_links_count_the_words_of_the_text_that_was_given(tmp_path, capsys):
 def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, files, story, monkeypatch, capsys):
     monkeypatch.setattr(align, "generate", lambda seed: story if seed == 5 else None)
     capsys.readouterr()
-    (folder / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 5, guided_alignment: 0.1}\n")
+    (folder / "run.yaml").write_text("data: {path: storybook}\ntraining: {seed: 5}\n")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"supervised_heads": [[1, 0]]}))
     code, out, err = run(capsys, folder, "--fit")
     assert (code, err) == (0, "") and out[-1].endswith("alignment.json")
     choice = AlignmentChoice.load(folder / "alignment.json")

@@ -5,6 +5,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
 from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
@@ -28,14 +29,16 @@ def links_of(pair: Pair) -> list[tuple[int, int]]:
 
 @pytest.fixture
 def make_guided(pairs, tokenizer, tmp_path):
-    def make(*, dropout: float = 0.0, **fields) -> GuidedTrainer:
+    def make(*, dropout: float = 0.0, start=lambda model: None, **fields) -> GuidedTrainer:
         defaults = {
             "output_dir": str(tmp_path / "run"), "max_tokens": 200, "max_steps": 6, "warmup_steps": 2, "use_cpu": True,
             "eval_strategy": "no", "save_strategy": "no", "load_best_model_at_end": False, "logging_steps": 1,
             "bf16": False, "disable_tqdm": True, "guided_alignment": 0.5, "guided_head": 1,
         }
+        model = tiny_model(tokenizer, dropout=dropout)
+        start(model)
         return GuidedTrainer(
-            tiny_model(tokenizer, dropout=dropout),
+            model,
             Seq2SeeTrainingArguments(**{**defaults, **fields}),
             train_dataset=GuidedPairs(pairs, tokenizer, max_length=64, links=[links_of(pair) for pair in pairs]),
             eval_dataset=EncodedPairs(pairs[:10], tokenizer, max_length=64),
@@ -100,6 +103,18 @@ def test_every_linked_target_piece_weighs_one_and_no_other_does(make_guided, pai
     )
     linked = inputs["labels"] > 35  # neither padding, nor the tag, nor the end
     torch.testing.assert_close(weight_BT, linked.float())
+
+
+@pytest.mark.parametrize(("layer", "known", "marked"), [(-1, None, [[-1, 1]]), (0, [[0, 0]], [[0, 0], [0, 1]])])
+def test_the_model_says_which_heads_were_taught_wherever_it_goes(make_guided, tmp_path, layer, known, marked):
+    def start(model):
+        model.config.supervised_heads = known
+
+    config = make_guided(guided_layer=layer, start=start).model.config
+    last = config.decoder_layers - 1
+    expected = [[last if at == -1 else at, head] for at, head in marked]
+    config.save_pretrained(tmp_path)
+    assert Seq2SeeConfig.from_pretrained(tmp_path).supervised_heads == config.supervised_heads == expected
 
 
 def test_evaluation_is_without_it(make_guided, make_trainer):
