@@ -1,12 +1,13 @@
 """What heads do, by intervention: the loss of right pronouns when some are switched off, and how special those are.
 
 A role is a claim and an intervention its evidence (Michel et al. 2019, Voita et al. 2019).  A small set of heads is
-found greedily on one half of the data and tried on the other, beside random sets of the same make.
+found greedily on one half of the data and tried on the other, beside other sets of the same make.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 from math import comb, prod
 from random import Random
 from typing import Literal
@@ -16,12 +17,12 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.lens.ablation import Head, ablate
+from seq2see.lens.aer import resampled
 from seq2see.lens.choices import Choice, margins
 
 # N choices
 
-DRAWS = 200
-
+DRAWS = 200  # sets of a control, where there are more
 
 Alike = Literal["layers", "kinds", "any"]
 
@@ -68,42 +69,62 @@ def greedy(
     return sets[1:]
 
 
+def apart_interval(margins_N: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of `told_apart`, over groups of sentences."""
+    leaning = np.where(is_first_N, margins_N, -margins_N)
+    first, second = leaning[is_first_N][:, None], leaning[~is_first_N]
+    more = (first > second) + (first == second) / 2
+    drawn = resampled(len(leaning), groups)
+    ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
+    pairs = ours.sum(1) * others.sum(1)
+    low, high = np.quantile((((ours @ more) * others).sum(1) / np.maximum(pairs, 1))[pairs > 0], [0.025, 0.975])
+    return float(low), float(high)
+
+
 @dataclass(frozen=True)
 class Control:
-    """An effect beside those of `draws` random sets, of which `possible` different ones exist.
+    """An effect beside those of `draws` other sets of heads, all there are or, of more `possible` ones, random ones.
 
-    `p` is (1 + draws with at least that effect) / (1 + draws); it cannot fall below about 1 / `possible`.
+    `p` is the rank of the effect, (1 + sets with at least that effect) / (1 + draws): exact where all were tried.
+    Where there is no other set, `mean` and `most` are None.
     """
 
     alike: Alike
     effect: float
-    mean: float
-    most: float
+    mean: float | None
+    most: float | None
     draws: int
     possible: int
     p: float
+
+    @property
+    def exact(self) -> bool:
+        return self.draws == self.possible
 
 
 def control(
     chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[tuple[Head, ...]], float], *,
     alike: Alike, seed: int = 0, draws: int = DRAWS,
 ) -> Control:
-    """The effect of `chosen` beside that of random sets of as many heads.
+    """The effect of `chosen` beside that of sets of as many other heads, none of them chosen.
 
     They are of the same kinds and layers ("layers"), of the same kinds and any layer ("kinds"), or any heads at all.
-    The chosen set itself may be drawn.
+    Up to `draws` sets are all tried; of more, so many are drawn.
     """
     wanted = Counter(_cell(head, alike) for head in chosen)
-    pools = {cell: [head for head in heads if _cell(head, alike) == cell] for cell in wanted}
-    rng = Random(seed)
-    found = np.array([
-        effect(tuple(sorted(head for cell, count in wanted.items() for head in rng.sample(pools[cell], count))))
-        for _ in range(draws)
-    ])
-    own = effect(tuple(sorted(chosen)))
+    others = [head for head in heads if head not in chosen]
+    pools = {cell: [head for head in others if _cell(head, alike) == cell] for cell in wanted}
     possible = prod(comb(len(pools[cell]), count) for cell, count in wanted.items())
-    as_large = int((found >= own - 1e-12).sum())
-    return Control(alike, own, float(found.mean()), float(found.max()), draws, possible, (1 + as_large) / (1 + draws))
+    if possible <= draws:
+        sets = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
+    else:
+        rng = Random(seed)
+        sets = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
+    found = np.array([effect(tuple(sorted(head for part in parts for head in part))) for parts in sets])
+    own = effect(tuple(sorted(chosen)))
+    mean, most = (float(found.mean()), float(found.max())) if len(found) else (None, None)
+    p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
+    return Control(alike, own, mean, most, len(found), possible, p)
 
 
 def _cell(head: Head, alike: Alike) -> tuple[str, int]:

@@ -117,7 +117,8 @@ def _words(trace: Trace, pieces: Sequence[Piece], side: str) -> list[dict[str, A
 
 
 def _roles_data(roles: Roles) -> dict[str, Any]:
-    return {kind: {f"{layer}.{head}": [{"role": "supervised: " * role.supervised + role.role, "said": str(role)} for role in each]
+    return {kind: {f"{layer}.{head}": [{"role": "supervised: " * one.supervised + one.role, "said": str(one)}
+                                       for one in each]
                    for (of, layer, head), each in roles.items() if of == kind} for kind in KINDS}
 
 

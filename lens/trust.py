@@ -60,8 +60,8 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class MapTrust:
-    """What was found of one map: `aer` is None where no links are known, `tau` of left_out, which tau compares with, and
-    where no words could be compared.  `supervised`: the map is of a head that was trained with gold links."""
+    """What was found of one map: `aer` is None where no links are known, `tau` of left_out, which tau compares with,
+    and where no words could be compared.  `supervised`: the map is of a head that was trained with gold links."""
 
     view: str
     rows: Rows
@@ -91,8 +91,8 @@ class Trust:
     """The figures of every map of cross-attention, on so many `sentences` of `measured_on`.
 
     `words` counts the source words that taus compare, a word once for each target word: those whose erasure drop is at
-    least NOISE, where there are two or more.  `best` holds of each view the map that was best on the `chosen_on` other sentences.  `weights` is the fingerprint of
-    the weights that were measured: of others this says nothing.
+    least NOISE, where there are two or more.  `best` holds of each view the map that was best on the `chosen_on` other
+    sentences.  `weights` is the fingerprint of the weights that were measured: of others this says nothing.
     """
 
     measured_on: str
@@ -141,7 +141,7 @@ class Trust:
     def from_plain(cls, plain: dict[str, Any]) -> "Trust":
         """What `to_plain` gave; ValueError, TypeError or KeyError for anything else.
 
-        A record of before has no `words`: its taus were taken over all words, which is another measure, and are dropped.
+        A record of before has no `words`: its taus are of all words, which is another measure, and are dropped.
         """
         plain = {"words": 0, **plain}
         lists = {name: tuple(_map_trust(one, words=plain["words"]) for one in plain[name]) for name in ("best", "maps")}
@@ -179,8 +179,8 @@ def measure_trust(
 
     Everything is reported on `test`; on `dev` only each view's best map is chosen, by AER, without links by tau.
     `groups` names for each test sentence the one that it is a variant of: intervals are over these.
-    `supervised` are the heads (layer, head) that were trained with gold links.  The traces are gone through once each, so they may be made one by one.  ValueError without sentences; UserError for
-    links to words not there.
+    `supervised` are the heads (layer, head) that were trained with gold links.  The traces are gone through once each,
+    so they may be made one by one.  ValueError without sentences; UserError for links to words not there.
     """
     chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
     figures = {(one.view, one.rows, one.map): one for one in reported.figures(supervised)}

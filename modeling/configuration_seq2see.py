@@ -42,8 +42,8 @@ class Seq2SeeConfig(PreTrainedConfig):
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
         tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
         language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.
-        supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, from 0:
-            what they show is what they were taught.
+        supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
+            counted from 0: what they show is what they were taught.
 
     Raises:
         huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or at odds with another;

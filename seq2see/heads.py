@@ -1,8 +1,8 @@
 """`seq2see heads RUN`: what every head does for the pronoun, by intervention, beside the roles that its maps claim.
 
 Measured on storybook's held-out combinations: everything is chosen on one half and reported on the other.  Pronouns
-are scored by teacher forcing, at the step where *il* and *elle* part, which makes hundreds of random sets of heads
-affordable; chrF by greedy translation.
+are scored by teacher forcing, at the step where *il* and *elle* part, which makes hundreds of other sets of heads
+affordable; chrF by greedy translation.  Every figure has its 95 % interval, by bootstrap over sentences.
 """
 
 import argparse
@@ -16,23 +16,25 @@ from typing import Any
 
 import numpy as np
 import torch
+from sacrebleu import sentence_chrf
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.gold import choice, halves, minimal_pairs, to_gold
+from seq2see.gold import choice, groups_of, halves, minimal_pairs, to_gold
 from seq2see.heads_table import print_report
 from seq2see.lens import trace_texts
 from seq2see.lens.ablation import Head, ablate, all_heads, mean_outputs
-from seq2see.lens.effects import Ablations, Control, control, greedy, told_apart
+from seq2see.lens.anatomy import supervised_heads
+from seq2see.lens.effects import Ablations, Control, apart_interval, control, greedy, told_apart
 from seq2see.lens.forcing import encode_source, encode_target
-from seq2see.lens.heads import heads_of_roles, measure, roles_of_heads
+from seq2see.lens.heads import heads_of_roles, interval, measure, roles_of_heads
 from seq2see.lens.patching import MinimalPairs
 from seq2see.lens.spread import spread
 from seq2see.lens.trace import KINDS
+from seq2see.lens.trust import Figure
 from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.translator import Translator
-from seq2see.training.metrics import score
 from seq2see.training.storybook import StoryPair
 from seq2see.whole import write_whole
 
@@ -58,21 +60,28 @@ class Half:
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()
         self._turned: dict[tuple[Head, ...], np.ndarray] = {}
+        self.groups = groups_of([story for story, _ in made])  # variants of a sentence
+        self.pair_groups = [self.groups[a] for a, _ in pairs]
 
     def apart(self, heads: Sequence[Head] = ()) -> float:
         """How well il and elle are told apart without these heads."""
         return told_apart(self.ablations.margins(heads), self.is_il)
 
-    def right(self, heads: Sequence[Head] = ()) -> dict[str, float]:
-        right = self.ablations.margins(heads) > 0
-        return {"il": float(right[self.is_il].mean()), "elle": float(right[~self.is_il].mean())}
+    def without(self, heads: Sequence[Head] = ()) -> dict[str, Any]:
+        """What is lost without these heads: the mean drop of the margin, log p(right) - log p(wrong); how well il and
+        elle are told apart; how often each is right."""
+        margins = self.ablations.margins(heads)
+        apart = Figure(told_apart(margins, self.is_il), *apart_interval(margins, self.is_il, self.groups))
+        sides = {"il": self.is_il, "elle": ~self.is_il}
+        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": apart,
+                "right": {name: estimate(margins > 0, self.groups, side) for name, side in sides.items()}}
 
-    def turned(self, heads: Sequence[Head]) -> dict[str, float | None]:
+    def turned(self, heads: Sequence[Head]) -> dict[str, Figure | None]:
         """Of the pronouns that were right, by which they were, the share that turns with the other sentence's heads
         put in; None where none was right."""
         turned = self._turning(heads)
         sides = {"il": self.pair_is_il, "elle": ~self.pair_is_il}
-        return {name: _share(turned[side & (self.own > 0)]) for name, side in sides.items()}
+        return {name: estimate(turned, self.pair_groups, side & (self.own > 0)) for name, side in sides.items()}
 
     def turned_share(self, heads: Sequence[Head]) -> float:
         """Of both pronouns together; 0 where none was right."""
@@ -87,6 +96,15 @@ class Half:
 
 def _share(flags: np.ndarray) -> float | None:
     return float(flags.mean()) if len(flags) else None
+
+
+def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None = None) -> Figure | None:
+    """The mean of some values and its bootstrap interval over groups of sentences; None of no values."""
+    which = np.ones(len(values), dtype=bool) if which is None else which
+    if not which.any():
+        return None
+    chosen = values[which].astype(float)
+    return Figure(float(chosen.mean()), *interval(chosen, np.array(groups)[which].tolist()))
 
 
 def heads(args: argparse.Namespace) -> None:
@@ -141,28 +159,24 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     means = _means(translator, dev_stories)
     dev, test = Half(translator, dev_stories, means), Half(translator, test_stories, means)
     every, roles = all_heads(model), roles_of_heads(dev_roles, test_roles)
-    chrf = _chrf(translator, test_stories[:TRANSLATED], every, means)
+    chrf, supervised = _chrf(translator, test_stories[:TRANSLATED], every, means), supervised_heads(model)
     rows = [
-        {"head": head, "apart": test.apart([head]), "right": test.right([head]), "turned": test.turned([head]),
-         "chrf": chrf[head], "roles": [one for one in roles[head] if one.holds]}
+        {"head": head, **test.without([head]), "turned": test.turned([head]), "chrf": chrf[head],
+         "roles": [one for one in roles[head] if one.holds],
+         "supervised": head.kind == "cross" and head[1:] in supervised}
         for head in _progress(every, "one head at a time")
     ]
     return {
         "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
         "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)}, "pairs": len(test.own),
         "translated": min(TRANSLATED, len(test_stories)),
-        "whole": {"apart": test.apart(), "right": test.right(), "chrf": chrf[None]},
-        "heads": sorted(rows, key=_rank),
+        "whole": {**test.without(), "chrf": chrf[None]},
+        "heads": sorted(rows, key=lambda row: row["drop"].value, reverse=True),
         "needed": _needed(every, dev, test), "largest": LARGEST,
         "enough": _enough(every, dev, test),
         "roles": heads_of_roles(dev_roles, test_roles),
         "spread": spreads,
     }
-
-
-def _rank(row: dict[str, Any]) -> tuple[float, ...]:
-    """What is lost without the head comes first, to the three digits that are shown; then what it turns."""
-    return round(row["apart"], 3), -max(share or 0.0 for share in row["turned"].values()), sum(row["right"].values())
 
 
 def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]) -> tuple:
@@ -182,14 +196,15 @@ def _means(translator: Translator, stories: Sequence[StoryPair]) -> dict[Head, t
 
 def _chrf(
     translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: dict[Head, torch.Tensor]
-) -> dict[Head | None, float]:
-    """chrF of greedy translations with each head replaced by its mean, and (None) with none."""
-    sources, references = [story.source for story in stories], [story.target for story in stories]
-    found: dict[Head | None, float] = {}
+) -> dict[Head | None, Figure | None]:
+    """Mean chrF of greedily translated sentences with each head replaced by its mean, and (None) with none."""
+    sources, groups = [story.source for story in stories], groups_of(stories)
+    found: dict[Head | None, Figure | None] = {}
     for head in _progress([None, *every], "translating without each head"):
         with ablate(translator.model, [head] if head else [], replace="mean", means=means):
             results = translator(sources, source="en", target="fr", num_beams=1)
-        found[head] = score([result.text for result in results], references).chrf
+        each = [sentence_chrf(one.text, [story.target]).score for one, story in zip(results, stories, strict=True)]
+        found[head] = estimate(np.array(each), groups)
     return found
 
 
@@ -199,9 +214,9 @@ def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
     sets = greedy(every, LARGEST, lambda chosen: (-dev.apart(chosen), -float(dev.ablations.margins(chosen).mean())))
     chosen = next((one for one in sets if dev.apart(one) <= NEEDED), sets[-1])
     return {
-        "set": chosen, "apart": test.apart(chosen), "right": test.right(chosen), "turned": test.turned_share(chosen),
+        "set": chosen, **test.without(chosen), "turned": test.turned_share(chosen),
         "holds": test.apart() > NEEDED >= test.apart(chosen), "limit": NEEDED,
-        "controls": _controls(chosen, every, lambda drawn: 1 - test.apart(drawn), "random sets switched off"),
+        "controls": _controls(chosen, every, lambda drawn: 1 - test.apart(drawn), "other sets switched off"),
     }
 
 
@@ -212,7 +227,7 @@ def _enough(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
     return {
         "set": chosen, "turned": test.turned(chosen), "share": test.turned_share(chosen), "apart": test.apart(chosen),
         "holds": test.turned_share(chosen) >= ENOUGH,
-        "controls": _controls(chosen, every, test.turned_share, "random sets put in"),
+        "controls": _controls(chosen, every, test.turned_share, "other sets put in"),
     }
 
 

@@ -1,10 +1,11 @@
 """How `seq2see heads` prints what it measured."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from seq2see.lens.ablation import Head
 from seq2see.lens.effects import Control
 from seq2see.lens.heads import LEAST, RoleScore
 from seq2see.lens.spread import Spread
@@ -16,30 +17,44 @@ def print_report(name: str, report: dict[str, Any]) -> None:
     print(f"{name}: storybook's held-out combinations, {report['sentences']['dev']} sentences to choose on, "
           f"{report['sentences']['test']} others to report on\n"
           f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that two words decide).\n")
-    print("Without each head (its mean in its place), and with each head put in from a sentence of the other pronoun,")
-    print("at every position up to the step that says il or elle:")
-    print("  apart   how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
-    print("  il elle how often the right one has the higher probability (teacher forcing; plurals counted with them)")
-    print(f"  chrF    of greedy translations of {report['translated']} sentences")
-    print(f"  il>elle elle>il  right pronouns that turn when it is put in, over {report['pairs']} minimal pairs")
-    print(f"  roles   that hold: share of attention (baseline), at least {LEAST} above it\n")
-    print(f"  {'head':12} {'apart':>6} {'il':>5} {'elle':>5} {'chrF':>6}  {'il>elle':>7} {'elle>il':>7}  roles")
-    print(f"  {'(whole)':12} {whole['apart']:6.3f} {_cells(whole['right'])} {whole['chrf']:6.2f}")
+    print("In brackets 95 % intervals, by bootstrap over sentences.\n")
+    print("Without each head (its mean in its place), the largest drop first:")
+    print("  drop     of the margin, in nats: log-probability of the right pronoun less that of the wrong one")
+    print("  apart    how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
+    print("  il elle  how often the right one has the higher probability (teacher forcing; plurals counted with them)")
+    print(f"  chrF     mean over {report['translated']} greedily translated sentences\n")
+    print(f"  {'head':12}  {'drop':20}  {'apart':20}  {'il right':17}  {'elle right':17}  chrF")
+    for row in ({"head": "(whole)", **whole}, *report["heads"]):
+        right = "  ".join(f"{_percent(row['right'][name]):17}" for name in ("il", "elle"))
+        drop = _figure(row["drop"]) if row["head"] != "(whole)" else "-"
+        print(f"  {row['head']!s:12}  {drop:20}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
+    print("\nWith each head put in from a sentence of the other pronoun, at every position up to the step that says il")
+    print("or elle; and the roles that each head holds:")
+    print(f"  il>elle elle>il  right pronouns that turn, over {report['pairs']} minimal pairs")
+    print(f"  roles            share of attention (baseline), at least {LEAST} above it")
+    if any(row["supervised"] for row in report["heads"]):
+        print("  supervised       this head was trained with gold links")
+    print()
+    print(f"  {'head':12}  {'il>elle':17}  {'elle>il':17}  roles")
     for row in report["heads"]:
-        roles = ", ".join(f"{one.role} {one.score:.2f} ({one.baseline:.2f})" for one in row["roles"][:3])
-        print(f"  {str(row['head']):12} {row['apart']:6.3f} {_cells(row['right'])} {row['chrf']:6.2f}  "
-              f"{_percent(row['turned']['il']):>7} {_percent(row['turned']['elle']):>7}  {roles or '-'}")
+        turned = "  ".join(f"{_percent(row['turned'][name]):17}" for name in ("il", "elle"))
+        roles = [f"{one.role} {_figure((one.score, one.low, one.high), '.2f')} ({one.baseline:.2f})"
+                 for one in row["roles"][:3]]
+        print(f"  {row['head']!s:12}  {turned}  {', '.join(['supervised'] * row['supervised'] + roles) or '-'}")
     _print_verdict(report)
-    _print_roles(report["roles"])
+    _print_roles(report["roles"], {row["head"] for row in report["heads"] if row["supervised"]})
     _print_spread(report["spread"])
 
 
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
+def _figure(figure: tuple[float, float, float] | None, form: str = ".3f") -> str:
+    if figure is None:
+        return "-"
+    value, low, high = (f"{part:{form}}".replace("-0.000", "0.000") for part in figure)
+    return f"{value} [{low}, {high}]"
 
 
-def _cells(right: dict[str, float]) -> str:
-    return f"{right['il']:5.0%} {right['elle']:5.0%}"
+def _percent(figure: tuple[float, float, float] | None) -> str:
+    return _figure(figure, ".0%")
 
 
 def _print_verdict(report: dict[str, Any]) -> None:
@@ -47,13 +62,14 @@ def _print_verdict(report: dict[str, Any]) -> None:
     print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown one by one on the first half)")
     names = ", ".join(map(str, needed["set"]))
     if needed["holds"]:
-        print(f"  Needed: {names}. Without, il and elle are told apart {whole['apart']:.3f} -> "
-              f"{needed['apart']:.3f}; il right {needed['right']['il']:.0%}, elle {needed['right']['elle']:.0%}.")
-    elif whole["apart"] <= needed["limit"]:
-        print(f"  None is needed: the whole model hardly tells il from elle, {whole['apart']:.3f} (0.5: chance).")
+        print(f"  Needed: {names}. Without, il and elle are told apart {_figure(whole['apart'])} -> "
+              f"{_figure(needed['apart'])};\n  il right {_percent(needed['right']['il'])}, elle"
+              f" {_percent(needed['right']['elle'])}.")
+    elif whole["apart"].value <= needed["limit"]:
+        print(f"  None is needed: the whole model hardly tells il from elle, {_figure(whole['apart'])} (0.5: chance).")
     else:
         print(f"  No set of at most {largest} heads is needed: without {names} il and elle are still told apart"
-              f" {needed['apart']:.3f}.")
+              f" {_figure(needed['apart'])}.")
     _print_controls(needed["controls"], "1 - apart")
     names = ", ".join(map(str, enough["set"]))
     if enough["holds"]:
@@ -77,14 +93,16 @@ ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "a
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
-    print(f"    {what} {controls[0].effect:.3f}, and of {controls[0].draws} random sets of as many heads:")
+    print(f"    {what} {controls[0].effect:.3f}, and of sets of as many other heads:")
     for one in controls:
-        floor = f"  only {one.possible} such sets: p cannot be much below {1 / one.possible:.2f}"
-        print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}"
-              f"{floor if one.possible < 100 else ''}")
+        if one.mean is None or one.most is None:
+            print(f"      {ALIKE[one.alike]:22} there is no other")
+            continue
+        tried = f"exact: all {one.possible} tried" if one.exact else f"{one.draws} drawn of {one.possible:,}"
+        print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}  ({tried})")
 
 
-def _print_roles(roles: Sequence[RoleScore]) -> None:
+def _print_roles(roles: Sequence[RoleScore], supervised: Collection[Head]) -> None:
     print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
     print("  uniform looks everywhere alike, positional always at the best fixed place, rival is the same head's")
     print("  attention to nouns that the pronoun does not stand for.  Attention is a claim; what a head does is above.")
@@ -93,7 +111,8 @@ def _print_roles(roles: Sequence[RoleScore]) -> None:
         others = " ".join(f"{value:{width}.2f}" if value is not None else " " * (width - 1) + "-"
                           for value, width in ((one.positional, 10), (one.rival, 5)))
         print(f"  {one.role:18} {str(one.head):12} {one.score:5.2f}  [{one.low:.2f}, {one.high:.2f}]   "
-              f"{one.uniform:7.2f} {others}  {'holds' if one.holds else 'does not hold'} (n={one.sentences})")
+              f"{one.uniform:7.2f} {others}  {'holds' if one.holds else 'does not hold'} (n={one.sentences})"
+              f"{', supervised' if one.head in supervised else ''}")
 
 
 def _print_spread(spreads: Sequence[Spread]) -> None:

@@ -28,8 +28,8 @@ class Strict(BaseModel):
 
 
 class Part(Strict):
-    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of which the
-    first `given` were forced."""
+    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of which
+    the first `given` were forced."""
 
     text: str
     ids: tuple[int, ...] = Field(min_length=1)

@@ -10,7 +10,7 @@ import pytest
 from seq2see.lens import trace_texts
 from seq2see.lens.ablation import Head
 from seq2see.lens.by_words import Unit, units
-from seq2see.lens.effects import control, greedy, told_apart
+from seq2see.lens.effects import apart_interval, control, greedy, told_apart
 from seq2see.lens.heads import heads_of_roles, interval, measure, role_score, roles_of_heads
 from seq2see.lens.roles import GoldPair, GoldPronoun, rival_mask, role_masks
 from seq2see.lens.spread import sentence_numbers, spread
@@ -240,25 +240,62 @@ def test_greedy_grows_the_best_set():
     assert sets == [(HEADS[3],), (HEADS[3], HEADS[7]), (HEADS[3], HEADS[7], HEADS[1])]
 
 
-@pytest.mark.parametrize(("alike", "possible"), [("layers", 4), ("kinds", 12), ("any", 13)])
-def test_a_control_draws_sets_of_the_same_make(alike, possible):
-    special, expected = HEADS[5], 1 / possible
-    drawn = []
+@pytest.mark.parametrize(("alike", "possible"), [("layers", 3), ("kinds", 11), ("any", 12)])
+def test_a_control_tries_every_other_head_of_the_same_make_once(alike, possible):
+    special, tried = HEADS[5], []
 
     def effect(chosen):
-        drawn.append(chosen)
+        tried.extend(chosen)
         return float(special in chosen)
 
-    found = control([special], HEADS, effect, alike=alike, draws=600)
-    assert (found.effect, found.most, found.possible, found.draws) == (1, 1, possible, 600)
-    assert found.p == pytest.approx(expected, abs=0.06) and found.mean == pytest.approx(expected, abs=0.06)
-    assert {head for chosen in drawn for head in chosen} == {
-        head for head in HEADS if alike == "any" or (head.kind == "cross" and (alike == "kinds" or head.layer == 1))}
+    found = control([special], HEADS, effect, alike=alike)
+    assert (found.effect, found.mean, found.most) == (1, 0, 0), "the chosen head is none of the others"
+    assert (found.draws, found.possible, found.exact, found.p) == (possible, possible, True, 1 / (1 + possible))
+    assert sorted(tried) == sorted(head for head in HEADS if head == special or alike == "any" or (
+        head.kind == "cross" and (alike == "kinds" or head.layer == 1)))
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 3])
+def test_an_exact_p_is_the_rank_of_the_effect_among_all_sets(ahead):
+    better = set(HEADS[4:8]) - {HEADS[5]}
+    worth = dict.fromkeys(sorted(better)[:ahead], 2.0) | {HEADS[5]: 1.0}
+    found = control([HEADS[5]], HEADS, lambda chosen: worth.get(chosen[0], 0.0), alike="layers")
+    assert found.p == (1 + ahead) / 4
+
+
+def test_where_there_are_many_sets_some_are_drawn_and_none_has_a_chosen_head():
+    chosen, tried = HEADS[1:4], []
+
+    def effect(heads):
+        tried.append(heads)
+        return 1.0 if set(heads) == set(chosen) else 0.0
+
+    found = control(chosen, HEADS, effect, alike="kinds", draws=50)
+    assert (found.draws, found.possible, found.exact) == (50, 84, False) and found.p == 1 / 51
+    assert not any(set(heads) & set(chosen) for heads in tried if set(heads) != set(chosen))
+    assert all(len(set(heads)) == 3 for heads in tried) and len(set(tried)) > 20
+
+
+def test_where_there_is_no_other_set_nothing_is_compared():
+    found = control([HEADS[12]], HEADS, lambda chosen: 1.0, alike="layers")  # the only one of its kind
+    assert (found.mean, found.most, found.draws, found.p) == (None, None, 0, 1)
+
+
+def test_an_interval_of_telling_apart_is_over_sentences():
+    dice = np.random.default_rng(0)
+    is_il = np.arange(200) % 2 == 0
+    margins = dice.normal(0.5, 1, 200)
+    value, (low, high) = told_apart(margins, is_il), apart_interval(margins, is_il, [f"{i}" for i in range(200)])
+    assert low < value < high
+    spread = np.std([told_apart(np.random.default_rng(seed).normal(0.5, 1, 200), is_il) for seed in range(200)])
+    assert high - low == pytest.approx(2 * 1.96 * spread, rel=0.25), "as far as other sentences would have it"
+    twice = apart_interval(np.repeat(margins, 2), np.repeat(is_il, 2), [f"{i // 2}" for i in range(400)])
+    assert twice == pytest.approx((low, high)), "variants of a sentence count as one"
 
 
 def test_an_ordinary_set_is_not_special():
     found = control([HEADS[0], HEADS[4]], HEADS, lambda chosen: float(len(chosen)), alike="layers")
-    assert (found.p, found.possible) == (1, 16)
+    assert (found.p, found.possible) == (1, 9)
 
 
 def test_units_of_the_fixture_are_words(seq2see):

@@ -90,6 +90,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
     model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
         vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
         decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, language_pairs=[["en", "fr"]],
+        supervised_heads=[[0, 1]],
     ))
     model.generation_config.max_length = 12
     model.generation_config.forced_bos_token_id = tokenizer.tag_id("fr")
@@ -101,19 +102,31 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
     assert len(report["heads"]) == 6 == len({tuple(row["head"]) for row in report["heads"]})
     for row in report["heads"]:
         name = "{} {}.{}".format(*row["head"])
-        [line] = [line for line in printed.out.splitlines() if line.startswith(f"  {name} ") and "%" in line
-                  and "holds" not in line]
-        assert f"{row['apart']:.3f}" in line and f"{row['turned']['il']:.0%}" in line
-    assert [row["apart"] for row in report["heads"]] == sorted(row["apart"] for row in report["heads"])
+        [without, put_in] = [line for line in printed.out.splitlines() if line.startswith(f"  {name} ") and "%" in line
+                             and "hold" not in line]
+        for column in ("drop", "apart", "chrf"):
+            value, low, high = row[column]
+            assert low <= value <= high
+            assert f"{value:.3f} [{low:.3f}, {high:.3f}]".replace("-0.000", "0.000") in without or column == "chrf"
+        assert "{:.1f} [{:.1f}, {:.1f}]".format(*row["chrf"]) in without
+        for side in ("il", "elle"):
+            assert "{:.0%} [{:.0%}, {:.0%}]".format(*row["right"][side]) in without
+            assert "{:.0%} [{:.0%}, {:.0%}]".format(*row["turned"][side]) in put_in
+        taught = row["head"] == ["cross", 0, 1]
+        assert row["supervised"] is taught and ("supervised" in put_in) is taught
+    drops = [row["drop"][0] for row in report["heads"]]
+    assert drops == sorted(drops, reverse=True)
     for part in ("needed", "enough"):
         assert len(report[part]["set"]) == 1
-        assert [one["draws"] for one in report[part]["controls"]] == [200] * 3
+        assert [one["draws"] for one in report[part]["controls"]] == [1, 1, 5], "all other heads, each once"
     assert not report["needed"]["holds"], "the whole model knows nothing of pronouns"
     assert "None is needed: the whole model hardly tells il from elle" in printed.out
     assert printed.err == f"wrote {out}\n"
     held = {tuple(row["head"]): len(row["roles"]) for row in report["heads"] if row["roles"]}
     badges = read_roles(out, weights=fingerprint(run))
     assert {tuple(head): len(roles) for head, roles in badges.items()} == held
+    assert {role.supervised for head, roles in badges.items() if head == ("cross", 0, 1) for role in roles} <= {True}
+    assert not any(role.supervised for head, roles in badges.items() if head != ("cross", 0, 1) for role in roles)
 
 
 @pytest.mark.parametrize("kind", ["marian", "bart", "t5"])

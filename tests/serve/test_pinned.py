@@ -79,7 +79,8 @@ def test_after_its_files_changed_a_model_translates_as_before_and_looking_says_s
             answer = client.post(f"/v1/{path}", json=body, timeout=60)
             assert (answer.status_code, answer.json()["code"]) == (503, "model_changed"), answer.text
             assert "restart the server" in answer.text and str(run) not in answer.text
-    for ask in (lambda: translator.look(before), lambda: translator.score([TEXT], ["Le chat."]), translator.check_files):
+    asks = lambda: translator.look(before), lambda: translator.score([TEXT], ["Le chat."]), translator.check_files
+    for ask in asks:
         with pytest.raises(ModelChanged, match="changed since it was loaded"):
             ask()
 
@@ -111,7 +112,8 @@ def test_what_was_measured_of_the_new_weights_is_not_told_of_the_old(run, others
     CHANGES["weights"](run, others[1])
     nothing = MapTrust("random", "predicts", (), None, None)
     Trust("x", 300, 300, nothing, (), (), weights=new).save(run / TRUST)
-    role = {"role": "alignment", "score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1, "positional": 0.3, "rival": None}
+    figures = {"score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1, "positional": 0.3, "rival": None}
+    role = {"role": "alignment", **figures}
     (run / ROLES).write_text(json.dumps({"weights": new, "heads": [{"head": ["cross", 1, 1], "roles": [role]}]}))
     dataclasses.replace(naive_choice(3, 2), fingerprint=new).save(run / ALIGNMENT)
     assert (translator.trust, translator.roles, translator.alignment) == (None, {}, None)
