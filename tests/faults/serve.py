@@ -53,13 +53,6 @@ FAULTS = [
         tests="tests/serve/test_pinned.py -k while",
     ),
     Fault(
-        "what was measured of new weights is told of those loaded",
-        "serve/opened.py",
-        "return trust if trust.weights == self._fingerprint else None",
-        "return trust",
-        tests="tests/serve/test_pinned.py -k measured",
-    ),
-    Fault(
         "the limits are copied at every call",
         "serve/opened.py",
         "vars(model.generation_config)",

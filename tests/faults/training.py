@@ -202,6 +202,13 @@ FAULTS = [
         tests="tests/training/test_same_seed.py -k wherever",
     ),
     Fault(
+        "a model does not say which head was taught",
+        "training/guided.py",
+        "made = (args.guided_layer % layers, args.guided_head % heads)",
+        "made = (0, 0)",
+        tests="tests/training/test_guided.py -k taught_wherever",
+    ),
+    Fault(
         "guided alignment forgets the tag before the labels",
         "training/guided.py",
         "(t + 1, s, 1 / len(words)",
