@@ -123,9 +123,10 @@ class Trust:
         best = next((one for one in self.best if one.view == view), found)
         other = "" if (best.rows, best.map) == (rows, found.map) else f" Best of view {view}: {best.name}: {best}."
         poor = " (no word alignment)" if found.aer and found.aer.value > POOR else ""
+        taught = " Supervised: this head was trained with gold links." if found.supervised else ""
         over = f", tau over {self.words:,} words of at least {NOISE} nats" if found.tau else ""
         return (f"{found.describe(after_aer=poor)}; a random map: {self._chance(found)}. By words, on"
-                f" {self.sentences} sentences of {self.measured_on}{over}.{other}")
+                f" {self.sentences} sentences of {self.measured_on}{over}.{taught}{other}")
 
     def _chance(self, found: MapTrust) -> str:
         """The same figures of a random map, in short."""

@@ -23,11 +23,11 @@ def print_report(name: str, report: dict[str, Any]) -> None:
     print("  apart    how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
     print("  il elle  how often the right one has the higher probability (teacher forcing; plurals counted with them)")
     print(f"  chrF     mean over {report['translated']} greedily translated sentences\n")
-    print(f"  {'head':12}  {'drop':20}  {'apart':20}  {'il right':17}  {'elle right':17}  chrF")
+    print(f"  {'head':12}  {'drop':23}  {'apart':20}  {'il right':17}  {'elle right':17}  chrF")
     for row in ({"head": "(whole)", **whole}, *report["heads"]):
         right = "  ".join(f"{_percent(row['right'][name]):17}" for name in ("il", "elle"))
         drop = _figure(row["drop"]) if row["head"] != "(whole)" else "-"
-        print(f"  {row['head']!s:12}  {drop:20}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
+        print(f"  {row['head']!s:12}  {drop:23}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
     print("\nWith each head put in from a sentence of the other pronoun, at every position up to the step that says il")
     print("or elle; and the roles that each head holds:")
     print(f"  il>elle elle>il  right pronouns that turn, over {report['pairs']} minimal pairs")

@@ -77,6 +77,8 @@ def test_a_head_trained_with_gold_links_is_labelled_wherever_its_error_is_told(p
     trust = Trust.load(tmp_path / "trust.json")
     assert {one.map for one in trust.maps if one.supervised} == {(1, 0)}
     assert trust.line("raw", "cross", "predicts", (1, 0)).startswith("supervised, AER 0.0 %")
+    assert "trained with gold links" in trust.line("raw", "cross", "predicts", (1, 0))
+    assert "trained" not in trust.line("raw", "cross", "predicts", (0, 1))
     assert "Best of view raw: layer 1, head 0, rows predicts: supervised, AER" in trust.line(
         "raw", "cross", "predicts", (0, 1))
     assert "supervised, AER 0.0 %" in best_known(layers=2, heads=2, fitted=None, trust=trust).said
