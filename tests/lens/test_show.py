@@ -10,6 +10,7 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal
+from seq2see.lens.head_roles import HeadRole
 from seq2see.lens.show import asset, script, view_data
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.trace import KINDS
@@ -161,3 +162,10 @@ def test_the_drawing_never_writes_html_from_text():
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|outerHTML|\beval\b|fetch\(|XMLHttp", script())
     style = asset("attention_map.css")
     assert not set("`\\") & set(style) and "${" not in style and "{{" not in style, "Gradio would evaluate it"
+
+
+def test_the_badge_of_a_head_trained_with_gold_links_says_so(trace):
+    own, taught = (HeadRole("alignment", 0.8, 0.7, 0.9, 0.3, supervised=supervised) for supervised in (False, True))
+    shown = view_data(trace, roles={("cross", 1, 0): (taught,), ("cross", 0, 0): (own,)})["roles"]["cross"]
+    assert shown["1.0"][0]["role"] == "supervised: alignment" and "trained with gold links" in shown["1.0"][0]["said"]
+    assert shown["0.0"][0]["role"] == "alignment" and "gold" not in shown["0.0"][0]["said"]
