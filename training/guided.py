@@ -137,14 +137,12 @@ class GuidedTrainer(Seq2SeeTrainer):
         made = (args.guided_layer % layers, args.guided_head % heads)
         model.config.supervised_heads = sorted(map(list, {made, *known}))
 
-    def _loss_sum(
-        self, model: nn.Module, inputs: dict[str, Any], *, label_smoothing: float, r_drop: float = 0.0
-    ) -> tuple[Tensor, Tensor, Any]:
+    def _loss_sum(self, model: nn.Module, inputs: dict[str, Any], **how: Any) -> tuple[Tensor, Tensor, Any]:
         inputs = dict(inputs)
         rows_K3, weight_K = inputs.pop(ROWS, None), inputs.pop(WEIGHTS, None)
         attention = self.model.model.decoder.layers[self.args.guided_layer].encoder_attn
         with heard(attention) as seen:
-            total, count, outputs = super()._loss_sum(model, inputs, label_smoothing=label_smoothing, r_drop=r_drop)
+            total, count, outputs = super()._loss_sum(model, inputs, **how)
         if rows_K3 is not None:
             log_weight_RBTS = head_log_weights(
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object
+from accelerate.utils import gather_object, slice_tensors
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
@@ -152,9 +152,16 @@ class Seq2SeeTrainer(LastingTrainer):
         return_outputs: bool = False,
         num_items_in_batch: Tensor | int | None = None,
     ) -> Any:
-        """Label-smoothed cross-entropy, summed over the real positions here and divided by those of the whole batch."""
+        """Label-smoothed cross-entropy, summed over the real positions here and divided by those of the whole batch.
+
+        With `return_outputs` also the model's outputs, logits [B,T,V]; with R-Drop those of the first pass.
+        """
         loss_sum, count, outputs = self._loss_sum(
-            model, inputs, label_smoothing=self.args.label_smoothing_factor, r_drop=self.args.r_drop
+            model,
+            inputs,
+            label_smoothing=self.args.label_smoothing_factor,
+            r_drop=self.args.r_drop,
+            all_logits=return_outputs,
         )
         if num_items_in_batch is None:
             loss = loss_sum / count.clamp(min=1)
@@ -165,21 +172,34 @@ class Seq2SeeTrainer(LastingTrainer):
         return (loss, outputs) if return_outputs else loss
 
     def _loss_sum(
-        self, model: torch.nn.Module, inputs: dict[str, Any], *, label_smoothing: float, r_drop: float = 0.0
+        self,
+        model: torch.nn.Module,
+        inputs: dict[str, Any],
+        *,
+        label_smoothing: float,
+        r_drop: float = 0.0,
+        all_logits: bool = False,
     ) -> tuple[Tensor, Tensor, Any]:
-        """The summed loss, how many labels it is of, and the model's outputs; with R-Drop, of two passes."""
+        """The summed loss, of two passes with R-Drop; the number of labels; and the model's outputs.
+
+        The loss overwrites logits.  They are computed at the labels alone, unless `all_logits` asks for outputs that
+        are to be used: then all are, and the loss overwrites a copy of those at the labels.
+        """
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
-        kept_BT = labels_BT != -100
-        labels_N = labels_BT[kept_BT]
+        kept = labels_BT != -100  # [B,T]; with R-Drop [2B,T]
+        labels_N, count = labels_BT[kept], kept.sum()
         if r_drop:
             inputs = {name: torch.cat([value, value]) for name, value in inputs.items()}
-            outputs = model(**inputs, logits_to_keep=torch.cat([kept_BT, kept_BT]), use_cache=False)  # logits [2N,V]
-            loss = consistent_cross_entropy(outputs.logits, labels_N, smoothing=label_smoothing, alpha=r_drop)
+            kept = torch.cat([kept, kept])
+        outputs = model(**inputs, logits_to_keep=0 if all_logits else kept, use_cache=False)
+        logits = outputs.logits[kept] if all_logits else outputs.logits  # [N,V]; with R-Drop [2N,V]
+        if r_drop:
+            loss = consistent_cross_entropy(logits, labels_N, smoothing=label_smoothing, alpha=r_drop)
+            outputs = slice_tensors(outputs, slice(len(labels_BT))) if all_logits else outputs
         else:
-            outputs = model(**inputs, logits_to_keep=kept_BT, use_cache=False)  # logits [N,V]
-            loss = smoothed_cross_entropy(outputs.logits, labels_N, smoothing=label_smoothing)
-        return loss, kept_BT.sum(), outputs
+            loss = smoothed_cross_entropy(logits, labels_N, smoothing=label_smoothing)
+        return loss, count, outputs
 
     # Evaluation
 

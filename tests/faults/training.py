@@ -60,6 +60,20 @@ FAULTS = [
         tests="tests/training/test_trajectory.py -k eight",
     ),
     Fault(
+        "the loss writes over the outputs that it returns",
+        "training/trainer.py",
+        "all_logits=return_outputs",
+        "all_logits=False",
+        tests="tests/training/test_guided.py -k returned",
+    ),
+    Fault(
+        "with R-Drop the outputs of both passes are returned",
+        "training/trainer.py",
+        "slice_tensors(outputs, slice(len(labels_BT))) if all_logits else outputs",
+        "outputs",
+        tests="tests/training/test_guided.py -k returned",
+    ),
+    Fault(
         "label smoothing is forgotten",
         "training/trainer.py",
         "label_smoothing=self.args.label_smoothing_factor",

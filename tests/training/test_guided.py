@@ -1,5 +1,7 @@
 """Guided alignment: links by pieces, the loss as its definition says, and one trajectory as without it."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
@@ -18,6 +20,7 @@ from seq2see.training.run import run_experiment
 from seq2see.training.storybook import generate
 from tests.training.conftest import tiny_model, toy_pairs
 
+INPUTS = ("input_ids", "attention_mask", "decoder_input_ids")  # of the model; a batch has labels and links, too
 DIAGONAL = [(number, number) for number in range(9)]
 
 
@@ -233,3 +236,36 @@ def test_pairs_without_links_train_as_ever(tokenizer, pairs):
     dataset = GuidedPairs(pairs, tokenizer, max_length=64, links=[[] for _ in pairs])
     assert np.array_equal(dataset[3].labels, EncodedPairs(pairs, tokenizer, max_length=64)[3].labels)
     assert dataset[3].guide.shape == (0, 3)
+
+
+@pytest.mark.parametrize("fields", [{}, {"guided_alignment": 0.0}, {"r_drop": 2.0}, {"gradient_accumulation_steps": 2}],
+                         ids=str)  # fmt: skip
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("fast", [False, True])
+def test_returned_outputs_are_the_models_own_and_cost_the_same(make_guided, fields, training, fast):
+    """Logits [B,T,V] of every position, whichever path takes the loss; dropout is 0, so passes agree."""
+    trainer = make_guided(**fields)
+    batch = trainer.collate([trainer.train_dataset[index] for index in (0, 7, 30)])
+    model = trainer.model.train(training)
+    with fast_kernels(model) if fast else nullcontext(), torch.set_grad_enabled(training):
+        loss, outputs = trainer.compute_loss(model, dict(batch), return_outputs=True)
+        alone = trainer.compute_loss(model, dict(batch))
+        if training:
+            loss.backward()
+        torch.testing.assert_close(outputs.logits, model(**{name: batch[name] for name in INPUTS}).logits)
+    torch.testing.assert_close(loss, alone)
+    assert len(outputs.encoder_last_hidden_state) == 3
+
+
+@pytest.mark.parametrize("fields", [{}, {"r_drop": 2.0}], ids=str)
+def test_predictions_are_the_logits_of_the_model(make_guided, fields):
+    trainer = make_guided(per_device_eval_batch_size=4, **fields)
+    trainer.model.eval()
+    pairs = trainer.train_dataset
+    (logits, _), labels, _ = trainer.predict(pairs)
+    assert logits.shape[:2] == labels.shape and len(labels) == len(pairs)
+    for index in range(len(pairs)):
+        batch = trainer.collate([pairs[index]])
+        with torch.no_grad():
+            expected = trainer.model(**{name: batch[name] for name in INPUTS}).logits
+        np.testing.assert_allclose(logits[index, : expected.shape[1]], expected[0], atol=1e-5)
