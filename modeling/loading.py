@@ -9,10 +9,8 @@ out without memory, and held against the tensors that are there; then it is load
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 
 import torch
@@ -23,9 +21,9 @@ from transformers.initialization import no_init_weights
 from transformers.utils import logging
 
 from seq2see.errors import UserError
+from seq2see.folders import local_folder
 from seq2see.vetting import read_header, vet, weight_files
 
-RUNS = "runs"  # where `seq2see train` puts a run, below the folder it is called in
 LARGEST = 1e12  # more is what a flipped bit makes of a weight, and no training does: its square overflows
 # What a checkpoint needs: text and tensors, nothing that runs when it is opened.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
@@ -34,22 +32,11 @@ _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yam
 def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path:
     """The local folder of a checkpoint: `name` itself, or the download of a Hub id such as `org/model`.
 
-    A name that begins with a folder here, or with `runs/`, is a path, and is never looked for on the Hub.
-
     Raises:
         UserError: there is no such folder, and no such model on the Hub or no way to reach it.
     """
-    folder = Path(name)
-    if folder.is_dir():
+    if folder := local_folder(name):
         return folder
-    if folder.exists():
-        raise UserError(f"{name} is a file; expected the folder of a checkpoint")
-    ours = folder.parts[:1] == (RUNS,)
-    if ours or folder.parent.is_dir() or not re.fullmatch(r"[\w.-]+/[\w.-]+", str(name)):
-        recipe = folder.name if ours and (files("seq2see.configs") / f"{folder.name}.yaml").is_file() else "storybook"
-        raise UserError(
-            f"there is no folder {name}; give the folder of a trained model, or train one: seq2see train {recipe}"
-        )
     try:
         return Path(snapshot_download(str(name), allow_patterns=[*_FILES, "*.py"] if trust_remote_code else _FILES))
     except (HfHubHTTPError, HFValidationError, OSError) as error:

@@ -111,9 +111,15 @@ def collector_at_rest() -> Iterator[None]:
 
 
 def run_verb(args: argparse.Namespace) -> int:
-    """Import the verb's function and call it; a missing optional package becomes advice."""
+    """Import the verb's function and call it; a missing optional package becomes advice.
+
+    A verb may have a check, which needs no heavy import and refuses at once what it can.
+    """
     module, name = args.function.split(":")
     try:
+        if "check" in args:
+            check_module, check_name = args.check.split(":")
+            getattr(import_module(check_module), check_name)(args)
         with collector_at_rest():
             imported = module in sys.modules
             function = getattr(import_module(module), name)

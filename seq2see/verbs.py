@@ -126,6 +126,7 @@ def add_train(verbs: Verbs) -> None:
         "Every setting can be changed on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30",
     )
+    verb.set_defaults(check="seq2see.training.checks:check_command")
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a packaged one (storybook)")
     verb.add_argument(
         "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that replace those of the file"

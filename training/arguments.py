@@ -26,7 +26,7 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
-    `per_device_train_batch_size` is therefore not used.
+    `per_device_train_batch_size` is therefore not used; what else is not is in config.py (`IGNORED`).
     """
 
     max_tokens: int = field(default=4096, metadata={"help": "most pieces in one side of a batch, padding counted"})

@@ -1,27 +1,62 @@
 """What an experiment is: dataclasses, read from a commented YAML file and `key=value` overrides, checked key by key.
 
 `load_config("storybook", ["training.num_train_epochs=3"])` reads a file, or else a packaged name.  An unknown key is an
-error that names the nearest known one.  The `training` section holds the fields of `Seq2SeeTrainingArguments`.
+error that names the nearest known one; so is a key that would have no effect.  The `training` section holds the fields
+of `Seq2SeeTrainingArguments`.  Nothing heavy is imported: a mistake is told at once.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import difflib
 import math
 import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from seq2see.errors import UserError
+from seq2see.folders import RUNS
 
 SHOWN = 12  # known names in a line that says what is known
+VOCABULARY = 8000  # tokens, unless the configuration says otherwise
+SHAPE = (  # of a new model; one that is fine-tuned keeps its own
+    "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
+    "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
+)  # fmt: skip
+IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use for, by what is used instead
+    "batches are made by length, each of at most training.max_tokens pieces a side": (
+        "per_device_train_batch_size", "per_device_eval_batch_size", "auto_find_batch_size", "eval_accumulation_steps",
+        "train_sampling_strategy", "length_column_name", "sortish_sampler", "accelerator_config",
+    ),
+    "every pair is loaded, in training.dataloader_num_workers processes": (
+        "dataloader_drop_last", "dataloader_pin_memory", "dataloader_persistent_workers", "dataloader_prefetch_factor",
+        "dataloader_multiprocessing_context", "dataloader_in_order", "remove_unused_columns", "label_names",
+    ),
+    "an evaluation measures the loss, BLEU and chrF, as the evaluation section says": (
+        "prediction_loss_only", "eval_do_concat_batches", "eval_use_gather_object", "include_for_metrics",
+        "batch_eval_metrics", "predict_with_generate", "generation_max_length", "generation_num_beams",
+        "generation_config",
+    ),
+    "an evaluation has the precision of the training: use training.bf16 or training.fp16": (
+        "bf16_full_eval", "fp16_full_eval",
+    ),
+    "use seq2see train, seq2see evaluate or seq2see translate": ("do_train", "do_eval", "do_predict"),
+    "use training.resume=true": ("resume_from_checkpoint",),
+    "use training.seed, which sets the order of batches too": ("data_seed",),
+    "use torchrun": ("local_rank",),
+    "the model has no buffers that change": ("ddp_broadcast_buffers",),
+    "Liger has no kernels for this model": ("use_liger_kernel", "liger_kernel_config"),
+}  # fmt: skip
 
 
 class Loader(yaml.SafeLoader):
@@ -70,7 +105,7 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    vocab_size: int = 8000
+    vocab_size: int | None = VOCABULARY  # None: beside init_from, where none is given
     bpe_dropout: float = 0.0
 
 
@@ -107,8 +142,17 @@ class RunConfig:
     training: Mapping[str, Any] = field(default_factory=dict)
     evaluation: EvaluationConfig = EvaluationConfig()
 
+    @property
+    def output(self) -> Path:
+        """The run folder."""
+        return Path(self.training.get("output_dir") or Path(RUNS) / self.name)
+
     def to_yaml(self) -> str:
-        return yaml.safe_dump(asdict(self), sort_keys=False, allow_unicode=True)
+        """Every setting that is in force."""
+        tree = asdict(self)
+        if self.model.init_from:
+            tree["model"] = {key: value for key, value in tree["model"].items() if key not in SHAPE}
+        return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
 
 
 def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
@@ -180,14 +224,50 @@ def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
         ("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig), ("evaluation", EvaluationConfig)
     ):
         sections[name] = _build(cls, tree.get(name), name, where)
-    from seq2see.training.arguments import Seq2SeeTrainingArguments  # imports torch: not for --help
-
-    hints = typing.get_type_hints(Seq2SeeTrainingArguments)
-    known = {item.name: hints[item.name] for item in fields(Seq2SeeTrainingArguments) if item.init}
-    sections["training"] = _checked(tree.get("training"), known, "training", where)
+    if sections["model"].init_from:
+        given = [key for key in SHAPE if key in (tree.get("model") or {})]
+        if given:
+            raise _wrong(
+                f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
+                f" out {', '.join(given)}, as the recipe finetune does"
+            )
+        if "vocab_size" not in (tree.get("tokenizer") or {}):
+            sections["tokenizer"] = replace(sections["tokenizer"], vocab_size=None)
+    elif sections["tokenizer"].vocab_size is None:
+        raise _wrong("tokenizer.vocab_size is null, expected int")
+    sections["training"] = _checked(tree.get("training"), training_fields(), "training", where)
     config = RunConfig(**sections)
     _check_ranges(config)
     return config
+
+
+@lru_cache
+def training_fields() -> dict[str, Any]:
+    """The type of each field that the training section may have.
+
+    They are those of `Seq2SeeTrainingArguments`, read off the source: it takes seconds to import torch.
+    """
+
+    class Names(dict[str, Any]):
+        def __missing__(self, name: str) -> Any:
+            """A class of transformers stands for itself: no value in YAML is of it."""
+            return getattr(typing, name, None) or getattr(builtins, name, None) or type(name, (), {})
+
+    package = find_spec("transformers")
+    assert package and package.submodule_search_locations
+    theirs, ours = Path(package.submodule_search_locations[0]), Path(__file__).parent
+    found: dict[str, Any] = {}
+    for path in (theirs / "training_args.py", theirs / "training_args_seq2seq.py", ours / "arguments.py"):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name.endswith("TrainingArguments"):
+                for line in node.body:
+                    if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+                        kind: Any = ast.unparse(line.annotation)
+                        while isinstance(kind, str):  # an annotation may itself be in quotes
+                            kind = eval(kind, {}, Names())
+                        found[line.target.id] = kind
+    ignored = {key for names in IGNORED.values() for key in names}
+    return {name: kind for name, kind in found.items() if name not in ignored and not name.startswith("_")}
 
 
 def _build(cls: type, section: Any, name: str, where: str) -> Any:
@@ -211,6 +291,9 @@ def _checked(section: Any, hints: Mapping[str, Any], name: str, where: str) -> d
 def _check_keys(section: Mapping[str, Any], known: list[str], *, prefix: str, where: str) -> None:
     for key in section:
         if key not in known:
+            for instead, names in IGNORED.items() if prefix == "training." else ():
+                if key in names:
+                    raise _wrong(f"training.{key} in {where} has no effect: {instead}")
             raise _wrong(f"unknown key {prefix}{key} in {where}{_nearest(str(key), known, prefix)}")
 
 

@@ -14,13 +14,12 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.modeling import Seq2SeeForConditionalGeneration
 from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from seq2see.training.checkpoints import find_record
-from seq2see.training.config import RunConfig, load_config
+from seq2see.training.config import VOCABULARY, RunConfig, load_config
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.progress import say
 
@@ -30,15 +29,12 @@ BYTES = 256
 def start_from(config: RunConfig, corpus: Corpus) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
     """The tokenizer and model of `model.init_from`, able to write all of `data.target`."""
     folder = resolve_folder(str(config.model.init_from))
-    model = load_checkpoint(folder)
-    if not isinstance(model, Seq2SeeForConditionalGeneration):
-        raise UserError(f"model.init_from={folder} is a {model.config.model_type} model; give a Seq2See model's folder")
-    model = with_dropout(model, config.model.dropout)
+    model = with_dropout(load_checkpoint(folder), config.model.dropout)
     tokenizer = load_tokenizer(folder)
     languages = [*tokenizer.languages, *(item for item in config.data.targets if item not in tokenizer.languages)]
     if languages != tokenizer.languages:
         texts = [*Texts(corpus.train), *old_texts(folder, tokenizer)]
-        wanted = max(config.tokenizer.vocab_size, len(tokenizer))
+        wanted = config.tokenizer.vocab_size or max(VOCABULARY, len(tokenizer))
         grown = train_tokenizer(texts, vocab_size=wanted, languages=languages)
         grow_embedding(model, tokenizer, grown)
         tokenizer = grown

@@ -21,7 +21,7 @@ from seq2see.training.batching import EncodedPairs, plan_epoch
 from seq2see.training.config import load_config
 from seq2see.training.lora import count_trained
 from seq2see.training.processes import choose_count
-from seq2see.training.run import Prepared, holds_run, output_folder, prepare
+from seq2see.training.run import Prepared, holds_run, prepare
 
 EXAMPLES = 3
 PARTS = {"model.shared.": "embedding", "model.encoder.": "encoder", "model.decoder.": "decoder"}
@@ -31,8 +31,7 @@ def preview(args: argparse.Namespace) -> None:
     """The command: `args.config` and `args.overrides`, as `seq2see train` has them."""
     config = load_config(args.config, args.overrides)
     transformers.logging.set_verbosity_error()
-    output = output_folder(config)
-    prepared = prepare(config, output, dry_run=True)
+    prepared = prepare(config, config.output, dry_run=True)
     print(config.to_yaml())
     train = EncodedPairs(
         prepared.corpus.train, prepared.tokenizer, max_length=prepared.model.config.max_position_embeddings
@@ -41,8 +40,8 @@ def preview(args: argparse.Namespace) -> None:
         *describe_model(prepared.model, prepared.tokenizer),
         *describe_work(prepared, train, processes=choose_count(config)),
         *describe_examples(train, prepared.tokenizer),
-        f"nothing was trained; the run's folder would be {output}",
-        *describe_folder(prepared, output),
+        f"nothing was trained; the run's folder would be {config.output}",
+        *describe_folder(prepared, config.output),
     ]:
         print(f"# {line}".rstrip())
 

@@ -1,145 +1,43 @@
-"""How far training has come: its pace in target tokens per second, the time left, and how both are shown.
-
-Where stderr is a terminal there is a bar, with a line above it for each evaluation; elsewhere a line for each log.
-"""
+"""What is said on stderr before, during and after a training.  Imports nothing heavy."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Generic, TypeVar
 
-from torch import Tensor
-from tqdm.auto import tqdm
-from transformers import TrainerCallback, TrainerState
-from transformers.trainer_callback import ExportableState
-
-FIRST = ("loss", "target_tokens_per_second")
-HIDDEN = (  # of what transformers logs at the end: not counted, not of all processes, or of the last resumption alone
-    "total_flos", "train_loss", "train_samples_per_second", "train_steps_per_second",
-)  # fmt: skip
+Item = TypeVar("Item")
+EVERY = 5  # seconds between two lines
 
 
-class Pace(TrainerCallback, ExportableState):
-    """Counts target tokens and the seconds they took: loading and training them, not evaluating or saving.
+@dataclass(frozen=True)
+class Watched(Generic[Item]):
+    """Items whose number is shown each time they are gone through: by a bar on a terminal, elsewhere line by line.
 
-    A checkpoint has its sums, and a run that is resumed goes on from them.
+    Whichever process does the work says so: what several of them need is made by one (cache.py).
     """
 
-    def __init__(self) -> None:
-        self.tokens: Tensor | int = 0  # since the last log; a tensor on a GPU is read only there
-        self.seconds = 0.0  # since the last log
-        self.total = 0.0  # since training began, before any interruption
-        self.before = 0.0  # seconds of all, evaluating and saving too, up to the checkpoint that was resumed
-        self.kept: Mapping[str, float] | None = None  # what that checkpoint has of these two
-        self.mark = 0.0
-        self.begun, self.first_step = 0.0, 0
+    items: Iterable[Item]
+    what: str
+    total: int | None = None
 
-    def state(self) -> dict[str, Any]:
-        return {"args": {}, "attributes": {"total": self.total, "before": self.elapsed()}}
+    def __iter__(self) -> Iterator[Item]:
+        if sys.stderr.isatty():
+            from tqdm.auto import tqdm
 
-    def elapsed(self) -> float:
-        """Seconds since training began, evaluating and saving too, but not those while it was interrupted."""
-        return self.before + time.perf_counter() - self.begun
-
-    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        self.begun, self.first_step = time.perf_counter(), state.global_step
-        logged = next((row["train_seconds"] for row in reversed(state.log_history) if "train_seconds" in row), 0.0)
-        kept = self.kept or {"total": logged, "before": logged}  # a checkpoint of an earlier version has the log alone
-        self.total, self.before, self.kept = kept["total"], kept["before"], None
-        self.mark = self.begun
-
-    def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        now = time.perf_counter()
-        self.seconds += now - self.mark
-        self.total += now - self.mark
-        self.mark = now
-
-    def on_evaluate(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        self.mark = time.perf_counter()
-
-    on_save = on_evaluate
-
-    def figures(self, logs: dict[str, float]) -> dict[str, float]:
-        """What belongs into a log: the rate since the last one, when it was evaluated, or how long it all took."""
-        if "train_runtime" in logs:
-            return {"train_runtime": round(self.elapsed(), 2)}
-        if "eval_loss" in logs:
-            return {"train_seconds": round(self.total, 2)}
-        if "loss" not in logs or not self.seconds:
-            return {}
-        rate = int(self.tokens) / self.seconds
-        self.tokens, self.seconds = 0, 0.0
-        return {"target_tokens_per_second": round(rate, 1)}
-
-    def seconds_left(self, state: TrainerState) -> float | None:
-        """At the mean speed so far, evaluations and all; None while there is none."""
-        done = state.global_step - self.first_step
-        return (time.perf_counter() - self.begun) / done * (state.max_steps - state.global_step) if done else None
-
-
-class LogLines(TrainerCallback):
-    """One line to stderr for each log, where there is no terminal for a bar."""
-
-    def __init__(self, pace: Pace) -> None:
-        self.pace = pace
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        if state.is_world_process_zero and logs:
-            print(line_of(state, logs, self.pace.seconds_left(state)), file=sys.stderr, flush=True)
-
-
-class ProgressBar(TrainerCallback):
-    """A bar of the steps, with the last loss and pace; evaluations stay above it as lines."""
-
-    bar: tqdm | None = None
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if state.is_world_process_zero:
-            self.bar = tqdm(
-                total=state.max_steps, initial=state.global_step, dynamic_ncols=True, smoothing=0,
-                bar_format="{percentage:3.0f}%|{bar}| step {n_fmt}/{total_fmt}  {remaining} left{desc}",
-            )  # fmt: skip
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if self.bar:
-            self.bar.update(state.global_step - self.bar.n)
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        if not self.bar or not logs:
+            yield from tqdm(self.items, self.what, self.total, leave=False, dynamic_ncols=True)
             return
-        if "loss" in logs:
-            shown = {name: logs[name] for name in FIRST if name in logs}
-            self.bar.set_description_str("".join(f"  {item}" for item in spelled(shown)))
-        elif "eval_loss" in logs:
-            self.bar.write(line_of(state, logs, None), file=sys.stderr)
-
-    def close(self) -> None:
-        """Leave the bar as it is and go to the next line."""
-        if self.bar:
-            self.bar.close()
-        self.bar = None
-
-
-def line_of(state: TrainerState, logs: dict[str, float], seconds_left: float | None) -> str:
-    items = [f"step {state.global_step}/{state.max_steps}", *spelled(logs)]
-    if seconds_left is not None and state.global_step < state.max_steps:
-        items.append(f"{duration(seconds_left)} left")
-    return "  ".join(items)
-
-
-def spelled(logs: dict[str, float]) -> Iterator[str]:
-    for name in sorted(logs, key=lambda name: name not in FIRST):
-        value = logs[name]
-        if name == "target_tokens_per_second":
-            yield f"{value:,.0f} target tokens/s"
-        elif name == "train_seconds":
-            yield f"after {duration(value)} of training"
-        else:
-            yield f"{name} {value:.4g}"
+        told = time.monotonic()
+        for number, item in enumerate(self.items):
+            if time.monotonic() - told > EVERY:
+                told = time.monotonic()
+                of_all = f" of {self.total:,}" if self.total else ""
+                print(f"{self.what}: {number:,}{of_all}", file=sys.stderr, flush=True)
+            yield item
 
 
 def duration(seconds: float) -> str:

@@ -25,7 +25,7 @@ from transformers import GenerationConfig, PreTrainedModel, TrainerCallback, Tra
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-from seq2see.modeling.loading import RUNS, load_checkpoint, resolve_folder
+from seq2see.modeling.loading import load_checkpoint, resolve_folder
 from seq2see.tokenizer.layout import tag_slots
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -35,7 +35,8 @@ from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, step_of, written_whole
-from seq2see.training.config import RunConfig, load_config
+from seq2see.training.checks import check_start
+from seq2see.training.config import VOCABULARY, RunConfig, load_config
 from seq2see.training.curve import draw_curve
 from seq2see.training.distillation import with_teachers
 from seq2see.training.evaluation import evaluate_run
@@ -65,7 +66,7 @@ def train(args: argparse.Namespace) -> int:
     try:
         run_experiment(config)
     except (KeyboardInterrupt, SystemExit) as stopped:
-        output = output_folder(config)
+        output = config.output
         done = "to go on" if numbered(output) else "no checkpoint was written yet: to begin again"
         say(f"stopped; {done}, give the same command with training.resume=true (run folder {output})")
         if isinstance(stopped, SystemExit):
@@ -83,7 +84,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
     transformers.utils.logging.disable_progress_bar()  # of weights being written; the Trainer has its own
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
-    output = output_folder(config)
+    output = config.output
     with only_training(output):
         with on_all_cores(config):
             trained = train_model(config, output, callbacks)
@@ -120,6 +121,8 @@ class Prepared:
 def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepared:
     arguments = build_arguments(config, output)
     checkpoint = choose_checkpoint(config, arguments, output, dry_run=dry_run)
+    if config.model.init_from:
+        check_start(config, resolve_folder(config.model.init_from))
     transformers.set_seed(arguments.seed)
     corpus = load_corpus(config.data, seed=arguments.seed)
     if checkpoint and arguments.resume != "force":
@@ -187,10 +190,6 @@ def encoded_training_pairs(config: RunConfig, prepared: Prepared, *, max_length:
     if p:
         return RecutPairs(pairs, tokenizer, max_length=max_length, p=p, seed=prepared.arguments.seed)
     return EncodedPairs(pairs, tokenizer, max_length=max_length)
-
-
-def output_folder(config: RunConfig) -> Path:
-    return Path(config.training.get("output_dir") or Path(RUNS) / config.name)
 
 
 def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments:
@@ -309,7 +308,7 @@ def make_model(
 
 def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
-    size, languages = config.tokenizer.vocab_size, sorted(config.data.targets)
+    size, languages = config.tokenizer.vocab_size or VOCABULARY, sorted(config.data.targets)
     made_by = (train_tokenizer, tag_slots, Seq2SeeTokenizer, Texts)
     code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
     folder = made_once(

@@ -42,8 +42,8 @@ from seq2see.training.lasting import LastingTrainer
 from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
 from seq2see.training.metrics import score
 from seq2see.training.muon import Muon, grouped
+from seq2see.training.pace import HIDDEN, LogLines, Pace, ProgressBar
 from seq2see.training.pairs import drawn_evenly
-from seq2see.training.progress import HIDDEN, LogLines, Pace, ProgressBar
 from seq2see.training.stopping import leave_signals_to_parent
 from seq2see.training.translation import translate_pairs
 

@@ -194,7 +194,7 @@ FAULTS = [
     ),
     Fault(
         "evaluation counts as training in tokens per second",
-        "training/progress.py",
+        "training/pace.py",
         "    def on_evaluate(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:\n"
         "        self.mark = time.perf_counter()",
         "    def on_evaluate(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:\n"
@@ -594,6 +594,34 @@ FAULTS = [
         tests="tests/training/test_trainer.py -k positions",
     ),
     Fault(
+        "a setting without effect is taken",
+        "training/config.py",
+        "                if key in names:",
+        "                if False:",
+        tests="tests/training/test_config.py -k name_the_mend",
+    ),
+    Fault(
+        "a shape beside init_from is taken",
+        "training/config.py",
+        "        if given:",
+        "        if False:",
+        tests="tests/training/test_run.py -k in_force",
+    ),
+    Fault(
+        "run.yaml has a shape that was not in force",
+        "training/config.py",
+        "if key not in SHAPE}",
+        "if True}",
+        tests="tests/training/test_run.py -k in_force",
+    ),
+    Fault(
+        "a folder to start from is looked at after torch is imported",
+        "training/checks.py",
+        "        check_start(config, folder)",
+        "        pass",
+        tests="tests/training/test_config.py -k before_anything_heavy",
+    ),
+    Fault(
         "a setting out of range is taken",
         "training/arguments.py",
         "if not least <= value < most:",
@@ -602,7 +630,7 @@ FAULTS = [
     ),
     Fault(
         "a resumed run forgets the seconds before",
-        "training/progress.py",
+        "training/pace.py",
         'kept["total"], kept["before"], None',
         "0.0, 0.0, None",
         tests="tests/training/test_progress.py tests/training/test_trainer.py",

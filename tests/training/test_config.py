@@ -1,8 +1,11 @@
 """Configurations: every packaged one loads and explains itself, and every mistake is one line that names the mend."""
 
 import re
+import subprocess
+import sys
 from dataclasses import fields
 from importlib import resources
+from typing import get_type_hints
 
 import pytest
 import yaml
@@ -10,12 +13,15 @@ import yaml
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import (
+    IGNORED,
+    SHAPE,
     DataConfig,
     EvaluationConfig,
     ModelConfig,
     TokenizerConfig,
     load_config,
     packaged_names,
+    training_fields,
 )
 from seq2see.training.run import build_arguments
 
@@ -59,8 +65,9 @@ def test_packaged_configs_load_and_explain_every_key(name):
             assert re.search(r"  # \S", line), f"{name}: no comment on {line!r}"
         assert len(line) <= 120
     tree = yaml.safe_load(text)
+    left_out = {*SHAPE, "vocab_size"} if name.startswith("finetune") else set()
     for section in ("data", "tokenizer", "model", "evaluation"):
-        assert list(tree[section]) == list(DEFAULTS[section])
+        assert list(tree[section]) == [key for key in DEFAULTS[section] if key not in left_out]
     assert {"max_tokens", "ema_decay", "patience", "resume"} < set(tree["training"])
 
 
@@ -104,6 +111,11 @@ def test_packaged_configs_state_the_true_defaults(name):
         ("evaluation.shortlist=-1", "evaluation.shortlist is -1, expected 0 or more"),
         ("evaluation.length_penalty=nan", "evaluation.length_penalty is nan"),
         ("training.cpu_processes=-1", "training.cpu_processes is -1, expected 0 or more"),
+        ("training.per_device_train_batch_size=8", "training.per_device_train_batch_size .* no effect: .*max_tokens"),
+        ("training.generation_num_beams=8", "training.generation_num_beams .* no effect: .*evaluation section"),
+        ("training.resume_from_checkpoint=x", "no effect: use training.resume=true"),
+        ("model.init_from=runs/x", "model.d_model .* no effect beside .*; leave out d_model, .* recipe finetune"),
+        ("tokenizer.vocab_size=null", "tokenizer.vocab_size is null, expected int"),
     ],
 )
 def test_mistakes_name_the_mend(override, message):
@@ -111,6 +123,32 @@ def test_mistakes_name_the_mend(override, message):
         load_config("storybook", [override])
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
+
+
+def test_the_training_section_is_the_fields_of_the_arguments_but_for_those_that_have_no_effect():
+    """Read off the source, they are what Python makes of it."""
+    hints = get_type_hints(Seq2SeeTrainingArguments)
+    expected = {item.name: hints[item.name] for item in fields(Seq2SeeTrainingArguments) if item.init}
+    ignored = {key for names in IGNORED.values() for key in names}
+    assert ignored < set(expected)
+
+    def spelled(hint) -> str:
+        return re.sub(r"[\w.<>]*\.", "", str(hint))
+
+    assert {name: spelled(kind) for name, kind in training_fields().items()} == {
+        name: spelled(kind) for name, kind in expected.items() if name not in ignored
+    }
+
+
+@pytest.mark.parametrize("arguments", [["nowhere"], ["storybook", "training.seed=x"], ["storybook", "training.sead=1"],
+                                       ["finetune", "model.init_from=nowhere"], ["finetune", "model.init_from=FOLDER"]])
+def test_what_is_wrong_is_told_before_anything_heavy_is_imported(arguments, tmp_path):
+    code = "import sys\nfrom seq2see.cli import main\nprint(main(sys.argv[1:]), 'torch' in sys.modules)"
+    arguments = [item.replace("FOLDER", str(tmp_path)) for item in arguments]
+    command = [sys.executable, "-c", code, "train", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stdout.split() in (["1", "False"], ["2", "False"])
+    assert done.stderr.startswith("seq2see: error: ") and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("override", [

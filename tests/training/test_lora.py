@@ -18,16 +18,20 @@ from seq2see.training.lora import MATRICES
 from seq2see.training.pairs import load_corpus
 
 RANK = 3
-SETTINGS = [
+NEW = [  # what a model that is fine-tuned has already
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
-    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=1",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
+]  # fmt: skip
+SETTINGS = [
+    "training.max_tokens=300", "training.num_train_epochs=1",
     "training.use_cpu=true", "training.ema_decay=0.5", "training.learning_rate=0.02", "training.warmup_steps=1",
     "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 
 def train(*overrides: str) -> int:
-    return main(["train", "finetune", *SETTINGS, *overrides])
+    new = not any(item.startswith("model.init_from=") for item in overrides)
+    return main(["train", "finetune", *(NEW if new else ()), *SETTINGS, *overrides])
 
 
 @pytest.fixture(scope="module")

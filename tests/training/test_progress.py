@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from seq2see.training import progress
-from seq2see.training.progress import Pace, duration
+from seq2see.training import pace
+from seq2see.training.pace import Pace
+from seq2see.training.progress import duration
 
 TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  [\d,]+ target tokens/s  .*epoch [\d.]+(  \d+:\d\d:\d\d left)?"
 
@@ -16,7 +17,7 @@ TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  [\d,]+ target tokens/s  .*epoch [\d
 @pytest.fixture
 def clock(monkeypatch) -> SimpleNamespace:
     now = SimpleNamespace(seconds=0.0)
-    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
+    monkeypatch.setattr(pace, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
     return now
 
 

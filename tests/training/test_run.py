@@ -19,6 +19,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from seq2see.cli import main
+from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.subwords import train_tokenizer
@@ -29,19 +30,23 @@ from seq2see.training.checkpoints import find_checkpoint
 from seq2see.training.config import TokenizerConfig, load_config
 from seq2see.training.finetuning import start_from
 from seq2see.training.pairs import load_corpus
-from seq2see.training.run import learn_tokenizer, step_kept
+from seq2see.training.run import learn_tokenizer, run_experiment, step_kept
 from seq2see.training.trainer import Seq2SeeTrainer
 
-SETTINGS = [
+NEW = [  # what a model that is fine-tuned has already
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
-    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=2",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
+]  # fmt: skip
+SETTINGS = [
+    "training.max_tokens=300", "training.num_train_epochs=2",
     "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.pairs=10", "evaluation.max_length=40",
     "data.val_fraction=0.1",
 ]  # fmt: skip
 
 
 def train(*overrides: str) -> int:
-    return main(["train", "finetune", *SETTINGS, *overrides])
+    new = not any(item.startswith("model.init_from=") for item in overrides)
+    return main(["train", "finetune", *(NEW if new else ()), *SETTINGS, *overrides])
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +274,7 @@ def test_no_translation_is_asked_for_that_is_longer_than_the_positions(toy_file,
 
 def test_a_vocabulary_is_learnt_once_from_a_corpus(toy_file, tmp_path, monkeypatch):
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    config = load_config("finetune", [*SETTINGS, f"data.path={toy_file}"])
+    config = load_config("finetune", [*NEW, *SETTINGS, f"data.path={toy_file}"])
     corpus = load_corpus(config.data)
     texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
     expected = train_tokenizer(texts, vocab_size=400, languages=["fr"]).backend_tokenizer.to_str()
@@ -282,7 +287,7 @@ def test_a_vocabulary_is_learnt_once_from_a_corpus(toy_file, tmp_path, monkeypat
 
 def test_interrupting_says_how_to_go_on(toy_file, tmp_path):
     command = [
-        sys.executable, "-m", "seq2see", "train", "finetune", *SETTINGS, f"data.path={toy_file}",
+        sys.executable, "-m", "seq2see", "train", "finetune", *NEW, *SETTINGS, f"data.path={toy_file}",
         f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=100000",
     ]  # fmt: skip
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
@@ -436,6 +441,43 @@ def test_fine_tuning_on_a_known_language_keeps_the_tokenizer(run, toy_file, tmp_
     settings = [f"model.init_from={run / next(run.glob('checkpoint-*')).name}", f"data.path={toy_file}"]
     assert train(*settings, f"training.output_dir={tmp_path / 'run'}", "training.num_train_epochs=1") == 0
     assert (tmp_path / "run" / "tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
+
+
+def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, capsys):
+    """Nothing of the shape and the vocabulary that it keeps; and it resumes from that record."""
+    settings = [f"model.init_from={run}", f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}"]
+    assert train(*settings, "training.num_train_epochs=1") == 0
+    record = yaml.safe_load((tmp_path / "run" / "run.yaml").read_text("utf-8"))
+    assert record["model"] == {"init_from": str(run), "lora": None, "dropout": 0.1}
+    assert record["tokenizer"] == {"vocab_size": None, "bpe_dropout": 0.0}
+    assert train(*settings, "training.resume=true") == 0
+    assert load_checkpoint(tmp_path / "run").config.d_model == 16
+    capsys.readouterr()
+    assert train(*settings, "training.resume=true", "model.encoder_layers=2") == 2
+    assert "model.encoder_layers in finetune has no effect beside model.init_from" in last_error(capsys)
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    (["tokenizer.vocab_size=500"], "tokenizer.vocab_size has no effect beside .* keeps its 400 tokens: it knows fr"),
+    (["tokenizer.vocab_size=399", "data.target=hi"], "tokenizer.vocab_size is 399, expected at least the 400 tokens"),
+    (["model.init_from=OTHER"], "OTHER is a bart model; give a Seq2See"),
+    (["model.init_from=CUT"], "CUT has no tokenizer.json"),
+])  # fmt: skip
+def test_a_start_that_cannot_do_is_refused_before_data_are_read(run, tmp_path, capsys, settings, message):
+    for name in ("OTHER", "CUT"):
+        (tmp_path / name).mkdir()
+        for file in ("config.json", "model.safetensors", "tokenizer.json"):
+            shutil.copy(run / file, tmp_path / name)
+    (tmp_path / "CUT" / "tokenizer.json").unlink()
+    other = json.loads((run / "config.json").read_text("utf-8")) | {"model_type": "bart"}
+    (tmp_path / "OTHER" / "config.json").write_text(json.dumps(other), "utf-8")
+    start = [item.replace("=", f"={tmp_path}/") for item in settings if item.startswith("model")]
+    rest = [item for item in settings if not item.startswith("model")]
+    wanted = [f"data.path={tmp_path / 'nowhere.tsv'}", f"training.output_dir={tmp_path / 'run'}"]
+    assert train(f"model.init_from={run}", *rest, *start, *wanted) in (1, 2)
+    assert re.search(message, last_error(capsys))
+    with pytest.raises(UserError, match=message):  # from Python, too
+        run_experiment(load_config("finetune", [*SETTINGS, f"model.init_from={run}", *rest, *start, *wanted]))
 
 
 def test_fine_tuning_has_a_dropout_of_its_own(run, toy_file):

@@ -1,0 +1,49 @@
+"""What a training is refused for at once: before torch is imported, which takes seconds, and before data are read."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from seq2see.errors import UserError
+from seq2see.folders import local_folder
+from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS, tagged_languages
+from seq2see.training.config import RunConfig, load_config
+from seq2see.training.progress import say
+from seq2see.vetting import read_json, vet
+
+
+def check_command(args: argparse.Namespace) -> None:
+    """The command's first line, or a UserError: a configuration that is wrong, or a folder to start from."""
+    config = load_config(args.config, args.overrides)
+    if config.model.init_from and (folder := local_folder(config.model.init_from)):
+        check_start(config, folder)
+    say(f"run folder {config.output}; loading PyTorch and transformers")
+
+
+def check_start(config: RunConfig, folder: Path) -> None:
+    """UserError where the folder is no Seq2See model, or has no use for `tokenizer.vocab_size`."""
+    vet(folder)
+    kind = read_json(folder / "config.json")["model_type"]
+    if kind != "seq2see":
+        raise UserError(f"model.init_from={folder} is a {kind} model; give a Seq2See model's folder")
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        raise UserError(f"model.init_from={folder} has no tokenizer.json: it is half copied, or not a run")
+    wanted = config.tokenizer.vocab_size
+    if wanted is None:
+        return
+    tokens = {token["id"]: token["content"] for token in read_json(path)["added_tokens"]}
+    known = tagged_languages([tokens.get(FIRST_TAG + slot, "") for slot in range(TAG_SLOTS)])
+    size = read_json(folder / "config.json")["vocab_size"]
+    if set(config.data.targets) <= set(known):
+        raise UserError(
+            f"tokenizer.vocab_size has no effect beside model.init_from={folder}, which keeps its {size} tokens: it"
+            f" knows {', '.join(config.data.targets)} already; leave it out",
+            exit_code=2,
+        )
+    if wanted < size:
+        raise UserError(
+            f"tokenizer.vocab_size is {wanted}, expected at least the {size} tokens of model.init_from={folder}",
+            exit_code=2,
+        )
