@@ -2,13 +2,14 @@
 
 A checkpoint is written in a hidden folder, brought to the disk, read again, given its manifest (manifest.py), and only
 then renamed: whatever kills a run, `checkpoint-N` is whole.  What is read again before resuming is the same: every
-file's sum, weights that are finite, and the states of optimizer, schedule, random numbers and trainer, of one step.
+file's sum, weights, and the states of optimizer, schedule, random numbers and trainer, all finite and of one step.
 transformers writes in place, and resumes from the highest number even where half of it is missing.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -34,6 +35,7 @@ WEIGHTS, RAW_WEIGHTS = "model.safetensors", "raw_weights.safetensors"  # RAW: th
 STATE = "trainer_state.json"
 SAVING, REPLACED, FINISHING, LOCK = ".saving", ".replaced", ".finishing", ".lock"  # in a run folder
 NOT_READ = (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
+UNSET = ("best", "mode_worse")  # of a learning rate that waits for a plateau: infinite until there is an evaluation
 LINGER = 6  # seconds that what a killed training leaves behind may live: the processes that load its data
 
 
@@ -125,14 +127,13 @@ def fault_of_parts(folder: Path, names: Iterable[str], *, step: int, load_states
     for name in sorted(names):
         try:
             if name.endswith(".safetensors"):
-                wrong = [key for key, tensor in load_file(folder / name).items() if not finite(tensor)]
-                if wrong:
-                    return f"{name}: {wrong[0]} is not finite"
+                if wrong := not_finite(load_file(folder / name)):
+                    return f"{name}: {wrong} is not finite"
             elif name.endswith((".pt", ".pth")):
                 if not zipfile.is_zipfile(folder / name):
                     return f"{name} is damaged"
-                if load_states:
-                    load_state(folder / name)
+                if load_states and (wrong := not_finite(load_state(folder / name))):
+                    return f"{name}: {wrong} is not finite"
             elif name == STATE and (found := json.loads((folder / name).read_text("utf-8"))["global_step"]) != step:
                 return f"{name} is of step {found}"
         except NOT_READ as error:
@@ -140,8 +141,16 @@ def fault_of_parts(folder: Path, names: Iterable[str], *, step: int, load_states
     return None
 
 
-def finite(tensor: Tensor) -> bool:
-    return bool(tensor.sum().isfinite() or tensor.isfinite().all())  # a finite sum has finite terms, and is fast
+def not_finite(state: Any, name: str = "") -> str | None:
+    """The name of the first number in it, or tensor, that is NaN or infinite; None where all are finite."""
+    if isinstance(state, Tensor):
+        fine = state.sum().isfinite() or state.isfinite().all()  # a finite sum has finite terms, and is fast
+    elif isinstance(state, float):
+        fine = math.isfinite(state) or (math.isinf(state) and name.endswith(UNSET))
+    else:
+        parts = enumerate(state) if isinstance(state, list | tuple) else state.items() if isinstance(state, dict) else ()
+        return next(filter(None, (not_finite(part, f"{name}.{key}".lstrip(".")) for key, part in parts)), None)
+    return None if fine else name
 
 
 def load_state(path: Path) -> Any:

@@ -41,9 +41,23 @@ FAULTS = [
     Fault(
         "weights that are not finite are saved",
         "training/checkpoints.py",
-        "if not finite(tensor)]",
-        "if False]",
+        "if wrong := not_finite(load_file(folder / name)):",
+        "if wrong := None:",
         tests="tests/training/test_lasting.py -k never_saved",
+    ),
+    Fault(
+        "an optimizer's state that is not finite is resumed from",
+        "training/checkpoints.py",
+        "if load_states and (wrong := not_finite(load_state(folder / name))):",
+        "if load_states and (wrong := load_state(folder / name) and None):",
+        tests="tests/training/test_lasting.py -k not_finite",
+    ),
+    Fault(
+        "a schedule that waits for its first evaluation is passed over",
+        "training/checkpoints.py",
+        'UNSET = ("best", "mode_worse")',
+        'UNSET = ("worst",)',
+        tests="tests/training/test_lasting.py -k plateau",
     ),
     Fault(
         "the best checkpoint is removed",

@@ -128,6 +128,46 @@ def test_what_does_not_belong_together_is_passed_over(run, tmp_path):
     assert "averaged" in str(what_is_wrong(run / "checkpoint-6", averaged=False))
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+@pytest.mark.parametrize(("file", "place"), [
+    ("optimizer.pt", ("state", 0, "exp_avg_sq")), ("optimizer.pt", ("state", 3, "exp_avg")),
+    ("optimizer.pt", ("param_groups", 1, "lr")), ("scheduler.pt", ("_last_lr", 0)), ("scaler.pt", ("scale",)),
+    ("model.safetensors", ("lm_head.weight",)), ("raw_weights.safetensors", ("model.shared.weight",)),
+])  # fmt: skip
+def test_a_state_that_is_not_finite_is_passed_over_for_the_checkpoint_before(run, file, place, number):
+    """Though its checksum is right."""
+    path = run / "checkpoint-6" / file
+    if file.endswith("safetensors"):
+        state = load_file(path)
+        place = [name for name in state if place[0] in state or name.endswith("shared.weight")][:1]
+    else:
+        state = torch.load(path, weights_only=True) if path.exists() else {"scale": 1.0}
+    *keys, last = place
+    holder = state
+    for key in keys:
+        holder = holder[key]
+    if isinstance(holder[last], torch.Tensor):
+        holder[last].view(-1)[-1] = number
+    else:
+        holder[last] = number
+    save_file(state, path) if file.endswith("safetensors") else torch.save(state, path)
+    write_manifest(run / "checkpoint-6")
+    found, passed_over = find_checkpoint(run, averaged=True)
+    name = ".".join(map(str, place))
+    assert found == run / "checkpoint-4"
+    assert passed_over == [f"{run / 'checkpoint-6'} ({file}: {name} is not finite)"]
+
+
+def test_a_schedule_that_waits_for_a_plateau_may_be_resumed(make_trainer):
+    """Its best is infinite until there is an evaluation."""
+    trainer = make_trainer(lr_scheduler_type="reduce_lr_on_plateau", eval_strategy="steps", eval_steps=6,
+                           save_strategy="steps", save_steps=3)  # fmt: skip
+    trainer.train()
+    run = Path(trainer.args.output_dir)
+    assert torch.load(run / "checkpoint-3" / "scheduler.pt")["best"] == float("inf")
+    assert what_is_wrong(run / "checkpoint-3", averaged=False) is None
+
+
 @pytest.mark.parametrize(("limit", "best", "left"), [
     (None, None, {2, 4, 6, 10}), (2, None, {6, 10}), (2, 2, {2, 6}), (1, None, {6}), (1, 4, {4, 6}), (3, 2, {2, 6, 10}),
 ])  # fmt: skip
