@@ -148,7 +148,8 @@ def not_finite(state: Any, name: str = "") -> str | None:
     elif isinstance(state, float):
         fine = math.isfinite(state) or (math.isinf(state) and name.endswith(UNSET))
     else:
-        parts = enumerate(state) if isinstance(state, list | tuple) else state.items() if isinstance(state, dict) else ()
+        listed = enumerate(state if isinstance(state, list | tuple) else ())
+        parts = state.items() if isinstance(state, dict) else listed
         return next(filter(None, (not_finite(part, f"{name}.{key}".lstrip(".")) for key, part in parts)), None)
     return None if fine else name
 

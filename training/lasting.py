@@ -15,16 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import HfApi
 from torch import Tensor
 from tqdm.auto import tqdm
 from transformers import EarlyStoppingCallback, Seq2SeqTrainer
 from transformers.trainer import TRAINING_ARGS_NAME
 from transformers.trainer_callback import ExportableState
+from transformers.trainer_utils import HubStrategy
+from transformers.utils.hub import PushInProgress
 
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import plan_epoch
 from seq2see.training.checkpoints import SAVING, STATE, begin, put_in_place, remove_old, told_in_one_line
+from seq2see.training.hub import create_repository, push_checkpoint
 from seq2see.training.stopping import SIGNALS, Stopper
 
 EXPLODED = 5  # times the loss of a model that knows nothing: more is no learning any more
@@ -165,6 +169,20 @@ class LastingTrainer(Seq2SeqTrainer):
             raise
         if self.args.push_to_hub:
             self._push_from_checkpoint(str(folder))
+
+    def init_hf_repo(self, *args: Any, **kwargs: Any) -> None:
+        self.push_in_progress = None
+        if self.is_world_process_zero():
+            self.hub_model_id = create_repository(self.args)
+
+    def _push_from_checkpoint(self, checkpoint_folder: str) -> None:
+        """In a thread, as in transformers; which copies the model over the run folder's own first, without its code."""
+        busy = self.push_in_progress is not None and not self.push_in_progress.is_done()
+        if not self.is_world_process_zero() or self.args.hub_strategy == HubStrategy.END:
+            return
+        if self.args.hub_always_push or not busy:
+            job = HfApi().run_as_future(push_checkpoint, Path(checkpoint_folder), self.hub_model_id, self.args)
+            self.push_in_progress = PushInProgress([*(self.push_in_progress.jobs if busy else ()), job])
 
     def _write_state(self, folder: str) -> None:
         """What this process has to give: the first one everything but the others' random numbers."""

@@ -42,11 +42,12 @@ from seq2see.training.distillation import with_teachers
 from seq2see.training.evaluation import evaluate_run
 from seq2see.training.finetuning import has_new_languages, start_from
 from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
+from seq2see.training.hub import check_hub, push_run
 from seq2see.training.joining import JoinedPairs
 from seq2see.training.lora import add_adapter, count_trained, merge_adapter
 from seq2see.training.pairs import Corpus, Texts, load_corpus, tell
 from seq2see.training.processes import on_all_cores
-from seq2see.training.progress import duration, say
+from seq2see.training.progress import Watched, duration, say
 from seq2see.training.reading import absolute
 from seq2see.training.reporting import check_reporters
 from seq2see.training.scores import print_scores
@@ -86,6 +87,8 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
         datasets.disable_progress_bars()
     output = config.output
     with only_training(output):
+        if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":
+            check_hub(config.training.get("hub_token"))
         with on_all_cores(config):
             trained = train_model(config, output, callbacks)
         if trained.saves:
@@ -104,6 +107,7 @@ class Trained:
     arguments: Seq2SeeTrainingArguments
     seconds: float  # before any interruption too
     saves: bool  # whether this process writes the results
+    repository: str | None  # of the Hub, that the finished run is pushed to
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,8 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
     set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
     state, seconds, saves = trainer.state, trainer.pace.elapsed(), arguments.should_save
-    return Trained(model, prepared.adapter, tokenizer, corpus, dataset, state, arguments, seconds, saves)
+    repository = trainer.hub_model_id
+    return Trained(model, prepared.adapter, tokenizer, corpus, dataset, state, arguments, seconds, saves, repository)
 
 
 def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> JoinedPairs:
@@ -314,7 +319,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     folder = made_once(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(
-            Texts(corpus.train), vocab_size=size, languages=languages
+            Watched(Texts(corpus.train), "counting pieces for a vocabulary"), vocab_size=size, languages=languages
         ).save_pretrained(folder),
     )
     return Seq2SeeTokenizer.from_pretrained(folder)
@@ -392,6 +397,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     say(f"finished in {trained.seconds:.0f} s, evaluations and saves among them: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)
+    if trained.repository:
+        push_run(output, trained.repository, trained.arguments)
 
 
 def step_kept(trained: Trained) -> int | None:

@@ -60,6 +60,27 @@ FAULTS = [
         tests="tests/training/test_lasting.py -k plateau",
     ),
     Fault(
+        "a checkpoint is pushed without the model's code",
+        "training/hub.py",
+        'STATES = ["*.pt",',
+        'STATES = ["*.py", "*.pt",',
+        tests="tests/training/test_hub.py -k with_its_code",
+    ),
+    Fault(
+        "the Hub is asked after data are prepared",
+        "training/run.py",
+        '            check_hub(config.training.get("hub_token"))',
+        "            pass",
+        tests="tests/training/test_hub.py -k cannot_be_reached",
+    ),
+    Fault(
+        "a token of the Hub is published in run.yaml",
+        "training/config.py",
+        '        tree["training"].pop("hub_token", None)\n',
+        "",
+        tests="tests/training/test_hub.py -k with_its_code",
+    ),
+    Fault(
         "the best checkpoint is removed",
         "training/checkpoints.py",
         "if folder not in (newest, best)]",
