@@ -27,6 +27,7 @@ from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.pairs import ROWS, Pair, StoredPairs
+from seq2see.training.progress import Lines
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 
@@ -126,9 +127,18 @@ def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokeniz
     from datasets import Dataset as ArrowDataset
     from datasets import Features, List, Value
 
-    workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
+    workers = max(1, min(usable_cores(), len(pairs) // PAIRS_PER_WORKER))
+    lines = Lines("tokenizing, pairs", len(pairs))
+
+    def encode(texts: dict[str, list[str]], indices: list[int], rank: int | None) -> dict[str, list[list[int]]]:
+        if not rank:  # each worker has as many, in order
+            lines.at(workers * indices[0])
+        return encode_texts(texts, tokenizer=tokenizer)
+
     ArrowDataset.from_file(pairs.file).map(
-        partial(encode_texts, tokenizer=tokenizer),
+        encode,
+        with_indices=True,
+        with_rank=True,
         batched=True,
         num_proc=workers if workers > 1 else None,
         remove_columns=list(pairs.table.column_names),
@@ -136,7 +146,7 @@ def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokeniz
         writer_batch_size=ROWS,
         cache_file_name=str(folder / "ids.arrow"),
         new_fingerprint=folder.name,
-        desc="Tokenising",
+        desc="tokenizing",
     )
 
 

@@ -37,6 +37,7 @@ MOST_LEFT_OUT = 10  # batches in a row; more are no accident of the data
 
 class LastingTrainer(Seq2SeqTrainer):
     args: Seq2SeeTrainingArguments
+    push_in_progress: PushInProgress | None
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -177,12 +178,12 @@ class LastingTrainer(Seq2SeqTrainer):
 
     def _push_from_checkpoint(self, checkpoint_folder: str) -> None:
         """In a thread, as in transformers; which copies the model over the run folder's own first, without its code."""
-        busy = self.push_in_progress is not None and not self.push_in_progress.is_done()
         if not self.is_world_process_zero() or self.args.hub_strategy == HubStrategy.END:
             return
-        if self.args.hub_always_push or not busy:
+        waiting = [job for job in self.push_in_progress.jobs if not job.done()] if self.push_in_progress else []
+        if self.args.hub_always_push or not waiting:
             job = HfApi().run_as_future(push_checkpoint, Path(checkpoint_folder), self.hub_model_id, self.args)
-            self.push_in_progress = PushInProgress([*(self.push_in_progress.jobs if busy else ()), job])
+            self.push_in_progress = PushInProgress([*waiting, job])
 
     def _write_state(self, folder: str) -> None:
         """What this process has to give: the first one everything but the others' random numbers."""

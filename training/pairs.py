@@ -26,7 +26,7 @@ import pyarrow as pa
 from seq2see.errors import UserError
 from seq2see.training.cache import cache_folder, fingerprint, made_once
 from seq2see.training.config import DataConfig
-from seq2see.training.progress import say
+from seq2see.training.progress import Watched, say
 from seq2see.training.reading import Fault, Part, find_part, is_table
 
 COLUMNS = pa.schema(
@@ -295,7 +295,7 @@ def _store(folder: Path, data: DataConfig, train: Part, val: Part | None) -> Non
 
     with ExitStack() as stack:
         writers = {side: stack.enter_context(closing(PairWriter(folder / side))) for side in SIDES}
-        for pair in cleaner.pairs(train):
+        for pair in Watched(cleaner.pairs(train), f"reading {train.where}"):
             side = _side(pair.source, fractions)
             keep(pair if side == "train" else replace(pair, row=-1), side)
         for pair in cleaner.pairs(val) if val else ():

@@ -25,6 +25,7 @@ from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.config import RunConfig
+from seq2see.training.progress import say
 from seq2see.training.stopping import leave_signals_to_parent
 
 SHARE = 512  # pieces of a batch that make another process worth its while
@@ -75,6 +76,7 @@ def on_all_cores(config: RunConfig) -> Iterator[None]:
         os.environ["GLOO_SOCKET_IFNAME"] = LOOPBACK[sys.platform]
     torch.set_num_threads(threads)
     others: list[subprocess.Popen[bytes]] = []
+    say(f"starting {count} processes")
     try:
         others += (start_follower(config, rank) for rank in range(1, count))
         for other in others:

@@ -6,20 +6,34 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-EVERY = 5  # seconds between two lines
+EVERY = 3  # seconds between two lines
+
+
+@dataclass
+class Lines:
+    """How far a piece of work is, on a line every few seconds; nothing on a terminal, which has a bar.
+
+    Whichever process does the work says so: what several of them need is made by one (cache.py).
+    """
+
+    what: str
+    total: int | None = None
+    told: float = field(default_factory=lambda: time.monotonic())
+
+    def at(self, number: int) -> None:
+        if time.monotonic() - self.told > EVERY and not sys.stderr.isatty():
+            self.told = time.monotonic()
+            print(f"{self.what}: {number:,}{f' of {self.total:,}' if self.total else ''}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
 class Watched(Generic[Item]):
-    """Items whose number is shown each time they are gone through: by a bar on a terminal, elsewhere line by line.
-
-    Whichever process does the work says so: what several of them need is made by one (cache.py).
-    """
+    """Items that are counted each time they are gone through: by a bar on a terminal, elsewhere on lines."""
 
     items: Iterable[Item]
     what: str
@@ -31,12 +45,9 @@ class Watched(Generic[Item]):
 
             yield from tqdm(self.items, self.what, self.total, leave=False, dynamic_ncols=True)
             return
-        told = time.monotonic()
+        lines = Lines(self.what, self.total)
         for number, item in enumerate(self.items):
-            if time.monotonic() - told > EVERY:
-                told = time.monotonic()
-                of_all = f" of {self.total:,}" if self.total else ""
-                print(f"{self.what}: {number:,}{of_all}", file=sys.stderr, flush=True)
+            lines.at(number)
             yield item
 
 

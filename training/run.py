@@ -128,6 +128,7 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     if config.model.init_from:
         check_start(config, resolve_folder(config.model.init_from))
     transformers.set_seed(arguments.seed)
+    say(f"reading {config.data.path}")
     corpus = load_corpus(config.data, seed=arguments.seed)
     if checkpoint and arguments.resume != "force":
         check_data(config, corpus, output)
@@ -316,10 +317,13 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     size, languages = config.tokenizer.vocab_size or VOCABULARY, sorted(config.data.targets)
     made_by = (train_tokenizer, tag_slots, Seq2SeeTokenizer, Texts)
     code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
+    texts = Texts(corpus.train)
+    total = 2 * min(len(texts.pairs), texts.most)
+    say(f"vocabulary of {size:,} tokens")
     folder = made_once(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(
-            Watched(Texts(corpus.train), "counting pieces for a vocabulary"), vocab_size=size, languages=languages
+            Watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
         ).save_pretrained(folder),
     )
     return Seq2SeeTokenizer.from_pretrained(folder)

@@ -622,6 +622,20 @@ FAULTS = [
         tests="tests/training/test_config.py -k before_anything_heavy",
     ),
     Fault(
+        "long work is silent",
+        "training/progress.py",
+        "            lines.at(number)",
+        "            pass",
+        tests="tests/training/test_progress.py -k how_far",
+    ),
+    Fault(
+        "torch is imported before the first line",
+        "seq2see/cli.py",
+        '        if "check" in args:',
+        "        import_module(module)\n        if \"check\" in args:",
+        tests="tests/training/test_progress.py -k before_torch",
+    ),
+    Fault(
         "a setting out of range is taken",
         "training/arguments.py",
         "if not least <= value < most:",

@@ -2,14 +2,16 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from seq2see.training import pace
+from seq2see.training import pace, progress
 from seq2see.training.pace import Pace
-from seq2see.training.progress import duration
+from seq2see.training.progress import EVERY, Watched, duration
 
 TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  [\d,]+ target tokens/s  .*epoch [\d.]+(  \d+:\d\d:\d\d left)?"
 
@@ -160,3 +162,29 @@ def test_the_bar_ends_its_line_when_training_is_stopped(make_trainer, capsys, mo
 
 def test_durations_are_read_at_a_glance():
     assert [duration(seconds) for seconds in (0.4, 252, 3600 * 25)] == ["0:00:00", "0:04:12", "1 day, 1:00:00"]
+
+
+def test_long_work_says_every_few_seconds_how_far_it_is(monkeypatch, capsys):
+    """Each time it is gone through; what takes no time says nothing."""
+    now = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now.seconds))
+    items = Watched(range(5), "reading", 5)
+    for _ in range(2):
+        for item in items:
+            assert capsys.readouterr().err == (f"reading: {item} of 5\n" if item in (2, 4) else "")
+            now.seconds += 0.6 * EVERY
+    assert list(items) == list(range(5))
+    assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_there_is_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert list(Watched(range(5), "reading", 5)) == list(range(5))
+    assert "reading:   0%|" in capsys.readouterr().err
+
+
+def test_the_first_line_comes_before_torch():
+    code = "import sys\nsys.modules['torch'] = None\nfrom seq2see.cli import main\nmain(['train', 'storybook'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[0] == "run folder runs/storybook; loading PyTorch and transformers"
+    assert "torch" in done.stderr.splitlines()[1]
