@@ -20,6 +20,7 @@ LIMITS = {
     "max_position_embeddings": 65_536,
 }
 TABLE = 2**24  # numbers in the sinusoid table: 64 MiB
+LANGUAGE_TAGS = range(4, 36)  # the ids with which a target begins where language_pairs are known
 # What the feed-forward layer may use: the activations that CTranslate2 can run too.
 ACTIVATIONS = ("relu", "gelu", "gelu_new", "silu")
 
@@ -41,7 +42,8 @@ class Seq2SeeConfig(PreTrainedConfig):
         max_position_embeddings: positions in the sinusoid table; no text may be longer (in pieces).
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
         tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
-        language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.
+        language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.  Where
+            known, each row of labels begins with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
             counted from 0: what they show is what they were taught.
 

@@ -34,7 +34,7 @@ from transformers.utils.generic import can_return_tuple, merge_with_config_defau
 from transformers.utils.output_capturing import OutputRecorder, capture_outputs
 
 from .attention import MultiHeadAttention
-from .configuration_seq2see import Seq2SeeConfig
+from .configuration_seq2see import LANGUAGE_TAGS, Seq2SeeConfig
 from .layers import DecoderLayer, EncoderLayer
 from .positions import SinusoidalPositions, sinusoids
 
@@ -297,9 +297,27 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         self.post_init()
 
     def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:
-        """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this."""
+        """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this.
+
+        Raises:
+            ValueError: a row does not begin with a language tag, though the model's translations do.
+        """
+        if self.config.language_pairs and not torch.compiler.is_compiling():
+            self._check_tags(labels)
         start, pad = self.config.decoder_start_token_id, self.config.pad_token_id  # the configuration refuses None here
         return shift_right(labels, start=start, pad=pad)  # type: ignore[arg-type]
+
+    def _check_tags(self, labels_BT: torch.Tensor) -> None:
+        first_B = labels_BT[:, 0]
+        tagged_B = (first_B >= LANGUAGE_TAGS.start) & (first_B < LANGUAGE_TAGS.stop)
+        wrong_B = ~tagged_B & (labels_BT != -100).any(1)  # a row without any label teaches nothing
+        if wrong_B.any():
+            raise ValueError(
+                f"labels: expected a language tag (id {LANGUAGE_TAGS.start} to {LANGUAGE_TAGS.stop - 1}) at the start"
+                f" of each row, padding on the right; got id {first_B[wrong_B][0].item()}. Make them with"
+                " Seq2SeeTokenizer(source, text_target=target, tgt_lang=...), or put the tag's id in front: that of"
+                f" the model's usual language is {self.generation_config.forced_bos_token_id}"
+            )
 
     @can_return_tuple
     def forward(

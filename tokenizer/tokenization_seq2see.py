@@ -13,7 +13,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
-from transformers import AutoTokenizer, TokenizersBackend
+from transformers import AutoTokenizer, BatchEncoding, TokenizersBackend
 
 from seq2see.errors import UserError, told_in_one_line
 from seq2see.modeling import Seq2SeeConfig
@@ -33,8 +33,9 @@ def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
 class Seq2SeeTokenizer(TokenizersBackend):
     """BPE with byte fallback and language tags.
 
-    `tokenizer(source, text_target=target)` gives `labels` with the tag of `target_language`, which is the first of
-    `languages` until it is set.  A stranger's TokenizersBackend knows nothing of this: its labels are `target </s>`.
+    `tokenizer(source, text_target=target)` gives `labels` with the tag of `tgt_lang`, as an argument of the call, of
+    `from_pretrained`, or an attribute.  The stock TokenizersBackend cannot add a tag: its labels are `target </s>`,
+    which the model refuses.
 
     Whether special tokens are read is a switch of the shared backend: threads that share a tokenizer may all call
     `encode_*`, or all call it plainly, not mixed.
@@ -45,14 +46,24 @@ class Seq2SeeTokenizer(TokenizersBackend):
     _tokenizer: Tokenizer
 
     @property
-    def target_language(self) -> str | None:
-        """The language of `text_target`; saved with the tokenizer, and an argument of `from_pretrained`."""
-        return self.init_kwargs.get("target_language") or next(iter(self.languages), None)
+    def tgt_lang(self) -> str | None:
+        """The language of `text_target`, saved with the tokenizer; the first of `languages` until it is set."""
+        return self.init_kwargs.get("tgt_lang") or next(iter(self.languages), None)
 
-    @target_language.setter
-    def target_language(self, language: str) -> None:
+    @tgt_lang.setter
+    def tgt_lang(self, language: str) -> None:
         self.tag_id(language)
-        self.init_kwargs["target_language"] = language
+        self.init_kwargs["tgt_lang"] = language
+
+    def __call__(self, *texts: Any, tgt_lang: str | None = None, **how: Any) -> BatchEncoding:
+        """As in transformers; `tgt_lang` names the language of `text_target` for this call."""
+        kept = dict(self.init_kwargs)
+        try:
+            if tgt_lang is not None:
+                self.tgt_lang = tgt_lang
+            return super().__call__(*texts, **how)
+        finally:
+            self.init_kwargs = kept
 
     @property
     def languages(self) -> list[str]:
@@ -132,7 +143,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
         self._tokenizer.post_processor = template(tag=None, tokenizer=self._tokenizer)
 
     def _switch_to_target_mode(self) -> None:
-        language = self.target_language
+        language = self.tgt_lang
         tag = None if language is None else str(self.convert_ids_to_tokens(self.tag_id(language)))
         self._tokenizer.post_processor = template(tag=tag, tokenizer=self._tokenizer)
 

@@ -207,20 +207,26 @@ def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_
     tokenizer.save_pretrained(tmp_path)
     mine = Seq2SeeTokenizer.from_pretrained(tmp_path)
     for language in ("de", "hi"):
-        if language != mine.target_language:
-            mine.target_language = language
+        if language != mine.tgt_lang:
+            mine.tgt_lang = language
         both = mine("the wolf", text_target="le loup")
         assert both.input_ids == tokenizer.encode_source("the wolf")
         assert both.labels == tokenizer.encode_target("le loup", language=language)
+        assert mine("the wolf", text_target="le loup", tgt_lang="fr").labels == tokenizer.encode_target(
+            "le loup", language="fr"
+        )
+        assert mine.tgt_lang == language  # the argument is for one call
+        with pytest.raises(UserError, match="'cs'"):
+            mine("the wolf", text_target="le loup", tgt_lang="cs")
     with pytest.raises(UserError):
-        mine.target_language = "cs"
+        mine.tgt_lang = "cs"
     with pytest.raises(ValueError):
         mine("the wolf", text_target=[None])
     mine.save_pretrained(tmp_path)  # in target mode, for that call failed half way
     again = Seq2SeeTokenizer.from_pretrained(tmp_path)
     assert again("le loup").input_ids == tokenizer.encode_source("le loup")
     assert again(text_target="le loup").input_ids == tokenizer.encode_target("le loup", language="hi")
-    assert Seq2SeeTokenizer.from_pretrained(tmp_path, target_language="fr").target_language == "fr"
+    assert Seq2SeeTokenizer.from_pretrained(tmp_path, tgt_lang="fr").tgt_lang == "fr"
 
 
 def test_the_plain_call_reads_special_tokens_and_only_it(tokenizer: Seq2SeeTokenizer) -> None:
