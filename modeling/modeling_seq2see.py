@@ -36,7 +36,7 @@ from transformers.utils.output_capturing import OutputRecorder, capture_outputs
 from .attention import MultiHeadAttention
 from .configuration_seq2see import LANGUAGE_TAGS, Seq2SeeConfig
 from .layers import DecoderLayer, EncoderLayer
-from .positions import SinusoidalPositions, sinusoids
+from .positions import SinusoidalPositions, count_positions, sinusoids
 
 # B batch, S source length, T target length, D model width, V vocabulary
 
@@ -91,9 +91,12 @@ class Embedder(nn.Module):
         self.positions = SinusoidalPositions(config.max_position_embeddings, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0) -> torch.Tensor:
-        """[B, T, D] to [B, T, D]; `start` is the position of the first column."""
-        return self.dropout(embeddings_BTD * self.scale + self.positions(embeddings_BTD, start=start))
+    def forward(
+        self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """[B, T, D] to [B, T, D]; columns stand at the positions given, else one after the other from `start`."""
+        position = self.positions(embeddings_BTD, start=start, position_BT=position_BT)
+        return self.dropout(embeddings_BTD * self.scale + position)
 
 
 class Seq2SeeEncoder(Seq2SeePreTrainedModel):
@@ -125,14 +128,14 @@ class Seq2SeeEncoder(Seq2SeePreTrainedModel):
         """Source ids [B, S] (or embeddings [B, S, D], unscaled) to source states [B, S, D].
 
         Args:
-            attention_mask: [B, S], 1 for real tokens and 0 for padding.
+            attention_mask: [B, S], 1 for real tokens and 0 for padding, on either side: positions count real tokens.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected exactly one of input_ids and inputs_embeds")
         if inputs_embeds is None:
             inputs_embeds = self.embed_tokens(input_ids)
         mask = create_bidirectional_mask(self.config, inputs_embeds, attention_mask)
-        x_BSD = self.embedder(inputs_embeds)
+        x_BSD = self.embedder(inputs_embeds, position_BT=count_positions(attention_mask, inputs_embeds.shape[1]))
         for layer in self.layers:
             x_BSD = layer(x_BSD, mask, **kwargs)
         return BaseModelOutput(last_hidden_state=self.layer_norm(x_BSD))
@@ -170,6 +173,7 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
         encoder_attention_mask: torch.Tensor | None = None,
         past_key_values: Cache | None = None,
         inputs_embeds: torch.Tensor | None = None,
+        position_ids: torch.LongTensor | None = None,
         use_cache: bool | None = None,
         **kwargs: Unpack[TransformersKwargs],
     ) -> BaseModelOutputWithPastAndCrossAttentions:
@@ -179,6 +183,7 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
             attention_mask: [B, P + T], 1 for real tokens and 0 for padding, where P tokens are in the cache already.
             encoder_attention_mask: [B, S], the source's.
             past_key_values: keys and values of the P earlier tokens and of the source, extended in place.
+            position_ids: [B, T], else counted over the real tokens of the mask, else over columns.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected exactly one of decoder_input_ids and decoder_inputs_embeds")
@@ -194,7 +199,10 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
         source_mask = create_bidirectional_mask(
             self.config, inputs_embeds, encoder_attention_mask, encoder_hidden_states=encoder_hidden_states
         )
-        x_BTD = self.embedder(inputs_embeds, start=self_cache.get_seq_length() if self_cache is not None else 0)
+        if position_ids is None:
+            position_ids = count_positions(attention_mask, inputs_embeds.shape[1])
+        start = self_cache.get_seq_length() if self_cache is not None else 0
+        x_BTD = self.embedder(inputs_embeds, start=start, position_BT=position_ids)
         for layer in self.layers:
             x_BTD = layer(
                 x_BTD, encoder_hidden_states, causal_mask, source_mask, past_key_values=past_key_values, **kwargs
@@ -238,6 +246,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         past_key_values: Cache | None = None,
         inputs_embeds: torch.Tensor | None = None,
         decoder_inputs_embeds: torch.Tensor | None = None,
+        decoder_position_ids: torch.LongTensor | None = None,
         use_cache: bool | None = None,
         **kwargs: Unpack[TransformersKwargs],
     ) -> Seq2SeqModelOutput:
@@ -245,6 +254,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 
         Args:
             attention_mask, decoder_attention_mask: [B, S] and [B, T], 1 for real tokens and 0 for padding.
+            decoder_position_ids: [B, T], else counted over the real tokens of the mask, else over columns.
             encoder_outputs: an encoded source (or its values as a tuple), to decode without encoding it again.
         """
         if encoder_outputs is None:
@@ -264,6 +274,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
             encoder_attention_mask=attention_mask,
             past_key_values=past_key_values,
             inputs_embeds=decoder_inputs_embeds,
+            position_ids=decoder_position_ids,
             use_cache=use_cache,
             return_dict=True,
             **kwargs,
@@ -283,7 +294,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
     """The translation model: `Seq2SeeModel`, and the embedding matrix once more to turn states into logits.
 
-    Padding goes on the right: positions count from the first column, so only there does a row give what it gives alone.
+    A row gives what it gives alone, on whichever side it is padded, if the mask says where: positions are of real tokens.
     """
 
     _tied_weights_keys = {"lm_head.weight": "model.shared.weight"}
@@ -295,6 +306,14 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         # Labels already stand where they are predicted: the causal language model's loss would shift them once more.
         self.loss_type = "ForMaskedLM"
         self.post_init()
+
+    def prepare_inputs_for_generation(self, input_ids: torch.LongTensor, **kwargs: Any) -> dict[str, Any]:
+        """Counts positions before a static cache turns the mask of a target's beginning into one of another shape."""
+        mask = kwargs.get("decoder_attention_mask")
+        inputs: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, **kwargs)
+        if mask is not None:
+            inputs.setdefault("decoder_position_ids", count_positions(mask, inputs["decoder_input_ids"].shape[1]))
+        return inputs
 
     def prepare_decoder_input_ids_from_labels(self, labels: torch.Tensor) -> torch.Tensor:
         """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this.
@@ -330,6 +349,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         past_key_values: Cache | None = None,
         inputs_embeds: torch.Tensor | None = None,
         decoder_inputs_embeds: torch.Tensor | None = None,
+        decoder_position_ids: torch.LongTensor | None = None,
         labels: torch.LongTensor | None = None,
         use_cache: bool | None = None,
         logits_to_keep: int | torch.Tensor = 0,
@@ -360,6 +380,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
             past_key_values=past_key_values,
             inputs_embeds=inputs_embeds,
             decoder_inputs_embeds=decoder_inputs_embeds,
+            decoder_position_ids=decoder_position_ids,
             use_cache=use_cache,
             return_dict=True,
             **kwargs,

@@ -7,7 +7,7 @@ vectors themselves, and here it is added to the embeddings as fixed waves of man
 import torch
 from torch import nn
 
-# P positions in the table, T positions asked for, D model width
+# B batch, P positions in the table, T positions asked for, D model width
 
 
 def sinusoids(positions: int, d_model: int) -> torch.Tensor:
@@ -26,6 +26,16 @@ def sinusoids(positions: int, d_model: int) -> torch.Tensor:
     return torch.stack((angle_PE.sin(), angle_PE.cos()), dim=-1).flatten(1).float()
 
 
+def count_positions(mask: torch.Tensor | None, length: int) -> torch.Tensor | None:
+    """Positions [B, T] of the last T = `length` columns of a padding mask [B, any]: the real tokens before each.
+
+    So padding takes no position, on whichever side it stands.  None where there is no such mask: then columns count.
+    """
+    if mask is None or mask.dim() != 2:
+        return None
+    return (mask.cumsum(-1)[:, -length:] - 1).clamp(min=0)
+
+
 class SinusoidalPositions(nn.Module):
     """Looks positions up in the sinusoid table.  Nothing is learnt and nothing is saved: the table is a formula."""
 
@@ -35,8 +45,11 @@ class SinusoidalPositions(nn.Module):
         self.d_model = d_model
         self.table_PD = nn.Buffer(sinusoids(positions, d_model), persistent=False)
 
-    def forward(self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0) -> torch.Tensor:
-        """Vectors [T, D] for positions start .. start + T - 1, in the type of the embeddings they are added to.
+    def forward(
+        self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Vectors [T, D] for positions start .. start + T - 1, or [B, T, D] for those given, in the type of the
+        embeddings they are added to.
 
         Raises:
             ValueError: the sequence is longer than the table.
@@ -46,8 +59,8 @@ class SinusoidalPositions(nn.Module):
         end = start + length if isinstance(start, int) else length
         if end > self.positions:
             raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got {end}")
-        position_T = torch.arange(length, device=embeddings_BTD.device) + start
+        position = torch.arange(length, device=embeddings_BTD.device) + start if position_BT is None else position_BT
         try:
-            return self.table_PD[position_T].to(embeddings_BTD.dtype)
+            return nn.functional.embedding(position, self.table_PD).to(embeddings_BTD.dtype)
         except IndexError as error:
             raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got more") from error

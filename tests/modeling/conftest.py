@@ -43,6 +43,16 @@ def make_batch(*, seed: int = 1, lengths=(7, 4, 5), target_lengths=(6, 3, 5)):
     }
 
 
+def padded_left(batch):
+    """The same rows with their padding in front."""
+
+    def shift(ids, mask):
+        return torch.stack([row.roll(int((real == 0).sum())) for row, real in zip(ids, mask, strict=True)])
+
+    masks = {"input_ids": "attention_mask", "decoder_input_ids": "decoder_attention_mask"}
+    return {name: shift(value, batch[masks.get(name, name)]) for name, value in batch.items()}
+
+
 @pytest.fixture
 def model():
     return make_model()

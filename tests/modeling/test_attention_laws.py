@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache, StaticCache
 
-from .conftest import PAD, VOCABULARY, make_batch, make_model
+from .conftest import PAD, VOCABULARY, make_batch, make_model, padded_left
 
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}
 
@@ -121,6 +121,17 @@ def test_more_padding_changes_nothing(implementation):
 
 
 @pytest.mark.parametrize("implementation", ["eager", "sdpa"])
+def test_padding_on_the_left_is_padding_on_the_right(implementation):
+    model = make_model(implementation=implementation)
+    right, left = make_batch(), padded_left(make_batch())
+    assert (left["input_ids"][1:, 0] == PAD).all() and (left["decoder_input_ids"][1:, 0] == PAD).all()
+    outputs = model(**right), model(**left)
+    for kind, name in (("attention_mask", "encoder_last_hidden_state"), ("decoder_attention_mask", "logits")):
+        one, other = (output[name][b[kind].bool()] for output, b in zip(outputs, (right, left), strict=True))
+        torch.testing.assert_close(one, other, **TIGHT)
+
+
+@pytest.mark.parametrize("implementation", ["eager", "sdpa"])
 def test_each_sentence_is_translated_as_if_alone(implementation):
     model = make_model(implementation=implementation)
     batch = make_batch()
@@ -173,6 +184,9 @@ def test_flex_equals_sdpa():
     real = batch["decoder_attention_mask"].bool()
     with torch.no_grad():
         torch.testing.assert_close(flex(**batch).logits[real], sdpa(**batch).logits[real], **TIGHT)
+        left = padded_left(batch)
+        on_the_left = flex(**left).logits[left["decoder_attention_mask"].bool()]
+        torch.testing.assert_close(on_the_left, sdpa(**batch).logits[real], **TIGHT)
 
 
 def caches(model, kind: str, *, batch: int, source_length: int):

@@ -14,7 +14,7 @@ from transformers.cache_utils import EncoderDecoderCache
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 
-from .conftest import END, PAD, START, VOCABULARY, make_batch, make_model
+from .conftest import END, PAD, START, VOCABULARY, make_batch, make_model, padded_left
 
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}
 
@@ -306,6 +306,21 @@ def test_the_cache_changes_no_translation(model, how):
     without = model.generate(**source, **how, use_cache=False)
     assert without.tolist() == model.generate(**source, **how).tolist()
     assert without.tolist() == model.generate(**source, **how, cache_implementation="static").tolist()
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"num_beams": 3, "early_stopping": True}, {"cache_implementation": "static"}, {"use_cache": False}], ids=str
+)
+def test_padding_on_the_left_changes_no_translation(model, how):
+    """Of the source, and of the beginnings of targets that are given: every step has the logits that it has alone."""
+    how = how | {"max_new_tokens": 5, "min_new_tokens": 5, "return_dict_in_generate": True, "output_logits": True}
+    batch, left = make_batch(), padded_left(make_batch())
+    together = torch.stack(model.generate(**left, **how).logits).unflatten(1, (3, -1))  # steps, rows, beams, vocabulary
+    real = batch["attention_mask"].bool(), batch["decoder_attention_mask"].bool()
+    for row in range(3):
+        source, start = batch["input_ids"][row, real[0][row]], batch["decoder_input_ids"][row, real[1][row]]
+        alone = torch.stack(model.generate(source[None], decoder_input_ids=start[None], **how).logits)
+        torch.testing.assert_close(together[:, row], alone, **TIGHT)
 
 
 def test_the_first_token_can_be_forced(model):
