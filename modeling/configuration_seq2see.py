@@ -46,6 +46,7 @@ class Seq2SeeConfig(PreTrainedConfig):
             known, each row of labels begins with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
             counted from 0: what they show is what they were taught.
+        blank_token_ids: the pieces of white space alone, in a vocabulary of Seq2SeeTokenizer's; None where unknown.
 
     Raises:
         huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or at odds with another;
@@ -76,6 +77,7 @@ class Seq2SeeConfig(PreTrainedConfig):
     scale_embedding: bool = True
     language_pairs: list | None = None
     supervised_heads: list | None = None
+    blank_token_ids: list[int] | None = None
 
     pad_token_id: int | None = 0
     bos_token_id: int | None = 1
@@ -119,7 +121,8 @@ class Seq2SeeConfig(PreTrainedConfig):
 
     def validate_special_tokens(self) -> None:
         """Special tokens lie in the vocabulary; padding and the decoder's first token exist."""
-        for name in ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "decoder_start_token_id"):
+        ends = ("pad_token_id", "bos_token_id", "eos_token_id", "unk_token_id", "decoder_start_token_id")
+        for name in (*ends, "blank_token_ids"):
             value = getattr(self, name)
             if value is None and name not in ("pad_token_id", "decoder_start_token_id"):
                 continue

@@ -34,6 +34,7 @@ from transformers.utils.generic import can_return_tuple, merge_with_config_defau
 from transformers.utils.output_capturing import OutputRecorder, capture_outputs
 
 from .attention import MultiHeadAttention
+from .blank import EndAtOnce, blank_rows
 from .configuration_seq2see import LANGUAGE_TAGS, Seq2SeeConfig
 from .layers import DecoderLayer, EncoderLayer
 from .positions import SinusoidalPositions, count_positions, sinusoids
@@ -294,7 +295,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
     """The translation model: `Seq2SeeModel`, and the embedding matrix once more to turn states into logits.
 
-    A row gives what it gives alone, on whichever side it is padded, if the mask says where: positions are of real tokens.
+    A row gives what it gives alone, on whichever side it is padded: positions count the mask's real tokens.
     """
 
     _tied_weights_keys = {"lm_head.weight": "model.shared.weight"}
@@ -306,6 +307,19 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         # Labels already stand where they are predicted: the causal language model's loss would shift them once more.
         self.loss_type = "ForMaskedLM"
         self.post_init()
+
+    def generate(
+        self, inputs: Any = None, generation_config: Any = None, logits_processor: Any = None, *more: Any, **kwargs: Any
+    ) -> Any:
+        """As in transformers; of a source of white space and special tokens alone the translation is empty."""
+        ids_BS, end = kwargs.get("input_ids") if inputs is None else inputs, self.config.eos_token_id
+        if ids_BS is not None and end is not None:
+            ends = end if isinstance(end, list) else [end]
+            special = {self.config.pad_token_id, self.config.bos_token_id, *ends} - {None}
+            blank_B = blank_rows(ids_BS, special=special, white=self.config.blank_token_ids)
+            if blank_B.any():
+                logits_processor = [*(logits_processor or []), EndAtOnce(blank_B, end=ends[0])]
+        return super().generate(inputs, generation_config, logits_processor, *more, **kwargs)
 
     def prepare_inputs_for_generation(self, input_ids: torch.LongTensor, **kwargs: Any) -> dict[str, Any]:
         """Counts positions before a static cache turns the mask of a target's beginning into one of another shape."""

@@ -71,6 +71,11 @@ class Seq2SeeTokenizer(TokenizersBackend):
         slots = self.convert_ids_to_tokens(list(range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)))
         return tagged_languages(slots)
 
+    @property
+    def blank_token_ids(self) -> list[int]:
+        """The pieces of white space alone; one that has no piece is spelled in bytes."""
+        return sorted(id for piece, id in self.get_vocab().items() if piece.isspace())
+
     def tag_id(self, language: str) -> int:
         if language not in self.languages:
             known = ", ".join(self.languages) or "none"

@@ -332,6 +332,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
 def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig) -> None:
     """Say how the model translates, before the Trainer fills in what is unset."""
     tokenizer.tgt_lang = config.data.targets[0]
+    model.config.blank_token_ids = tokenizer.blank_token_ids
     beams = config.evaluation.num_beams
     only_with_beams = {"early_stopping": True, "length_penalty": config.evaluation.length_penalty} if beams > 1 else {}
     model.generation_config = GenerationConfig(

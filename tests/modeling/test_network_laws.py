@@ -309,7 +309,9 @@ def test_the_cache_changes_no_translation(model, how):
 
 
 @pytest.mark.parametrize(
-    "how", [{}, {"num_beams": 3, "early_stopping": True}, {"cache_implementation": "static"}, {"use_cache": False}], ids=str
+    "how",
+    [{}, {"num_beams": 3, "early_stopping": True}, {"cache_implementation": "static"}, {"use_cache": False}],
+    ids=str,
 )
 def test_padding_on_the_left_changes_no_translation(model, how):
     """Of the source, and of the beginnings of targets that are given: every step has the logits that it has alone."""

@@ -68,6 +68,7 @@ inputs = torch.load(sys.argv[2])
 assert torch.equal(model(**inputs).logits, torch.load(sys.argv[3]))
 ids = model.generate(inputs["input_ids"], attention_mask=inputs["attention_mask"], max_new_tokens=5, num_beams=2)
 assert (ids[:, 1] == 9).all() and ids.shape[0] == 3
+assert model.generate(torch.tensor([[2]])).tolist() == [[1, 9, 2]], "an empty source"
 model.save_pretrained(sys.argv[4])
 print("a stranger loaded it")
 """

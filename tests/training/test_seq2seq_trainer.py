@@ -57,7 +57,7 @@ def test_labels_without_a_tag_are_refused(checkpoint, collated):
         if fine:
             assert model(**collate(rows)).loss.isfinite()
             continue
-        with pytest.raises(ValueError, match="expected a language tag .*Seq2SeeTokenizer.*tgt_lang.*: that of .* is 4$"):
+        with pytest.raises(ValueError, match="expected a language tag .*Seq2SeeTokenizer.*tgt_lang.* is 4$"):
             model(**collate(rows))
     nothing = torch.full((1, 1), -100)
     assert model.prepare_decoder_input_ids_from_labels(nothing).tolist() == [[1]]
@@ -68,4 +68,4 @@ def test_labels_without_a_tag_are_refused(checkpoint, collated):
 def test_the_model_and_the_tokenizer_mean_the_same_tags():
     from seq2see.modeling.configuration_seq2see import LANGUAGE_TAGS
 
-    assert LANGUAGE_TAGS == range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)
+    assert range(FIRST_TAG, FIRST_TAG + TAG_SLOTS) == LANGUAGE_TAGS
