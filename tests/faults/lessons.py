@@ -248,4 +248,25 @@ FAULTS = [
         '"holds" if enough else',
         tests="tests/lessons/test_verdicts_of_the_trained_model.py -k test_it",
     ),
+    Fault(
+        "creativity is judged at T = 1 alone",
+        "lessons/l04_temperature.py",
+        "chrf[one:].min()",
+        "chrf[one]",
+        tests="tests/lessons/test_verdicts.py -k temperature",
+    ),
+    Fault(
+        "small models are trained at the peak to the end",
+        "lessons/small.py",
+        "min(step / (WARM_UP * steps), (steps - step + 1) / ((1 - WARM_UP) * steps))",
+        "min(step / (WARM_UP * steps), 1)",
+        tests="tests/lessons/test_trained_laws.py -k learning_rate",
+    ),
+    Fault(
+        "each batch counts alike in the test loss",
+        "lessons/small.py",
+        "pieces = int((inputs[\"labels\"] != -100).sum())",
+        "pieces = 1",
+        tests="tests/lessons/test_trained_laws.py -k test_loss",
+    ),
 ]

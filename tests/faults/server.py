@@ -265,4 +265,18 @@ FAULTS = [
         "        pairs",
         tests="tests/serve/test_server.py -k while_it_loads",
     ),
+    Fault(
+        "server: idle minutes add up",
+        "serve/access.py",
+        "min(self.rate, bucket.level + (now - bucket.at) * self.rate / 60)",
+        "bucket.level + (now - bucket.at) * self.rate / 60",
+        tests="tests/serve/test_access.py",
+    ),
+    Fault(
+        "server: try again after nothing",
+        "serve/access.py",
+        "int((wanted - bucket.level) * 60 / self.rate) + 1",
+        "int((wanted - bucket.level) * 60 / self.rate)",
+        tests="tests/serve/test_access.py",
+    ),
 ]

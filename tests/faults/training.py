@@ -691,4 +691,40 @@ FAULTS = [
         "False",
         tests="tests/training/test_reading.py",
     ),
+    Fault(
+        "a loss of bfloat16 is summed in bfloat16",
+        "training/loss.py",
+        "dtype = torch.promote_types(logits_NV.dtype, torch.float32)",
+        "dtype = logits_NV.dtype",
+        tests="tests/training/test_loss.py",
+    ),
+    Fault(
+        "R-Drop of bfloat16 is summed in bfloat16",
+        "training/loss.py",
+        "dtype = torch.promote_types(logits_2NV.dtype, torch.float32)",
+        "dtype = logits_2NV.dtype",
+        tests="tests/training/test_loss.py",
+    ),
+    Fault(
+        "the validation loss is smoothed",
+        "training/trainer.py",
+        "label_smoothing=0.0)",
+        "label_smoothing=self.args.label_smoothing_factor)",
+        tests="tests/training/test_trainer.py -k validation_loss",
+    ),
+    Fault(
+        "an infinite gradient reaches the weights",
+        "training/lasting.py",
+        "if not math.isfinite(norm) and not self.args.fp16:",
+        "if math.isnan(norm) and not self.args.fp16:",
+        tests="tests/training/test_lasting.py -k gradient",
+    ),
+    Fault(
+        "a model says nothing of white space and its usual language",
+        "training/run.py",
+        "    tokenizer.tgt_lang = config.data.targets[0]\n"
+        "    model.config.blank_token_ids = tokenizer.blank_token_ids\n",
+        "",
+        tests="tests/training/test_run.py -k new_language",
+    ),
 ]

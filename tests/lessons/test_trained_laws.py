@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from seq2see.lessons import cake, small
 from seq2see.lessons import l06_causal_mask as mask
@@ -19,6 +20,8 @@ from seq2see.lessons.recurrent import RecurrentTranslator
 from seq2see.lessons.small import Recipe
 from seq2see.lessons.workbench import Workbench
 from seq2see.modeling.positions import sinusoids
+from seq2see.tokenizer import Seq2SeeTokenizer, train_tokenizer
+from seq2see.training.pairs import Pair
 
 VOCABULARY = 40
 
@@ -183,6 +186,33 @@ def test_a_straight_cut_tells_apart_what_differs_and_nothing_else() -> None:
     apart = [(rng.standard_normal(4) * 0.1 + idiom, idiom, unseen) for idiom, unseen in labels]
     assert meaning.read(alike)[0] == 0.5 and meaning.read(apart)[0] == 1
     assert meaning.read(alike)[1] == pytest.approx(1)
+
+
+@pytest.fixture
+def toy() -> tuple[small.SmallModel, list[Pair], Seq2SeeTokenizer]:
+    texts = ["a", "a cat", "the cat sees a dog", "a dog and a cat see the bird"] * 3
+    tokenizer = train_tokenizer(texts, vocab_size=320, languages=["fr"])
+    torch.manual_seed(0)
+    return small.build(Recipe(), vocabulary=len(tokenizer)), [Pair(one, one, "en", "fr") for one in texts], tokenizer
+
+
+def test_the_learning_rate_rises_to_its_peak_and_falls_straight_down_to_nothing(toy: Any) -> None:
+    rates = []
+    handle = register_optimizer_step_pre_hook(lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"]))
+    small.fit(*toy, steps=20, seed=0)
+    handle.remove()
+    assert max(rates) == pytest.approx(small.LEARNING_RATE, rel=0.1) and rates.index(max(rates)) <= 2
+    assert np.diff(rates[2:]) == pytest.approx(-small.LEARNING_RATE / 18, rel=1e-3)
+    assert rates[-1] < 0.06 * small.LEARNING_RATE
+
+
+def test_the_test_loss_counts_each_piece_alike_however_batches_are_cut(
+        toy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = []
+    for most in (1, 5, 10_000):
+        monkeypatch.setattr(small, "MAX_TOKENS", most)
+        losses.append(small.test_loss(*toy))
+    assert losses[:2] == pytest.approx(losses[2:] * 2, rel=1e-5)
 
 
 def test_what_was_trained_is_found_again_and_does_not_depend_on_what_was_before(

@@ -156,6 +156,11 @@ def test_temperature() -> None:
         3: {"different": np.zeros((T, 1))},
         4: {"chrf": np.linspace(60, 10, T)[:, None]},
     })  # fmt: skip
+    for worse, value in enumerate(temperature.TEMPERATURES):  # at one temperature alone
+        chrf = held.chrf.copy()
+        chrf[worse] = 10.0
+        expected = "holds" if value < 1 else "does not hold here"
+        assert temperature.judge(replace(held, chrf=chrf)).findings[4].word == expected
 
 
 def test_distinct_counts_pairs_of_words_within_a_text_for_each_word() -> None:

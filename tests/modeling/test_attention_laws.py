@@ -10,6 +10,8 @@ import pytest
 import torch
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache, StaticCache
 
+from seq2see.modeling.attention import attend
+
 from .conftest import PAD, VOCABULARY, make_batch, make_model, padded_left
 
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}
@@ -72,6 +74,16 @@ def test_weights_are_those_before_dropout():
     outputs = model(**make_batch(), output_attentions=True)
     rows = outputs.encoder_attentions[0].sum(-1)
     torch.testing.assert_close(rows, torch.ones_like(rows), **TIGHT)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_weights_are_those_of_float32_rounded_once(dtype):
+    """Over a row so long that a softmax in half precision would show."""
+    torch.manual_seed(0)
+    query_BHTE, key_BHSE = torch.randn(1, 2, 8, 16).to(dtype), 3 * torch.randn(1, 2, 3_000, 16).to(dtype)
+    _, weights = attend(torch.nn.Module(), query_BHTE, key_BHSE, key_BHSE, None, scaling=0.25)
+    scores = query_BHTE @ key_BHSE.transpose(2, 3) * 0.25
+    assert weights.dtype == dtype and torch.equal(weights, scores.float().softmax(-1).to(dtype))
 
 
 @pytest.mark.parametrize("implementation", ["eager", "sdpa"])

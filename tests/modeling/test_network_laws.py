@@ -36,6 +36,9 @@ TIGHT = {"atol": 1e-5, "rtol": 1e-4}
         ({"vocab_size": 10**9}, "vocab_size: expected 1 to 1048576, got 1000000000"),
         ({"max_position_embeddings": 10**7}, "max_position_embeddings: expected 1 to 65536, got 10000000"),
         ({"dropout": 1.5}, "dropout: expected a probability from 0 to below 1, got 1.5"),
+        ({"dropout": 1}, "dropout: expected a probability from 0 to below 1, got 1"),
+        ({"attention_dropout": 1.0}, "attention_dropout: expected a probability from 0 to below 1, got 1.0"),
+        ({"activation_dropout": -0.1}, "activation_dropout: expected a probability from 0 to below 1, got -0.1"),
         ({"activation_function": "sine"}, "expected one of relu, gelu, gelu_new, silu, got sine"),
         ({"pad_token_id": 8_000}, "pad_token_id: expected 0 to 7999 (below vocab_size), got 8000"),
         ({"decoder_start_token_id": None}, "decoder_start_token_id: expected 0 to 7999 (below vocab_size), got None"),
@@ -77,6 +80,16 @@ def test_both_sides_add_positions_to_scaled_embeddings():
         embeddings = side.embed_tokens(torch.tensor([[5, 6, 5]]))
         expected = embeddings * 4.0 + side.embedder.positions.table_PD[2:5]  # sqrt(16) = 4
         torch.testing.assert_close(side.embedder(embeddings, start=2), expected)
+
+
+def test_scaling_is_as_good_as_a_larger_matrix(batch):
+    """And without it embeddings go in as they are."""
+    scaled, plain = make_model(), make_model(scale_embedding=False)
+    states = [model.model.encoder(batch["input_ids"]).last_hidden_state for model in (scaled, plain)]
+    assert (states[0] - states[1]).abs().max() > 0.1
+    with torch.no_grad():
+        plain.model.shared.weight *= 4.0  # sqrt(16)
+    torch.testing.assert_close(plain.model.encoder(batch["input_ids"]).last_hidden_state, states[0], **TIGHT)
 
 
 def test_word_order_matters_only_through_positions():
@@ -151,6 +164,11 @@ def test_a_fresh_model_is_neither_dead_nor_loud():
     logits = model(**make_batch()).logits
     assert 0.5 < logits.std() < 2.0
     assert (model.model.shared.weight[PAD] == 0).all()
+    weights = {name: weight.detach() for name, weight in model.named_parameters()}
+    assert weights["model.shared.weight"][PAD + 1 :].norm(dim=-1).mean() == pytest.approx(1, abs=0.1)
+    for name, weight in weights.items():
+        if weight.dim() == 2 and "shared" not in name:  # what passes keeps its variance, both ways on average
+            assert (weight.var() * sum(weight.shape) / 2).item() == pytest.approx(1, abs=0.05)
 
 
 # --- loss

@@ -140,6 +140,7 @@ NAME = "model.decoder.layers.1.fc1.weight"
         (lambda f: _edit_config(f, model_type="t5", d_ff=65_536), "config.json describes a model of 25,"),
         (lambda f: _edit_weights(f, lambda w: w.update({NAME: w[NAME].long()})), f"tensor {NAME} is of type I64"),
         (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(3e38)), f"beyond 1e+12: {NAME}"),
+        (lambda f: _edit_weights(f, lambda w: w[NAME][0].fill_(-3e38)), f"beyond 1e+12: {NAME}"),
         (
             lambda f: (f / "model.safetensors").rename(f / "model.safetensors.index.json").write_text(
                 '{"weight_map": {"a": "../x.safetensors"}}'

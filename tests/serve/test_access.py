@@ -150,6 +150,29 @@ def test_a_request_larger_than_a_minutes_worth_can_be_made_at_all(limited, clock
     limited.spend(ANN, 60)
 
 
+def test_idle_minutes_do_not_add_up(limited, clock):
+    for _ in range(3):
+        clock.now += 6_000
+        limited.spend(ANN, 60)
+        with pytest.raises(Refusal):
+            limited.spend(ANN, 1)
+
+
+@pytest.mark.parametrize("rate", [1, 7, 60, 600, 100_000])
+def test_who_waits_as_long_as_told_is_let_in(rate, clock):
+    """And nobody is told to wait for nothing."""
+    access = Access(rate=rate, clock=lambda: clock.now)
+    for texts in (1, 2, rate // 2 + 1, rate):
+        access.spend(ANN, rate)
+        with pytest.raises(Refusal) as refusal:
+            access.spend(ANN, texts)
+        seconds = int(refusal.value.headers["Retry-After"])
+        assert seconds >= 1
+        clock.now += seconds
+        access.spend(ANN, texts)
+        clock.now += 60
+
+
 def test_many_addresses_do_not_fill_the_memory(limited, monkeypatch):
     monkeypatch.setattr(access_module, "MOST_BUCKETS", 10)
     for number in range(100):

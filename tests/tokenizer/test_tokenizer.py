@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
 from seq2see.tokenizer import Seq2SeeTokenizer, split_words, train_tokenizer
+from seq2see.tokenizer.layout import FIRST_LEARNT
 
 from .conftest import SENTENCES, TEXTS
 
@@ -125,6 +126,15 @@ def test_a_rare_character_takes_no_room_and_joins_nothing() -> None:
     rare = train_tokenizer(texts, vocab_size=1000, languages=["fr"])
     assert " ab" in rare.get_vocab() and "cd" in rare.get_vocab()
     assert not any(piece for piece in rare.get_vocab() if "bc" in piece or set(piece) & set("漢字仮名平片訓音"))
+
+
+def test_a_number_is_spelled_digit_by_digit() -> None:
+    """However often it was seen, so that any other can be copied."""
+    texts = ["In 1984 it cost 1984 dollars, 10 000 or 10,000.", "१९८४ ٢٠٢٦ x1984y"] * 50
+    learnt = train_tokenizer(texts, vocab_size=5000, languages=["fr"])
+    pieces = [learnt.convert_ids_to_tokens(i) for i in range(FIRST_LEARNT, len(learnt))]
+    assert not [piece for piece in pieces if sum(map(str.isdigit, piece)) > 1]
+    assert [piece.strip() for piece in learnt.tokenize("19841984")] == [*"19841984"]
 
 
 def test_pieces_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:

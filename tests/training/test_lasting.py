@@ -393,6 +393,17 @@ def test_a_bad_batch_that_is_left_out_changes_neither_weights_nor_average(make_t
     assert [row["step"] for row in trainer.state.log_history if "left_out" in row] == [3, 5]
 
 
+def test_an_infinite_gradient_never_reaches_the_weights(make_trainer):
+    """Of a loss that is finite, as an overflow on the way back gives."""
+    trainer = make_trainer(on_bad_loss="skip", max_steps=4)
+    weight = next(trainer.model.parameters())
+    weight.register_hook(lambda gradient: gradient * float("inf") if trainer.state.global_step == 1 else gradient)
+    trainer.train()
+    assert all(parameter.isfinite().all() for parameter in trainer.model.parameters())
+    [left_out] = [row for row in trainer.state.log_history if "left_out" in row]
+    assert left_out["step"] == 2 and left_out["left_out"].startswith("the gradient is ")
+
+
 def test_bad_batches_without_end_stop_all_the_same(make_trainer):
     trainer = make_trainer(on_bad_loss="skip", max_steps=30)
     spoil(trainer, set(range(3, 31)), float("nan"))

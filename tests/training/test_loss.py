@@ -47,6 +47,20 @@ def test_r_drop_is_two_cross_entropies_and_two_divergences(smoothing, rows):
         torch.testing.assert_close(one, other)
 
 
+def test_a_loss_of_bfloat16_logits_is_summed_in_float32():
+    """As near to that of the same numbers in float32 as float32 allows."""
+    torch.manual_seed(0)
+    logits, labels = torch.randn(2_000, 50).bfloat16(), torch.randint(0, 50, (2_000,))
+    plain = F.cross_entropy(logits.float(), labels, reduction="sum", label_smoothing=0.1)
+    assert plain > 4 * 2_000  # where bfloat16 counts in steps of 32
+    torch.testing.assert_close(smoothed_cross_entropy(logits.clone(), labels, smoothing=0.1), plain)
+    half = labels[:1_000]
+    exact, found = (
+        consistent_cross_entropy(one.clone(), half, smoothing=0.1, alpha=5.0) for one in (logits.float(), logits)
+    )
+    torch.testing.assert_close(found, exact)
+
+
 def test_r_drop_of_known_distributions():
     """p = (3/4, 1/4), q = (1/2, 1/2): KL(p||q) + KL(q||p) = (p - q) . (log p - log q) = ln(3) / 4."""
     logits = torch.tensor([[3.0, 1.0], [1.0, 1.0]]).log()

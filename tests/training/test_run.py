@@ -402,7 +402,8 @@ def test_fine_tuning_to_a_new_language(run, hindi_file, tmp_path, old_text, caps
     assert model.config.language_pairs == [["en", "hi"], ["en", "fr"]]
     assert model.config.vocab_size == len(new) == model.lm_head.weight.shape[0]
     assert model.lm_head.weight.data_ptr() == model.model.shared.weight.data_ptr()
-    assert model.generation_config.forced_bos_token_id == new.tag_id("hi")
+    assert model.generation_config.forced_bos_token_id == new.tag_id("hi") == new(text_target="x").input_ids[0]
+    assert model.config.blank_token_ids == new.blank_token_ids and " " in new.convert_ids_to_tokens(new.blank_token_ids)
     seen = json.loads((tmp_path / "run" / "seen_words.json").read_text("utf-8"))
     assert "chat" in seen["fr"] and "बिल्ली" in seen["hi"]
 

@@ -68,6 +68,16 @@ def test_evaluation_leaves_the_trained_weights_as_they_were(make_trainer):
         assert torch.equal(one, other)
 
 
+def test_the_validation_loss_is_the_mean_over_pieces_without_smoothing(make_trainer):
+    """Whatever training smooths: that of the model itself on all pairs at once."""
+    for smoothing in (0.0, 0.3):
+        trainer = make_trainer(label_smoothing_factor=smoothing, max_tokens=60)
+        batch = trainer.collate(list(trainer.eval_dataset))
+        with torch.no_grad():
+            expected = trainer.model.eval()(**batch).loss.item()
+        assert trainer.evaluate()["eval_loss"] == pytest.approx(expected, rel=1e-5)
+
+
 def test_the_best_weights_are_kept_and_they_are_averaged_ones(make_trainer):
     """A learning rate that soars after the start: the best evaluation is an early one."""
     trainer = make_trainer(
