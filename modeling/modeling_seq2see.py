@@ -315,7 +315,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         ids_BS, end = kwargs.get("input_ids") if inputs is None else inputs, self.config.eos_token_id
         if ids_BS is not None and end is not None:
             ends = end if isinstance(end, list) else [end]
-            special = {self.config.pad_token_id, self.config.bos_token_id, *ends} - {None}
+            special = [i for i in (self.config.pad_token_id, self.config.bos_token_id, *ends) if i is not None]
             blank_B = blank_rows(ids_BS, special=special, white=self.config.blank_token_ids)
             if blank_B.any():
                 logits_processor = [*(logits_processor or []), EndAtOnce(blank_B, end=ends[0])]

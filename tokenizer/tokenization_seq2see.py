@@ -44,6 +44,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
     """
 
     _tokenizer: Tokenizer
+    init_kwargs: dict[str, Any]
 
     @property
     def tgt_lang(self) -> str | None:

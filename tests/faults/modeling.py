@@ -63,8 +63,8 @@ FAULTS = [
     Fault(
         "positions restart at every cached step",
         "modeling/modeling_seq2see.py",
-        "start=self_cache.get_seq_length()",
-        "start=0 * self_cache.get_seq_length()",
+        "start = self_cache.get_seq_length()",
+        "start = 0 * self_cache.get_seq_length()",
     ),
     Fault(
         "cross-attention keys appended at every step",
