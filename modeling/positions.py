@@ -33,7 +33,7 @@ def count_positions(mask: torch.Tensor | None, length: int) -> torch.Tensor | No
     """
     if mask is None or mask.dim() != 2:
         return None
-    return (mask.cumsum(-1)[:, -length:] - 1).clamp(min=0)
+    return (mask.bool().cumsum(-1)[:, -length:] - 1).clamp(min=0)
 
 
 class SinusoidalPositions(nn.Module):

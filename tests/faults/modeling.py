@@ -173,7 +173,7 @@ FAULTS = [
     Fault(
         "padding on the left takes positions",
         "modeling/positions.py",
-        "(mask.cumsum(-1)[:, -length:] - 1).clamp(min=0)",
+        "(mask.bool().cumsum(-1)[:, -length:] - 1).clamp(min=0)",
         "None",
         tests="tests/modeling/test_network_laws.py",
     ),

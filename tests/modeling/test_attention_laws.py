@@ -137,6 +137,7 @@ def test_padding_on_the_left_is_padding_on_the_right(implementation):
     model = make_model(implementation=implementation)
     right, left = make_batch(), padded_left(make_batch())
     assert (left["input_ids"][1:, 0] == PAD).all() and (left["decoder_input_ids"][1:, 0] == PAD).all()
+    assert torch.equal(model(**left | {"attention_mask": left["attention_mask"].float()}).logits, model(**left).logits)
     outputs = model(**right), model(**left)
     for kind, name in (("attention_mask", "encoder_last_hidden_state"), ("decoder_attention_mask", "logits")):
         one, other = (output[name][b[kind].bool()] for output, b in zip(outputs, (right, left), strict=True))
