@@ -25,7 +25,8 @@ from seq2see.folders import local_folder
 from seq2see.vetting import read_header, vet, weight_files
 
 LARGEST = 1e12  # more is what a flipped bit makes of a weight, and no training does: its square overflows
-# What a checkpoint needs: text and tensors, nothing that runs when it is opened.
+# What a checkpoint needs: text and tensors, nothing that runs when it is opened; and nothing of sub-folders, such as half
+# of an export.
 _FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 
 
@@ -38,7 +39,8 @@ def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path
     if folder := local_folder(name):
         return folder
     try:
-        return Path(snapshot_download(str(name), allow_patterns=[*_FILES, "*.py"] if trust_remote_code else _FILES))
+        wanted = [*_FILES, "*.py"] if trust_remote_code else _FILES
+        return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise UserError(

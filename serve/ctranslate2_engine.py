@@ -12,7 +12,6 @@ from typing import Any
 import ctranslate2
 
 from seq2see.errors import told_in_one_line
-from seq2see.manifest import check_manifest
 from seq2see.serve.engine import Found, Wanted
 from seq2see.serve.plan import Plan
 
@@ -27,7 +26,7 @@ class CTranslate2Engine:
     """Translates with an exported model (`export.py`).
 
     Args:
-        folder: what `export` wrote.
+        folder: what `export` wrote, its manifest checked.
         tokens: the vocabulary, by id, as the export names it.
         end: the ids that end a hypothesis.
         precision: of the weights, as the export has them: int8, float32.
@@ -44,7 +43,6 @@ class CTranslate2Engine:
         self.ids = {token: id for id, token in enumerate(tokens)}
         self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
         with told_in_one_line(f"CTranslate2 cannot load {folder}; remove that folder"):
-            check_manifest(folder)
             self.translator = ctranslate2.Translator(
                 str(folder), device="cpu", compute_type=precision, inter_threads=threads, intra_threads=1
             )

@@ -4,8 +4,8 @@ And, by `--format endpoint`, with the file that makes it a Hugging Face Inferenc
 
 `exported` does it by itself where a model is served for the first time, beside the checkpoint or, where that folder
 cannot be written to, in the user's cache; under a name that has the hash of the weights, so that weights that have
-changed are exported anew; and all at once, so that nobody meets half of it.  An export without its manifest is made
-anew too: CTranslate2 reads whatever its files say, and some damage shows only while it translates.
+changed are exported again; and atomically, so that nobody meets half of it.  An export that fails its manifest is made
+again too: CTranslate2 reads whatever its files say, and some damage shows only while it translates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.manifest import NAME as MANIFEST
-from seq2see.manifest import write_manifest
+from seq2see.manifest import check_manifest, write_manifest
 from seq2see.serve.shortlist import spaceless, write_vocabulary_map
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
@@ -87,25 +87,34 @@ def add_handler(run: Path, folder: Path) -> Path:
 
 
 def exported(run: Path, *, quantization: str) -> Path:
-    """The folder of the export of a checkpoint, made if it is not there."""
+    """The folder of the export of a checkpoint, made if it is not there, or not intact."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
-    places = [run, cache_folder()]
+    places = [run / name, cache_folder() / name]
     for place in places:
-        if (place / name / MANIFEST).is_file():
-            return place / name
+        if is_intact(place):
+            return place
+    for place in filter(Path.exists, places):
+        print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
     errors: list[OSError] = []
     for place in places:
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            if not (place / name / MANIFEST).is_file():
-                shutil.rmtree(place / name, ignore_errors=True)
-            write(run, place / name, quantization=quantization)
-            return place / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write(run, place, quantization=quantization)
+            return place
         except OSError as error:
             errors.append(error)
     raise NoPlaceForExport(
-        f"CTranslate2's form of {run} can be written neither there nor to {places[1]} ({errors[-1].strerror})"
+        f"CTranslate2's form of {run} can be written neither there nor to {places[1].parent} ({errors[-1].strerror})"
     )
+
+
+def is_intact(export: Path) -> bool:
+    """Whether an export is there and passes the check of its manifest."""
+    try:
+        check_manifest(export)
+    except (UserError, OSError):
+        return False
+    return (export / MANIFEST).is_file()
 
 
 def weights_hash(run: Path) -> str:
@@ -138,11 +147,13 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
             raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
         write_manifest(scratch / "model")
-        try:
-            (scratch / "model").rename(folder)
-        except OSError:
-            if not (folder / MANIFEST).is_file():  # else another process was first
-                raise
+        if not is_intact(folder):  # else another process was first
+            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                (scratch / "model").rename(folder)
+            except OSError:
+                if not is_intact(folder):
+                    raise
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

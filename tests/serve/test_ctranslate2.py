@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import tiny
+from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 from tiny import SENTENCES
 
@@ -213,23 +214,68 @@ def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_pa
     assert f"cannot write {tmp_path}/out (Read-only file system); by --out" in capsys.readouterr().err
 
 
-def test_a_damaged_export_is_told(tmp_path):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    folder = export.exported(run, quantization="int8")
+def no_model(folder):
+    (folder / "model.bin").unlink()  # as a download by patterns left it
+
+
+def half_a_model(folder):
     (folder / "model.bin").write_bytes(b"x")
-    with pytest.raises(UserError, match="model.bin is damaged"):
-        Translator.from_pretrained(run)
 
 
-def test_an_export_without_its_manifest_is_made_anew(tmp_path):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    folder = export.exported(run, quantization="int8")
+def no_manifest(folder):
+    """And its config.json changed so that it loads, and fails when it translates."""
     (folder / "manifest.json").unlink()
     config = folder / "config.json"
-    whole = config.read_bytes()
-    config.write_bytes(whole.replace(b"add_source_bos", b"!dd_source_bos"))  # it loads, and fails when it translates
+    config.write_bytes(config.read_bytes().replace(b"add_source_bos", b"!dd_source_bos"))
+
+
+@pytest.mark.parametrize("damage", [no_model, half_a_model, no_manifest])
+def test_a_damaged_export_is_made_again_with_one_notice(tmp_path, capsys, damage):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    folder = export.exported(run, quantization="int8")
+    expected = {path.name: path.read_bytes() for path in folder.iterdir()}
+    damage(folder)
+    capsys.readouterr()
     assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
-    assert config.read_bytes() == whole and [path for path in run.iterdir() if path.is_dir()] == [folder]
+    assert capsys.readouterr().err == f"the export {folder} is damaged or incomplete; exporting again\n"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == expected
+    assert [path for path in run.iterdir() if path.is_dir()] == [folder]
+
+
+def test_a_damaged_export_that_cannot_be_replaced_is_told_of_until_another_is_there(tmp_path, monkeypatch, capsys):
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    no_model(export.exported(run, quantization="int8"))
+    mkdtemp = export.tempfile.mkdtemp
+
+    def read_only(prefix: str, dir: Path) -> str:
+        if dir == run:
+            raise OSError(30, "Read-only file system", str(dir))
+        return mkdtemp(prefix=prefix, dir=dir)
+
+    monkeypatch.setattr("tempfile.mkdtemp", read_only)
+    capsys.readouterr()
+    for notices in (1, 0):
+        assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
+        assert capsys.readouterr().err.count("exporting again") == notices
+
+
+def test_a_run_that_was_uploaded_with_its_export_opens_from_the_hub(tmp_path, monkeypatch, capsys):
+    """The Hub's own rules say which files a download has."""
+    uploaded = tiny.save(tmp_path / "uploaded", *tiny.make("seq2see"))
+    expected = Translator.from_pretrained(uploaded)("The cat.").text
+
+    def download(name, *, allow_patterns=None, ignore_patterns=None):
+        files = [path.relative_to(uploaded).as_posix() for path in uploaded.rglob("*") if path.is_file()]
+        for file in filter_repo_objects(files, allow_patterns=allow_patterns, ignore_patterns=ignore_patterns):
+            (tmp_path / "hub" / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(uploaded / file, tmp_path / "hub" / file)
+        return str(tmp_path / "hub")
+
+    monkeypatch.setattr("seq2see.modeling.loading.snapshot_download", download)
+    capsys.readouterr()
+    result = Translator.from_pretrained("someone/model")("The cat.")
+    assert (result.text, result.engine, capsys.readouterr().err) == (expected, "ctranslate2", "")
 
 
 def test_the_command_exports(tmp_path, capsys):
