@@ -120,7 +120,8 @@ def main(run: Path, path: Path) -> int:
     try:
         if not is_finished(run):
             train_storybook(run, callbacks=[Telling(path)])
-        os.nice(10)  # the page translates meanwhile
+        if hasattr(os, "nice"):  # not on Windows
+            os.nice(10)  # the page translates meanwhile
         fit(run)
     except (UserError, OSError) as error:
         print(f"seq2see: {error}", file=sys.stderr)

@@ -19,7 +19,8 @@ BATCH_TOKENS = 512  # source pieces of one batch, padding counted; more leave th
 
 # CTranslate2's destructor waits for its threads, and a forked child (a worker of a data loader) has none of them: there
 # Python's collector must leave alone what the parent dropped.
-os.register_at_fork(after_in_child=gc.freeze)
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=gc.freeze)
 
 
 class CTranslate2Engine:

@@ -1,0 +1,95 @@
+"""What Windows does not have is not needed: simulated by removing it, after the libraries, which know their systems, are
+there.  Nothing here was run on Windows."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+UNIX_ONLY = {
+    "os": """chown chroot confstr copy_file_range fchdir fchmod fchown fdatasync fork forkpty getegid geteuid getgid
+        getgroups getloadavg getpgid getpgrp getpriority getsid getuid getxattr killpg lchown lockf memfd_create mkfifo
+        mknod nice openpty pathconf pidfd_open pipe2 posix_fadvise posix_fallocate posix_spawn pread pwrite readv
+        register_at_fork sched_getaffinity sched_setaffinity sched_yield sendfile setpgid setpriority setsid setuid
+        statvfs sync sysconf tcgetpgrp ttyname uname wait wait3 wait4 waitid writev WNOHANG O_CLOEXEC O_DIRECTORY
+        O_NOFOLLOW O_NONBLOCK O_SYNC""",
+    "signal": """SIGALRM SIGCHLD SIGCONT SIGHUP SIGKILL SIGPIPE SIGQUIT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGUSR1 SIGUSR2
+        SIGWINCH alarm getitimer pause pthread_kill pthread_sigmask setitimer siginterrupt sigpending sigwait""",
+}
+NO_MODULES = ["resource", "fcntl", "grp", "pwd", "termios", "tty", "pty", "syslog", "uvloop"]
+FOLDERS = ["seq2see", "configs", "modeling", "tokenizer", "training", "lens", "lessons", "serve"]
+
+
+FILES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def modules() -> list[str]:
+    """Every module of the package, but for the one that is run and not imported, and Ray's, which is not installed."""
+    names = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
+    names = [name if name.partition(".")[0] == "seq2see" else f"seq2see.{name}" for name in names]
+    return sorted(set(names) - {"seq2see.__main__", "seq2see.serve.ray_app"})
+
+
+def libraries() -> list[str]:
+    """Every module of others that ours import, at once or when they need it."""
+    found = set()
+    for node in (node for path in FILES for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(str(node.module))
+    return sorted(name for name in found if name.partition(".")[0] not in ("seq2see", "ray", *NO_MODULES))
+
+
+WITHOUT = f"""
+import importlib, sys
+for name in {libraries()!r}:
+    importlib.import_module(name)
+for module, names in {UNIX_ONLY!r}.items():
+    module = importlib.import_module(module)
+    for name in names.split():
+        vars(module).pop(name, None)
+sys.modules.update(dict.fromkeys({NO_MODULES!r}))
+"""
+
+
+def run_without(code: str) -> str:
+    """What code prints where these names are missing."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT + code], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_module_can_be_imported() -> None:
+    failed = run_without(f"""
+for name in {modules()!r}:
+    try:
+        importlib.import_module(name)
+    except (AttributeError, ImportError) as error:
+        print(name, error)
+""")
+    assert failed == ""
+
+
+def test_the_fast_engine_translates_and_the_demo_ends_its_training(tmp_path: Path) -> None:
+    """The learner of a run that is finished and aligned has only to step aside."""
+    pytest.importorskip("ctranslate2")
+    sys.path.insert(0, str(ROOT / "tests"))
+    import tiny
+
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    for name in ("metrics.json", "alignment.json"):
+        (run / name).write_text("{}")
+    said = run_without(f"""
+from pathlib import Path
+from seq2see import Translator, learner
+from seq2see.serve.server import bind
+print(Translator.from_pretrained({str(run)!r})("The cat.").engine)
+bind("127.0.0.1", 0).close()
+learner.end_with_parent = lambda folder: None
+print(learner.main(Path({str(run)!r}), Path({str(tmp_path / "records" / "record.json")!r})))
+""")
+    assert said.splitlines() == ["ctranslate2", "0"]
