@@ -8,6 +8,8 @@ than the model takes is refused.  The wire format is that of the task `translati
     [{"translation_text": "Le chat est fatigué."}]
 """
 
+import re
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -31,6 +33,7 @@ SETTINGS: dict[str, tuple[type, float, float]] = {
     "top_k": (int, 0, 2**20),
     "top_p": (float, 0.001, 1),
 }
+CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)?")  # of a language, as NLLB and mBART have it: fra_Latn, fr_XX
 
 
 class EndpointHandler:
@@ -41,6 +44,13 @@ class EndpointHandler:
         self.tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=True)
         model = AutoModelForSeq2SeqLM.from_pretrained(path, trust_remote_code=True)
         self.model = model.to(self.device).eval()
+        pairs = getattr(model.config, "language_pairs", None) or []
+        self.sources = {source for source, _ in pairs}
+        # The languages it translates into, each with the token that such a translation begins with: `<2fr>` of Seq2See,
+        # or, where the model names no languages, the code itself, if it is a special token.
+        codes = filter(CODE.fullmatch, self.tokenizer.all_special_tokens)
+        tags = {target: f"<2{target}>" for _, target in pairs} or {code: code for code in codes}
+        self.tags = {language: self.tokenizer.convert_tokens_to_ids(tag) for language, tag in tags.items()}
 
     def __call__(self, data: dict[str, Any]) -> list[Any]:
         """One object for a text; for a list of texts an entry each, in order."""
@@ -60,7 +70,9 @@ class EndpointHandler:
         if count > 1 and not settings.get("do_sample"):
             usual = self.model.generation_config.num_beams or 1
             settings["num_beams"] = max(count, settings.get("num_beams", usual))
-        target = parameters.get("tgt_lang")
+        source, target = parameters.get("src_lang"), parameters.get("tgt_lang")
+        if source is not None and self.sources:
+            _check_language("src_lang", source, self.sources)
         if target is not None:
             settings["forced_bos_token_id"] = self._tag(target)
         outputs = [self._translate(text, settings) for text in texts]
@@ -81,12 +93,14 @@ class EndpointHandler:
         return [{"translation_text": one} for one in self.tokenizer.batch_decode(found, skip_special_tokens=True)]
 
     def _tag(self, target: Any) -> int:
-        """The piece that a translation into the language begins with: `<2fr>` of Seq2See, or the code itself (NLLB)."""
-        known = self.tokenizer.get_vocab()
-        for piece in (f"<2{target}>", str(target)):
-            if piece in known:
-                return int(known[piece])
-        raise ValueError("tgt_lang: the model has no such language")
+        _check_language("tgt_lang", target, self.tags)
+        return self.tags[target]
+
+
+def _check_language(name: str, language: Any, known: Collection[str]) -> None:
+    if not isinstance(language, str) or language not in known:
+        shown = ", ".join(sorted(known)[:20]) + ", ..." * (len(known) > 20)
+        raise ValueError(f"{name}: expected {shown or 'none, since the model names no languages'}")
 
 
 def _object(holder: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""What Windows does not have is not needed: simulated by removing it, after the libraries, which know their systems, are
-there.  Nothing here was run on Windows."""
+"""What Windows does not have is not needed: simulated by removing it once the libraries, which know their systems, are
+imported.  Nothing here was run on Windows."""
 
 import ast
 import subprocess

@@ -175,7 +175,8 @@ evil.parent.mkdir(parents=True)
 evil.write_text("import pathlib; pathlib.Path('ran').touch()\\ndef generate(model, **all): return [[1]]")
 for parameters in ({{"custom_generate": "evil", "trust_remote_code": True}}, {{"generate_parameters": 5}}, 5,
                    {{"num_beams": "4"}}, {{"num_beams": True}}, {{"max_new_tokens": 10**9}}, {{"top_p": float("nan")}},
-                   {{"generate_parameters": {{"return_dict_in_generate": True}}}}, {{"tgt_lang": []}}):
+                   {{"generate_parameters": {{"return_dict_in_generate": True}}}}, {{"tgt_lang": []}},
+                   *({{"tgt_lang": any_token}} for any_token in ("e", "</s>", "<2fr>", "en")), {{"src_lang": "fr"}}):
     refused({{"inputs": "a", "parameters": parameters}})
 assert not pathlib.Path("ran").exists(), "a request chose code to run"
 print(len(endpoint({{"inputs": "a", "parameters": {{"num_return_sequences": 3, "num_beams": None}}}})))
@@ -199,11 +200,12 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     german = translator(TEXT, target="de", num_beams=2).text
     assert german != translator(TEXT, num_beams=2).text
     assert second == str([{"translation_text": german}, {"translation_text": " "}])
-    told = ["inputs: expected", "inputs: expected", "no such language", "the model takes 64", "expected 1 to 16",
-            "65 texts", "custom_generate: there is no such setting", "generate_parameters: expected an object",
-            "parameters: expected an object", "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
+    told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes 64",
+            "expected 1 to 16", "65 texts", "custom_generate: there is no such setting",
+            "generate_parameters: expected an object", "parameters: expected an object", "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
             "max_new_tokens 1000000000: expected 1 to 512", "top_p nan: expected",
-            "return_dict_in_generate: there is no", "no such language", "3"]
+            "return_dict_in_generate: there is no", "tgt_lang: expected de, fr", *["tgt_lang: expected"] * 4,
+            "src_lang: expected en", "3"]
     assert len(errors) == len(told) and all(part in line for part, line in zip(told, errors, strict=True))
     assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 2, "not over what is there"
     assert main(["export", str(saved), "--format", "endpoint"]) == 0 and (saved / "handler.py").is_file()
