@@ -21,7 +21,7 @@ def demo(args: argparse.Namespace) -> None:
     if find_spec("gradio") is None:  # it is imported only when the browser is open already
         raise ModuleNotFoundError("no gradio", name="gradio")
     from seq2see.serve.server import launch
-    from seq2see.serve.settings import ServerSettings
+    from seq2see.serve.settings import LOOPBACK, ServerSettings
     from seq2see.serve.translator import Translator
 
     run = Path(args.run)
@@ -44,7 +44,7 @@ def demo(args: argparse.Namespace) -> None:
         return Translator.from_pretrained(str(run))
 
     try:
-        settings = ServerSettings(run_lessons=args.host in ("127.0.0.1", "localhost", "::1"))
+        settings = ServerSettings(run_lessons=args.host in LOOPBACK)
         launch({run.resolve().name: load}, host=args.host, port=port, open_browser=not args.no_browser,
                settings=settings, learning=None if known else learning.record)
     finally:

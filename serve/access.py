@@ -24,6 +24,7 @@ KEYS_VARIABLE = "SEQ2SEE_API_KEYS"
 COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
 MOST_BUCKETS = 10_000  # callers remembered; the longest silent one is forgotten first
+WRONG_KEYS = 20  # that one address may try in a minute
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,34 @@ class Caller:
 
 @dataclass
 class Bucket:
-    """What is left of a caller's minute."""
+    """What is left of an account's minute."""
 
     level: float
     at: float
+
+
+class Rate:
+    """So much a minute for each account; `clock` gives seconds, never going back."""
+
+    def __init__(self, rate: int, clock: Callable[[], float]):
+        self.rate = rate
+        self.clock = clock
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def spend(self, account: str, amount: int) -> int:
+        """Take so much and return 0; or, where there is not so much, take nothing and return the seconds until then."""
+        now = self.clock()
+        bucket = self._buckets.setdefault(account, Bucket(self.rate, now))
+        bucket.level = min(self.rate, bucket.level + (now - bucket.at) * self.rate / 60)
+        bucket.at = now
+        self._buckets.move_to_end(account)
+        if len(self._buckets) > MOST_BUCKETS:
+            self._buckets.popitem(last=False)
+        wanted = min(amount, self.rate)  # more than a minute's worth takes a whole minute
+        if bucket.level < wanted:
+            return int((wanted - bucket.level) * 60 / self.rate) + 1
+        bucket.level -= wanted
+        return 0
 
 
 class Access:
@@ -58,9 +83,8 @@ class Access:
     def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0,
                  clock: Callable[[], float] = time.monotonic):
         self.keys = dict(keys or {})
-        self.rate = rate
-        self.clock = clock
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._texts = Rate(rate, clock) if rate else None
+        self._guesses = Rate(WRONG_KEYS, clock)
 
     def caller(self, request: HTTPConnection) -> Caller:
         """The caller of a request, by its headers.
@@ -73,12 +97,16 @@ class Access:
         return self.identify(request, request.headers.get("x-api-key") or key)
 
     def identify(self, request: HTTPConnection, key: str | None) -> Caller:
-        """The caller who gave this key; Refusal (403) where one is wanted and this is none of them."""
+        """The caller who gave this key; Refusal (403) where one is wanted and this is none of them, (429)
+        after too many wrong ones."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:
             return Caller(None, address)
         if not key:
             raise Refusal(403, "key_missing", "this server wants an API key")
+        if seconds := self._guesses.spend(address, 1):
+            raise Refusal(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
+                          retry_after=seconds)
         given = _digest(key)
         found = None
         for digest, name in self.keys.items():  # all of them, so that time tells nothing
@@ -86,25 +114,15 @@ class Access:
                 found = name
         if found is None:
             raise Refusal(403, "key_wrong", "this API key is not known here")
+        self._guesses.spend(address, -1)
         return Caller(found, address)
 
     def spend(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; Refusal (429) if that is too many now."""
-        if not self.rate:
-            return
-        now = self.clock()
-        bucket = self._buckets.setdefault(caller.account, Bucket(self.rate, now))
-        bucket.level = min(self.rate, bucket.level + (now - bucket.at) * self.rate / 60)
-        bucket.at = now
-        self._buckets.move_to_end(caller.account)
-        if len(self._buckets) > MOST_BUCKETS:
-            self._buckets.popitem(last=False)
-        wanted = min(texts, self.rate)  # a request larger than a minute's worth takes a whole minute
-        if bucket.level < wanted:
-            seconds = int((wanted - bucket.level) * 60 / self.rate) + 1
-            raise Refusal(429, "rate_limit", f"more than {self.rate} texts a minute: try again in {seconds} s",
+        if self._texts and (seconds := self._texts.spend(caller.account, texts)):
+            rate = self._texts.rate
+            raise Refusal(429, "rate_limit", f"more than {rate} texts a minute: try again in {seconds} s",
                           retry_after=seconds)
-        bucket.level -= wanted
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:

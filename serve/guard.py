@@ -34,13 +34,9 @@ log = logging.getLogger("seq2see.serve")
 
 HEADERS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
 # Gradio's page is made of inline scripts and styles, but all of them are its own: nothing else may be loaded.
-PAGE_HEADERS = [
-    *HEADERS,
-    (b"content-security-policy", b"default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
-     b"style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
-     b"object-src 'none'; base-uri 'self'; frame-ancestors 'self'"),
-    (b"cache-control", b"no-store"),
-]  # fmt: skip
+PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
+               "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
+               "object-src 'none'; base-uri 'self'; frame-ancestors ")
 
 
 class Guard:
@@ -52,6 +48,8 @@ class Guard:
         self.service = service
         self.settings = settings
         self.hosts = {host.lower() for host in hosts}
+        policy = PAGE_POLICY + (" ".join(settings.frame_ancestors) or "'none'")
+        self.page_headers = [*HEADERS, (b"content-security-policy", policy.encode()), (b"cache-control", b"no-store")]
 
     @staticmethod
     def _shared(app: Application, settings: ServerSettings) -> Application:
@@ -65,7 +63,8 @@ class Guard:
             return await self.page(scope, receive, send)
         if scope["type"] != "http":
             return None  # there are no web sockets here
-        sender = Sender(send, page=scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/"))
+        page = scope["path"] == PAGE or scope["path"].startswith(f"{PAGE}/")
+        sender = Sender(send, page=page, headers=self.page_headers if page else HEADERS)
         try:
             body = await self._body(receive)
         except Refusal as error:
@@ -76,6 +75,7 @@ class Guard:
         try:
             connection = HTTPConnection(scope)
             self._check_host(connection)
+            self._check_origin(connection, page=page)
             if sender.page:  # Gradio watches its own clients
                 self._check_key(connection)
                 if scope["path"].rstrip("/") in FILES:
@@ -104,16 +104,33 @@ class Guard:
         await told(scope, receive, sender.send)
 
     def _check_host(self, connection: HTTPConnection) -> None:
+        if len(connection.headers.getlist("host")) > 1:
+            raise Refusal(400, "host", "a request has one Host header")
         host = connection.headers.get("host", "").lower()
         name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
         if "*" not in self.hosts and name not in self.hosts:
             raise Refusal(400, "host", "this server is not called by that name (setting allowed_hosts)")
 
+    def _check_origin(self, connection: HTTPConnection, *, page: bool) -> None:
+        """A browser sends a script's simple request (a form, or JSON as text/plain) to any site, and asks nobody first.
+
+        Programs other than browsers send no Origin.
+        """
+        origin = connection.headers.get("origin")
+        if origin is None or is_same_origin(connection):
+            return
+        if page:
+            raise Refusal(403, "origin", "scripts of other web sites may not use the page at /ui; /docs has the API")
+        if not {"*", origin} & set(self.settings.cors_origins):
+            raise Refusal(403, "origin", "scripts of this web site may not use this server; the operator can allow "
+                          "them with --set 'cors_origins=[https://the.site]'")
+
     def _check_key(self, connection: HTTPConnection) -> None:
         try:
             self.service.access.caller(connection)
         except Refusal as error:
-            raise Refusal(401, error.code, error.message) from None
+            status = 401 if error.status == 403 else error.status
+            raise Refusal(status, error.code, error.message, retry_after=error.retry_after) from None
 
     async def _body(self, receive: Receive) -> bytes | None:
         """The whole body; None where the client went before its end."""
@@ -155,24 +172,38 @@ class Guard:
             gone.cancel()
 
 
+def is_same_origin(connection: HTTPConnection) -> bool:
+    """Whether what calls is a page of this very server, by what its browser says, which no script can change.
+
+    A proxy may have given the request another Host; a script of another site cannot add X-Forwarded-Host unasked.
+    """
+    headers = connection.headers
+    if "sec-fetch-site" in headers:
+        return headers["sec-fetch-site"] == "same-origin"
+    scheme, _, origin = headers["origin"].lower().partition("://")
+    hosts = {headers.get(name, "").lower() for name in ("host", "x-forwarded-host")}
+    default = {"http": ":80", "https": ":443"}.get(scheme, "")
+    return bool(origin) and origin in {host.removesuffix(default) for host in hosts}  # none of `Origin: null`
+
+
 class Sender:
     """Sends a response with our headers; knows whether it has begun and ended."""
 
-    def __init__(self, send: Send, *, page: bool):
+    def __init__(self, send: Send, *, page: bool, headers: list[tuple[bytes, bytes]]):
         self._send = send
         self.page = page
+        self.headers = headers
         self.begun = False
         self.ended = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            ours = PAGE_HEADERS if self.page else HEADERS
-            names = {name for name, _ in ours} - {b"cache-control"}
+            names = {name for name, _ in self.headers} - {b"cache-control"}
             kept = [(name, value) for name, value in message.get("headers", ())
                     if name.lower() not in names and not (self.page and name.lower().startswith(b"access-control-"))]
             has = {name.lower() for name, _ in kept}
-            message["headers"] = [*kept, *(pair for pair in ours if pair[0] not in has)]
+            message["headers"] = [*kept, *(pair for pair in self.headers if pair[0] not in has)]
         elif message["type"] == "http.response.body":
             self.ended = not message.get("more_body", False)
         await self._send(message)

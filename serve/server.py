@@ -20,11 +20,11 @@ from typing import Any
 import uvicorn
 
 from seq2see.errors import UserError
-from seq2see.serve.access import Access, read_keys
+from seq2see.serve.access import KEYS_VARIABLE, Access, read_keys
 from seq2see.serve.app import make_app
 from seq2see.serve.connection import Connection
 from seq2see.serve.service import Service
-from seq2see.serve.settings import ServerSettings
+from seq2see.serve.settings import LOOPBACK, ServerSettings
 from seq2see.serve.threads import Threads
 from seq2see.serve.translator import Translator
 
@@ -184,6 +184,9 @@ def make_server(loaders: Loaders, *, host: str, port: int | None, settings: Serv
     """A server on a port of its own, bound already: a port in use is a UserError, 0 or None takes a free one."""
     settings = settings or ServerSettings()
     access = Access(read_keys(settings.keys_file), rate=settings.rate)
+    if host not in LOOPBACK and not access.keys:
+        print(f"WARNING: there are no API keys, so whoever reaches {host} can use this server: set {KEYS_VARIABLE} or "
+              "keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
     service = Service(settings=settings, access=access)
     return Server(service, loaders, settings=settings, host=host, socket_=bind(host, port), open_browser=open_browser,
                   learning=learning)

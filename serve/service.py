@@ -78,7 +78,8 @@ class Service:
         self.ready = bool(models)
 
     def add(self, name: str, translator: Translator) -> None:
-        """Serve one more model."""
+        """Serve one more model, by this name and no other: clients are not told where its folder is."""
+        translator.name = name
         self._batchers[name] = self._batcher(translator, threads=translator.engine.threads)
         self._drawing[name] = self._batcher(translator, threads=1)
         self.models = {**self.models, name: translator}

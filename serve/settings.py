@@ -6,6 +6,7 @@ configs/serve.yaml lists every key with its default and what it means.
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,8 @@ from typing import Any
 import yaml
 
 from seq2see.errors import UserError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts that no other machine reaches
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class ServerSettings:
     grace_seconds: float = 10.0
     # Who may, and from where.
     keys_file: str | None = None
-    cors_origins: tuple[str, ...] = ("*",)
+    cors_origins: tuple[str, ...] = ()
+    frame_ancestors: tuple[str, ...] = ("'self'",)
     allowed_hosts: tuple[str, ...] | None = None
     trusted_proxies: tuple[str, ...] = ()
     # What there is.
@@ -58,7 +62,7 @@ class ServerSettings:
         """
         if self.allowed_hosts is not None:
             return list(self.allowed_hosts)
-        return ["127.0.0.1", "localhost", "[::1]"] if host in ("127.0.0.1", "localhost", "::1") else ["*"]
+        return ["127.0.0.1", "localhost", "[::1]"] if host in LOOPBACK else ["*"]
 
 
 # The least each number may be.
@@ -121,6 +125,8 @@ def _fitting(key: str, value: Any, kind: Any, where: str) -> Any:
     kind = next(one for one in options if one is not type(None))
     if typing.get_origin(kind) is tuple:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            if key == "frame_ancestors" and not all(re.fullmatch(r"[^\s;,]+", one) for one in value):
+                raise _wrong(f"{key} in {where} is {value!r}: expected sites, such as https://huggingface.co")
             return tuple(value)
         raise _wrong(f"{key} in {where} is {value!r}: expected a list of texts, such as [a, b]")
     if kind is float and type(value) is int:

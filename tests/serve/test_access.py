@@ -106,6 +106,20 @@ def test_a_keys_file_without_keys_does_not_open_the_server(tmp_path):
         read_keys(str(tmp_path / "nowhere"))
 
 
+def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys):
+    clock = SimpleNamespace(now=0.0)
+    access = Access(keys, clock=lambda: clock.now)
+    for _ in range(5 * access_module.WRONG_KEYS):
+        assert access.identify(request(), KEY).key == "ann"
+    for _ in range(access_module.WRONG_KEYS):
+        with pytest.raises(Refusal, match="not known"):
+            access.identify(request(), "wrong-key-entirely")
+    with pytest.raises(Refusal, match="too many wrong API keys") as refusal:
+        access.identify(request(), KEY)
+    clock.now += int(refusal.value.headers["Retry-After"])
+    assert access.identify(request(), KEY).key == "ann"
+
+
 # --- rates
 
 
@@ -177,7 +191,7 @@ def test_many_addresses_do_not_fill_the_memory(limited, monkeypatch):
     monkeypatch.setattr(access_module, "MOST_BUCKETS", 10)
     for number in range(100):
         limited.spend(Caller(None, str(number)), 1)
-    assert len(limited._buckets) == 10
+    assert len(limited._texts._buckets) == 10
 
 
 def test_no_rate_means_no_rate():
@@ -214,6 +228,8 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("wait_ms: .nan", "expected at least 0"),
     ("page: 1", "expected true or false"),
     ("cors_origins: '*'", "expected a list of texts"),
+    ("frame_ancestors: ['a.example; script-src *']", "expected sites"),
+    ("frame_ancestors: [\"a\\nb\"]", "expected sites"),
     ("keys_file: 3", "expected a text"),
     ("- texts", "holds list"),
     ("a: [", "is not YAML"),

@@ -15,6 +15,7 @@ import pytest
 from serving import Stub, counters, raw, stub_server, translate
 
 from seq2see.serve import server
+from seq2see.serve.access import WRONG_KEYS
 from seq2see.serve.server import make_server
 from seq2see.serve.settings import ServerSettings
 
@@ -142,25 +143,61 @@ def test_this_machines_own_names_are_served(stub, host):
     assert stub.get("/healthz", headers={"Host": host}).status_code == 200
 
 
-def test_scripts_of_any_site_may_use_the_api_without_cookies(stub):
-    headers = {"Origin": "https://elsewhere.example", "Cookie": "a=b"}
-    answer = stub.post("/translate", json={"q": "a", "source": "en", "target": "fr"}, headers=headers)
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert "access-control-allow-credentials" not in answer.headers
-    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
-    assert stub.options("/translate", headers={**headers, **asked}).status_code == 200
+ELSEWHERE = {"Origin": "https://elsewhere.example"}
+ASKED = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+WORDS = {"q": "a", "source": "en", "target": "fr", "inputs": "a", "texts": ["a"], "text": "a"}
 
 
-def test_scripts_of_other_sites_are_shown_refusals_too(stub):
-    origin = {"Origin": "https://elsewhere.example"}
-    big = stub.post("/translate", content=b"x" * 30_000, headers=origin)
-    elsewhere = stub.get("/healthz", headers={**origin, "Host": "evil.example"})
-    assert (big.status_code, elsewhere.status_code) == (413, 400)
-    for answer in (big, elsewhere):
+@pytest.mark.parametrize("path", ["/translate", "/detect", "/", "/models/stub", "/v1/translate", "/v1/look"])
+@pytest.mark.parametrize("media", ["text/plain", "application/json", "application/x-www-form-urlencoded"])
+@pytest.mark.parametrize("who", [ELSEWHERE, {"Origin": "null"}, {"Origin": "http://localhost:1"},
+                                 {"Origin": "http://127.0.0.1.evil.example", "Sec-Fetch-Site": "cross-site"},
+                                 {"Origin": "http://localhost", "Sec-Fetch-Site": "same-site"}])
+def test_scripts_of_other_sites_are_refused(stub, path, media, who):
+    before = list(stub.stub.seen)
+    answer = stub.post(path, content=json.dumps(WORDS), headers={**who, "Content-Type": media, "Host": "localhost"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "origin")
+    assert "cors_origins=" in answer.json()["error"] and "access-control-allow-origin" not in answer.headers
+    assert stub.options(path, headers={**who, **ASKED}).status_code == 403
+    assert stub.stub.seen == before
+
+
+@pytest.mark.parametrize("who", [
+    {}, {"Origin": "http://localhost"}, {"Origin": "http://localhost", "Host": "LOCALHOST:80"},
+    {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"},
+    {"Origin": "https://mt.example", "X-Forwarded-Host": "mt.example"},
+    {"Origin": "https://mt.example", "Sec-Fetch-Site": "same-origin"},
+])
+def test_programs_and_pages_of_this_server_are_answered_behind_a_proxy_too(stub, who):
+    answer = stub.post("/v1/translate", json={"texts": ["a"]}, headers={"Host": "localhost", **who})
+    assert answer.status_code == 200
+
+
+def test_scripts_of_any_site_may_use_the_api_without_cookies_if_the_operator_says_so():
+    headers = {**ELSEWHERE, "Cookie": "a=b"}
+    with stub_server(cors_origins=("*",)) as client:
+        answer = client.post("/translate", json={"q": "a", "source": "en", "target": "fr"}, headers=headers)
         assert answer.headers["access-control-allow-origin"] == "*"
-        assert answer.headers["access-control-expose-headers"] == "Retry-After"
-    asked = {"Access-Control-Request-Method": "POST", "Host": "evil.example"}
-    assert stub.options("/translate", headers={**origin, **asked}).status_code == 400
+        assert "access-control-allow-credentials" not in answer.headers
+        assert client.options("/translate", headers={**headers, **ASKED}).status_code == 200
+
+
+def test_scripts_of_allowed_sites_are_shown_refusals_too():
+    with stub_server(cors_origins=("*",), body_bytes=20_000) as client:
+        big = client.post("/translate", content=b"x" * 30_000, headers=ELSEWHERE)
+        elsewhere = client.get("/healthz", headers={**ELSEWHERE, "Host": "evil.example"})
+        assert (big.status_code, elsewhere.status_code) == (413, 400)
+        for answer in (big, elsewhere):
+            assert answer.headers["access-control-allow-origin"] == "*"
+            assert answer.headers["access-control-expose-headers"] == "Retry-After"
+        asked = {"Access-Control-Request-Method": "POST", "Host": "evil.example"}
+        assert client.options("/translate", headers={**ELSEWHERE, **asked}).status_code == 400
+
+
+@pytest.mark.parametrize("second", [b"evil.example", b"localhost"])
+def test_two_host_headers_are_one_too_many(stub, second):
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: %s\r\nConnection: close\r\n\r\n" % second
+    assert raw(stub, head).startswith(b"HTTP/1.1 400 ")
 
 
 def test_every_refusal_is_counted_once(tmp_path):
@@ -186,6 +223,7 @@ def test_origins_can_be_named():
     with stub_server(cors_origins=("https://a.example",)) as client:
         for origin, allowed in (("https://a.example", "https://a.example"), ("https://b.example", None)):
             answer = client.get("/languages", headers={"Origin": origin})
+            assert answer.status_code == (200 if allowed else 403)
             assert answer.headers.get("access-control-allow-origin") == allowed
 
 
@@ -220,11 +258,13 @@ def test_a_body_over_the_limit_is_413_on_the_page_too(live):
     assert httpx.get(f"{live}/ui/").status_code == 200
 
 
-def test_no_other_site_reads_the_page_nor_frames_it(live):
+def test_no_other_site_reads_the_page_nor_calls_it_nor_frames_it(live):
     for host in ({}, {"Host": "localhost:80"}):
         headers = {"Origin": "http://evil.example", "Cookie": "session=1", **host}
-        answer = httpx.get(f"{live}/ui/config", headers=headers)
-        assert not [name for name in answer.headers if name.startswith("access-control-")]
+        for answer in (httpx.get(f"{live}/ui/config", headers=headers),
+                       httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": ["a"]}, headers=headers)):
+            assert answer.status_code == 403
+            assert not [name for name in answer.headers if name.startswith("access-control-")]
     policy = httpx.get(f"{live}/ui/").headers["content-security-policy"]
     assert "default-src 'self'" in policy and "frame-ancestors 'self'" in policy
     assert httpx.get(f"{live}/ui/", headers={"Host": "evil.example"}).status_code == 400
@@ -247,6 +287,12 @@ def test_the_page_takes_no_files(live, method, name):
         parts = {"files": {"files": ("a.txt", b"x" * 1000)}}
     answer = httpx.request(method, f"{live}/ui/gradio_api/{name}", **parts)
     assert answer.status_code == 404
+
+
+def test_the_operator_says_which_sites_may_show_the_page_in_a_frame():
+    for sites, told in ((("'self'", "https://huggingface.co"), "'self' https://huggingface.co"), ((), "'none'")):
+        with stub_server(frame_ancestors=sites) as client:  # no page: even what says so has the headers
+            assert client.get("/ui/").headers["content-security-policy"].endswith(f"; frame-ancestors {told}")
 
 
 def test_with_keys_the_page_wants_one(tmp_path):
@@ -285,6 +331,26 @@ def locked(tmp_path_factory):
 def test_without_a_key_every_dialect_refuses(locked, dialect):
     for headers in ({}, {"Authorization": "Bearer wrong-key-entirely"}):
         assert ask_with(locked, dialect, **headers).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/v1/translate", "/ui/", "/ui/gradio_api/run/translate"])
+def test_wrong_keys_are_throttled_and_counted(tmp_path, path):
+    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
+    with stub_server(keys_file=str(tmp_path / "keys"), trusted_proxies=("127.0.0.1",)) as client:
+        def status(key, address="192.0.2.1"):
+            headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": address}
+            return client.post(path, json={"texts": ["a"]}, headers=headers)
+
+        fine = status("a-key-of-some-length").status_code
+        assert {status(f"wrong-key-{number}").status_code for number in range(WRONG_KEYS)} <= {401, 403} - {fine}
+        for key in ("wrong-key-entirely", "a-key-of-some-length"):
+            late = status(key)
+            assert (late.status_code, late.json()["code"]) == (429, "wrong_keys")
+            assert int(late.headers["Retry-After"]) > 0
+        assert status("a-key-of-some-length", "192.0.2.2").status_code == fine
+        found = counters(client)
+        assert found["seq2see_refusals_total", "key_wrong"] == WRONG_KEYS
+        assert found["seq2see_refusals_total", "wrong_keys"] == 2
 
 
 def test_a_key_opens_and_its_rate_is_its_own(locked):

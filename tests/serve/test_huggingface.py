@@ -202,7 +202,8 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     assert second == str([{"translation_text": german}, {"translation_text": " "}])
     told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes 64",
             "expected 1 to 16", "65 texts", "custom_generate: there is no such setting",
-            "generate_parameters: expected an object", "parameters: expected an object", "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
+            "generate_parameters: expected an object", "parameters: expected an object",
+            "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
             "max_new_tokens 1000000000: expected 1 to 512", "top_p nan: expected",
             "return_dict_in_generate: there is no", "tgt_lang: expected de, fr", *["tgt_lang: expected"] * 4,
             "src_lang: expected en", "3"]

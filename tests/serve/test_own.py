@@ -53,6 +53,7 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert [one["text"] for one in answer["translation"]["hypotheses"]] == [one.text for one in result.hypotheses]
     [trace] = translator.look(result, alternative=1, views=("raw", "norm", "rollout", "left_out"))
     [got] = answer["traces"]
+    assert got["model"] == "tiny", "and not where it lies"
     assert got["target_text"] == trace.target_text and got["target_ids"] == list(trace.target_ids)
     assert [one["text"] for one in got["source"]] == [one.text for one in trace.source]
     assert got["log_probs"] == pytest.approx(trace.log_probs.tolist(), abs=1e-5)

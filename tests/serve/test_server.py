@@ -202,6 +202,16 @@ def test_a_model_that_is_not_there_ends_the_command_in_one_line(tmp_path):
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "no config.json" in done.stderr
 
 
+@pytest.mark.parametrize(("host", "keys", "warned"), [
+    ("0.0.0.0", "", True), ("0.0.0.0", "ann a-key-of-some-length", False), ("127.0.0.1", "", False),
+])  # fmt: skip
+def test_a_server_that_others_reach_without_a_key_warns(host, keys, warned, monkeypatch, capsys):
+    monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
+    make_server({"stub": Stub}, host=host, port=0).socket.close()
+    told = capsys.readouterr().err
+    assert told.startswith("WARNING: there are no API keys") == warned == bool(told) and told.count("\n") == warned
+
+
 def test_a_port_in_use_is_told(stub):
     port = stub.base_url.port
     with pytest.raises(UserError, match=f"port {port}: .*choose another by --port"):
