@@ -25,6 +25,7 @@ from seq2see.serve.dialects.own import LookBody
 from seq2see.serve.dialects.wire import bad_request
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Caller, Request, Service
+from seq2see.serve.ui.asking import refusal
 
 if TYPE_CHECKING:
     from seq2see.lens.trace import Trace
@@ -132,7 +133,7 @@ def _job(body: LookBody) -> Request:
 
 def _caller(service: Service, request: gr.Request | None) -> Caller:
     if request is None:
-        raise gr.Error("this call came without a request", print_exception=False)
+        raise refusal("this call came without a request")
     return service.access.caller(request)
 
 
@@ -167,4 +168,4 @@ def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any
 
 
 def _told(error: Refusal) -> gr.Error:
-    return gr.Error(error.message, title="Not translated", print_exception=False)
+    return refusal(error.message, status=error.status)

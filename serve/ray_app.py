@@ -93,10 +93,11 @@ class Front:
         if settings.page:
             from seq2see.serve.ui import page
 
-            parent, mounted = page.mount(await asyncio.to_thread(page.build_page, service))
+            blocks = await asyncio.to_thread(page.build_page, service)
+            parent, mounted = page.mount(blocks)
             self._open = contextlib.AsyncExitStack()
             await self._open.enter_async_context(parent.router.lifespan_context(parent))
-            door.app.state.page.app = mounted
+            door.app.state.page.app = page.CheckedCalls(mounted, blocks)
 
 
 def application(arguments: dict[str, str]) -> serve.Application:

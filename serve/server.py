@@ -113,7 +113,7 @@ class Server(uvicorn.Server):
         parent, mounted = page.mount(blocks)
         await stack.enter_async_context(parent.router.lifespan_context(parent))
         self._stop_page = mounted.stop_event.set
-        self.app.state.page.app = mounted
+        self.app.state.page.app = page.CheckedCalls(mounted, blocks)
 
     # --- ending
 

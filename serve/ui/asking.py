@@ -16,6 +16,7 @@ from seq2see.serve.dialects.wire import From1, Tuning, bad_request
 from seq2see.serve.plan import MOST_BEAMS, Settings
 from seq2see.serve.refusal import Refusal
 from seq2see.serve.service import Request, Service
+from seq2see.serve.ui.calls import OUTCOME
 from seq2see.serve.ui.shown import Start
 
 Result = TypeVar("Result")
@@ -70,17 +71,20 @@ def read(kind: type[Body], event: gr.EventData) -> Body:
     try:
         return parse(kind, event)
     except Refusal as error:
-        raise refusal(error.message) from None
+        raise refusal(error.message, status=error.status) from None
 
 
 def caller_of(service: Service, request: gr.Request) -> Caller:
     try:
         return service.access.caller(request)
     except Refusal as error:
-        raise refusal(error.message) from None
+        raise refusal(error.message, status=error.status) from None
 
 
-def refusal(message: str, title: str = "Not translated") -> gr.Error:
+def refusal(message: str, title: str = "Not translated", *, status: int = 400) -> gr.Error:
+    """What a handler raises; a call that waits for the handler is answered with this status."""
+    if outcome := OUTCOME.get(None):
+        outcome.status = status
     return gr.Error(message, title=title, print_exception=False, duration=8)
 
 

@@ -58,7 +58,7 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
             raise refusal("One sentence each is compared.")
         return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}
     except Refusal as error:
-        raise refusal(error.message) from None
+        raise refusal(error.message, status=error.status) from None
 
 
 def _compared(before: Trace, after: Trace) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from starlette.routing import Mount
 from seq2see.serve.guard import PAGE
 from seq2see.serve.page_api import add_api, mcp_installed, readable
 from seq2see.serve.service import Service
+from seq2see.serve.ui.calls import CheckedCalls as CheckedCalls
 from seq2see.serve.ui.files import text_of
 from seq2see.serve.ui.first_minute import build_first_minute
 from seq2see.serve.ui.forgetting import ForgetfulVisits

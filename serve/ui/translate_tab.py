@@ -97,7 +97,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
             links = await service.examine([found.text], lambda translator: _links(found, translator), model=found.model,
                                           caller=caller_of(service, request))
         except Refusal as error:
-            raise refusal(error.message, "Words not linked") from None
+            raise refusal(error.message, "Words not linked", status=error.status) from None
         return gr.update(links=links)
 
     async def flip(event: gr.EventData, request: gr.Request) -> Any:

@@ -78,7 +78,7 @@ def test_a_raw_call_is_refused_and_not_logged(live, capfd, data, caplog):
     body = json.dumps({"data": data})
     answer = httpx.post(f"{live}/ui/gradio_api/run/translate", content=body,
                         headers={"Content-Type": "application/json"})
-    assert answer.status_code >= 400
+    assert 400 <= answer.status_code < 500
     assert "Traceback" not in answer.text + capfd.readouterr().err + caplog.text
     assert "secret" not in capfd.readouterr().err + caplog.text
 
@@ -86,7 +86,7 @@ def test_a_raw_call_is_refused_and_not_logged(live, capfd, data, caplog):
 @pytest.mark.parametrize("data", [[], ["secret"]])
 def test_a_raw_call_of_too_few_values_is_refused_in_one_line(live, data):
     answer = httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": data})
-    assert answer.status_code == 500
+    assert answer.status_code == 400
     assert answer.json()["error"] == f"data: expected 4 values, got {len(data)}"
 
 

@@ -1,0 +1,107 @@
+"""What is posted to the page, checked before Gradio has it: to what it does not expect, Gradio answers 500."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from gradio.data_classes import CancelBody, ComponentServerJSONBody, PredictBody, ResetBody, SimplePredictBody
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from seq2see.serve.dialects.wire import bad_request
+from seq2see.serve.guard import PAGE, Again, Application, Message, Receive, Scope, Send
+from seq2see.serve.refusal import Refusal
+
+API = f"{PAGE}/gradio_api"
+BODIES: dict[str, type[BaseModel]] = {
+    **dict.fromkeys(("run", "api", "queue"), PredictBody), "call": SimplePredictBody, "cancel": CancelBody,
+    "reset": ResetBody, "component_server": ComponentServerJSONBody,
+}  # fmt: skip
+SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
+FIELDS = TypeAdapter(dict[str, Any])
+
+
+@dataclass
+class Outcome:
+    """Which status a call that is refused should have, where a handler said so."""
+
+    status: int = 500
+
+
+OUTCOME: ContextVar[Outcome] = ContextVar("OUTCOME")
+
+
+class CheckedCalls:
+    """ASGI: the page's application, behind a check of what is posted to it."""
+
+    def __init__(self, app: Application, page: gr.Blocks):
+        self.app = app
+        self.page = page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind, _, rest = scope["path"].removeprefix(f"{API}/").strip("/").partition("/")
+        if scope["method"] != "POST" or kind == "mcp":
+            return await self.app(scope, receive, send)
+        body: bytes = (await receive())["body"]  # all of it, as the guard gives it
+        self._check(kind, rest, body)
+        outcome = Outcome()
+        OUTCOME.set(outcome)
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 500:
+                message["status"] = outcome.status
+            await send(message)
+
+        await self.app(scope, Again(body, receive).receive, sent)
+
+    def _check(self, kind: str, name: str, body: bytes) -> None:
+        if kind not in BODIES or (kind == "queue" and name != "join"):
+            raise Refusal(404, "not_found", "there is no such route")
+        try:
+            value = json.loads(body, object_hook=_no_file)
+            if kind == "call" and name.startswith("v2/"):
+                return self._check_named(name.removeprefix("v2/"), FIELDS.validate_python(value))
+            found: Any = BODIES[kind].model_validate(value)
+        except ValidationError as error:
+            raise bad_request(error) from None
+        except (ValueError, RecursionError):
+            raise Refusal(400, "bad_request", "the body is not JSON in UTF-8") from None
+        if isinstance(found, ComponentServerJSONBody):
+            if found.component_id not in self.page.blocks:
+                raise Refusal(404, "not_found", "there is no such component")
+        elif isinstance(found, PredictBody | SimplePredictBody):
+            index = getattr(found, "fn_index", None)
+            function = self._named(name) if index is None else self.page.fns.get(index)
+            if function is None or not function.fn:
+                raise Refusal(404, "not_found", "there is no such function")
+            if getattr(found, "batched", None):
+                raise Refusal(400, "bad_request", "batched: calls of the page come one by one")
+            if not SESSION.fullmatch("none" if found.session_hash is None else found.session_hash):
+                raise Refusal(400, "bad_request", "session_hash: expected letters and digits, at most 100")
+
+    def _check_named(self, name: str, fields: dict[str, Any]) -> None:
+        """Arguments given by their names."""
+        function = self._named(name)
+        if function is None or function.api_visibility != "public":
+            raise Refusal(404, "not_found", "there is no such function")
+        signature = inspect.signature(function.fn)
+        try:
+            signature.bind(**fields, request=None)
+        except TypeError:
+            names = ", ".join(name for name in signature.parameters if name != "request")
+            raise Refusal(400, "bad_request", f"expected arguments of {names}, the first one at least") from None
+
+    def _named(self, name: str) -> Any:
+        return next((one for one in self.page.fns.values() if one.api_name and one.api_name == name), None)
+
+
+def _no_file(value: dict[str, Any]) -> dict[str, Any]:
+    """Gradio takes such an object for a file of its own, wherever it stands."""
+    if isinstance(value.get("path"), str):
+        raise Refusal(400, "bad_request", "path: the page takes no files")
+    return value
