@@ -21,10 +21,10 @@ import gradio.routes
 from gradio.blocks import BlockFunction
 from pydantic import ValidationError
 
-from seq2see.serve.dialects.own import LookBody
+from seq2see.serve.dialects.own import LookBody, request_of
 from seq2see.serve.dialects.wire import bad_request
 from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Caller, Request, Service
+from seq2see.serve.service import Caller, Service
 from seq2see.serve.ui.asking import refusal
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def add_api(service: Service) -> None:
         """
         body = _read(text=text, source=source, target=target, alternatives=alternatives)
         try:
-            [found] = await service.translate(_job(body), caller=_caller(service, request))
+            [found] = await service.translate(request_of(service, body, (body.text,)), caller=_caller(service, request))
         except Refusal as error:
             raise _told(error) from None
         return {
@@ -102,7 +102,7 @@ def add_api(service: Service) -> None:
         """
         body = _read(text=text, source=source, target=target)
         try:
-            traces = await service.look(_job(body), caller=_caller(service, request))
+            traces = await service.look(request_of(service, body, (body.text,)), caller=_caller(service, request))
             return _described(traces, layer=layer, head=head)
         except Refusal as error:
             raise _told(error) from None
@@ -125,10 +125,6 @@ def _read(*, text: Any, source: Any, target: Any, alternatives: Any = 1) -> Look
         return LookBody.model_validate(fields, strict=True)
     except ValidationError as error:
         raise _told(bad_request(error)) from None
-
-
-def _job(body: LookBody) -> Request:
-    return Request(texts=(body.text,), source=body.source, target=body.target, settings=body.settings())
 
 
 def _caller(service: Service, request: gr.Request | None) -> Caller:

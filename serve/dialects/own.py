@@ -4,6 +4,7 @@ import asyncio
 import base64
 import gzip
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +12,16 @@ from fastapi import APIRouter, Response
 from fastapi import Request as HttpRequest
 from pydantic import BaseModel, ConfigDict, Field
 
-from seq2see.serve.dialects.wire import REFUSALS, From0, From1, Pair, Tuning, documents, read_json
+from seq2see.serve.dialects.wire import (
+    REFUSALS,
+    From0,
+    From1,
+    Pair,
+    Tuning,
+    documents,
+    find_language,
+    read_json,
+)
 from seq2see.serve.jobs import Translation
 from seq2see.serve.plan import Settings
 from seq2see.serve.service import Request, Service
@@ -145,7 +155,8 @@ def router(service: Service) -> APIRouter:
     async def translate(request: HttpRequest) -> TranslateReply:
         body = await read_json(request, TranslateBody)
         caller = service.access.caller(request)
-        found = await service.translate(_request(body, tuple(body.texts), format=body.format), caller=caller)
+        asked = request_of(service, body, tuple(body.texts), format=body.format)
+        found = await service.translate(asked, caller=caller)
         return TranslateReply(translations=[_translation(one) for one in found])
 
     @routes.post("/look", summary="Translate a text and look at every head while it is done", response_model=LookReply,
@@ -154,8 +165,9 @@ def router(service: Service) -> APIRouter:
     async def look(request: HttpRequest) -> Response:
         body = await read_json(request, LookBody)
         caller = service.access.caller(request)
+        asked = request_of(service, body, (body.text,))
         [result], traces = await service.translate_and_look(
-            _request(body, (body.text,)), caller=caller, alternative=body.alternative, views=tuple(body.views))
+            asked, caller=caller, alternative=body.alternative, views=tuple(body.views))
         zipped = "gzip" in request.headers.get("accept-encoding", "")
         content = await asyncio.to_thread(_look_reply, result, traces, maps=tuple(body.maps), zipped=zipped)
         headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if zipped else {})}
@@ -200,8 +212,12 @@ def _look_reply(result: Translation, traces: "list[Trace]", *, maps: tuple[Kind,
     return gzip.compress(content, GZIP_LEVEL, mtime=0) if zipped else content
 
 
-def _request(body: Asked, texts: tuple[str, ...], *, format: Literal["text", "html"] = "text") -> Request:
-    return Request(texts=texts, source=body.source, target=body.target, format=format, settings=body.settings(),
+def request_of(service: Service, body: Asked, texts: tuple[str, ...], *,
+               format: Literal["text", "html"] = "text") -> Request:
+    """What is asked for, its languages as the models name them: `FR` is `fr`."""
+    source, target = (code and (find_language(code, ["auto", *map(itemgetter(side), service.language_pairs)]) or code)
+                      for side, code in enumerate((body.source, body.target)))
+    return Request(texts=texts, source=source, target=target, format=format, settings=body.settings(),
                    model=body.model, prefix=body.prefix)
 
 

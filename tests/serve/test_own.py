@@ -36,6 +36,17 @@ def test_translate_tells_all_there_is(live, translator):
     assert answer.json()["translations"][0]["unknown_words"] == ["zebra"]
 
 
+@pytest.mark.parametrize(("source", "target"), [("EN", "FR"), ("en-US", "fr_FR"), ("AUTO", "Fr"), (None, "FR")])
+def test_languages_are_known_however_they_are_written(live, translator, source, target):
+    asked = {name: code for name, code in (("source", source), ("target", target)) if code}
+    answer = post(live, "translate", {"texts": [TEXT], **asked}).json()["translations"][0]
+    assert (answer["text"], answer["target_language"]) == (translator(TEXT, target="fr").text, "fr")
+    look = post(live, "look", {"text": TEXT, **asked}).json()
+    assert look["translation"] == answer
+    by_name = httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": [TEXT, source or "auto", target, 1]})
+    assert by_name.json()["data"][0]["translation"] == answer["text"]
+
+
 @pytest.mark.parametrize("settings", [
     {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3},
     {"top_k": 5, "seed": 1}, {"prefix": "Le"}, {"repetition_penalty": 2.0}, {"no_repeat_ngram_size": 1},
