@@ -14,38 +14,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import torch
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, StrictDataclassError
+from huggingface_hub.errors import StrictDataclassError
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedConfig, PreTrainedModel
 from transformers.initialization import no_init_weights
 from transformers.utils import logging
 
 from seq2see.errors import UserError
-from seq2see.folders import local_folder
+from seq2see.folders import RUNS as RUNS
+from seq2see.folders import resolve_folder as resolve_folder
 from seq2see.vetting import read_header, vet, weight_files
 
 LARGEST = 1e12  # more is what a flipped bit makes of a weight, and no training does: its square overflows
-# What a checkpoint needs: text and tensors, nothing that runs when it is opened; and nothing of sub-folders, such as half
-# of an export.
-_FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
-
-
-def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path:
-    """The local folder of a checkpoint: `name` itself, or the download of a Hub id such as `org/model`.
-
-    Raises:
-        UserError: there is no such folder, and no such model on the Hub or no way to reach it.
-    """
-    if folder := local_folder(name):
-        return folder
-    try:
-        wanted = [*_FILES, "*.py"] if trust_remote_code else _FILES
-        return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
-    except (HfHubHTTPError, HFValidationError, OSError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise UserError(
-            f"there is no folder {name}, and the Hub did not give a model of that name: {reason}"
-        ) from error
 
 
 def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> PreTrainedModel:

@@ -26,12 +26,21 @@ from typing import NoReturn
 from seq2see.errors import UserError
 from seq2see.verbs import build_parser, parse
 
-# Which extra brings a package that the base install does without.
-EXTRA_OF = {
-    **dict.fromkeys(("gradio", "fastapi", "uvicorn", "prometheus_client", "py3langid"), "serve"),
-    "ctranslate2": "fast",
-    "peft": "lora",
-}
+# What pip is to install where a module is missing: a package, or an extra.
+PACKAGE_OF = {
+    **{name: name for name in (
+        "torch", "transformers", "tokenizers", "datasets", "filelock", "accelerate", "matplotlib", "sacrebleu",
+        "sacremoses", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
+    )},
+    "yaml": "pyyaml",
+    **dict.fromkeys(("gradio", "fastapi", "starlette", "pydantic", "uvicorn", "httptools", "uvloop",
+                     "prometheus_client", "py3langid"), "'seq2see[serve]'"),
+    **dict.fromkeys(("ray", "cloudpickle"), "'seq2see[ray]'"),
+    "ctranslate2": "'seq2see[fast]'",
+    "peft": "'seq2see[lora]'",
+    "tensorboard": "'seq2see[tensorboard]'",
+    "mcp": "'seq2see[mcp]'",
+}  # fmt: skip
 
 # How often a thread of torch's looks for work before it sleeps, where OpenMP is GNU's, as on Linux.  At its default of
 # 300,000 a training in two threads is 3 % faster on an idle machine, and twenty times slower beside one busy program.
@@ -111,33 +120,28 @@ def collector_at_rest() -> Iterator[None]:
 
 
 def run_verb(args: argparse.Namespace) -> int:
-    """Import the verb's function and call it; a missing optional package becomes advice.
+    """Import the verb's function and call it.
 
     A verb may have a check, which needs no heavy import and refuses at once what it can.
     """
     module, name = args.function.split(":")
-    try:
-        if "check" in args:
-            check_module, check_name = args.check.split(":")
-            getattr(import_module(check_module), check_name)(args)
-        with collector_at_rest():
-            imported = module in sys.modules
-            function = getattr(import_module(module), name)
-            if not imported:
-                gc.freeze()  # a training has it collect
-        return function(args) or 0
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in EXTRA_OF:
-            raise
-        advice = f"{package} is not installed: pip install 'seq2see[{EXTRA_OF[package]}]'"
-        raise UserError(f"this command needs an optional part: {advice}") from error
+    if "check" in args:
+        check_module, check_name = args.check.split(":")
+        getattr(import_module(check_module), check_name)(args)
+    with collector_at_rest():
+        imported = module in sys.modules
+        function = getattr(import_module(module), name)
+        if not imported:
+            gc.freeze()  # a training has it collect
+    return function(args) or 0
 
 
 def describe(error: Exception) -> str:
     """One line for the user: what is wrong, where, and how to mend it."""
     if isinstance(error, UserError):
         return f"error: {error}"
+    if isinstance(error, ModuleNotFoundError) and (module := (error.name or "").partition(".")[0]) in PACKAGE_OF:
+        return f"error: {module} is missing: pip install {PACKAGE_OF[module]}"
     if isinstance(error, OSError):
         where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes) else ""
         return f"error: {error.strerror or error}{where}"

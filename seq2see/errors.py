@@ -20,11 +20,12 @@ class UserError(ValueError):
 def told_in_one_line(what: str) -> Iterator[None]:
     """Whatever a library raises inside, about data that it was given, as a UserError that begins with `what`.
 
-    A panic of a library in Rust, as `tokenizers` is, is told too, though it is no Exception.
+    A panic of a library in Rust, as `tokenizers` is, is told too, though it is no Exception.  A missing module is no
+    fault of the data.
     """
     try:
         yield
-    except UserError:
+    except (UserError, ModuleNotFoundError):
         raise
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":

@@ -1,4 +1,4 @@
-"""Names of models: which of them are folders here.  Imports nothing heavy."""
+"""Where a checkpoint is: a folder here, or a download from the Hugging Face Hub.  Imports nothing heavy."""
 
 import re
 from importlib.resources import files
@@ -7,6 +7,9 @@ from pathlib import Path
 from seq2see.errors import UserError
 
 RUNS = "runs"  # where `seq2see train` puts a run, below the folder it is called in
+# What a checkpoint needs: text and tensors, nothing that runs when it is opened, and no sub-folders, such as an export,
+# of which these patterns would bring half.
+_FILES = ["*.json", "*.safetensors", "*.spm", "*.model", "*.txt", "*.md", "*.yaml"]
 
 
 def local_folder(name: str | Path) -> Path | None:
@@ -29,3 +32,24 @@ def local_folder(name: str | Path) -> Path | None:
             f"there is no folder {name}; give the folder of a trained model, or train one: seq2see train {recipe}"
         )
     return None
+
+
+def resolve_folder(name: str | Path, *, trust_remote_code: bool = False) -> Path:
+    """The local folder of a checkpoint: `name` itself, or the download of a Hub id.
+
+    Raises:
+        UserError: there is no such folder, and no such model on the Hub or no way to reach it.
+    """
+    if folder := local_folder(name):
+        return folder
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    try:
+        wanted = [*_FILES, "*.py"] if trust_remote_code else _FILES
+        return Path(snapshot_download(str(name), allow_patterns=wanted, ignore_patterns="*/*"))
+    except (HfHubHTTPError, HFValidationError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise UserError(
+            f"there is no folder {name}, and the Hub did not give a model of that name: {reason}"
+        ) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.folders import resolve_folder
 from seq2see.serve.plan import Limits
 from seq2see.vetting import read_json, vet
 
@@ -67,11 +68,7 @@ def fingerprint(folder: Path) -> str:
 
 def read_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Checkpoint:
     """The checkpoint of a folder or Hub id; UserError where there is none, or a file is not what it should be."""
-    folder = Path(name)
-    if not folder.is_dir():
-        from seq2see.modeling.loading import resolve_folder
-
-        folder = resolve_folder(name, trust_remote_code=trust_remote_code)
+    folder = resolve_folder(name, trust_remote_code=trust_remote_code)
     vet(folder)
     return Checkpoint(
         name=str(name),

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.folders import resolve_folder
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, write_manifest
 from seq2see.serve.shortlist import spaceless, write_vocabulary_map
@@ -42,8 +43,6 @@ class NoPlaceForExport(UserError):
 
 def export(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint)."""
-    from seq2see.modeling.loading import resolve_folder
-
     run = resolve_folder(args.run)
     out = made = Path(args.out) if args.out else None
     try:

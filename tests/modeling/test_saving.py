@@ -228,6 +228,6 @@ def test_a_folder_that_is_not_there_is_refused(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name, recipe", [("runs/multi30k-en-de", "multi30k-en-de"), ("runs/typo", "storybook")])
 def test_a_run_that_was_not_made_is_never_looked_for_on_the_hub(name, recipe, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("seq2see.modeling.loading.snapshot_download", lambda *_, **__: pytest.fail("asked the Hub"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: pytest.fail("asked the Hub"))
     with pytest.raises(UserError, match=rf"there is no folder {name}; .* seq2see train {recipe}$"):
         load_checkpoint(name)

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from seq2see import cli, env
 from seq2see.errors import UserError
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 VERBS = {
     "demo": [],
     "train": ["storybook", "data.path=x.tsv"],
@@ -213,6 +215,8 @@ def failing_with(error: BaseException) -> Callable[[object], None]:
         (OSError("many\nlines"), 1, "error: many lines"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), 1, "not UTF-8"),
         (ModuleNotFoundError("No module named 'gradio'", name="gradio"), 1, "pip install 'seq2see[serve]'"),
+        (ModuleNotFoundError("No module named 'torch.x'", name="torch.x"), 1, "torch is missing: pip install torch"),
+        (ModuleNotFoundError("No module named 'yaml'", name="yaml"), 1, "error: yaml is missing: pip install pyyaml"),
         (ModuleNotFoundError("No module named 'ctranslate2.x'", name="ctranslate2.x"), 1, "'seq2see[fast]'"),
         (ModuleNotFoundError("No module named 'typo'", name="typo"), 1, "internal error: ModuleNotFoundError"),
         (KeyError("two\nlines"), 1, "internal error: KeyError: 'two\\nlines' (run again with SEQ2SEE_DEBUG=1"),
@@ -235,6 +239,53 @@ def test_debugging_shows_the_traceback_too(
     monkeypatch.setenv("SEQ2SEE_DEBUG", "1")
     assert cli.main(["env"]) == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_every_dependency_is_named_with_what_brings_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {f"'seq2see[{extra}]'": packages for extra, packages in project["optional-dependencies"].items()}
+    del extras["'seq2see[dev]'"]
+    named = {(re.split(r"[^\w-]", package)[0].replace("-", "_"), extra) for extra, packages in extras.items()
+             for package in packages if "[" not in package}
+    base = {re.split(r"[^\w-]", package)[0] for package in project["dependencies"]}
+    assert named <= cli.PACKAGE_OF.items() and base <= set(cli.PACKAGE_OF.values())
+
+
+WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; from seq2see.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize(("argv", "code", "said"), [
+    (["--help"], 0, "usage: seq2see"),
+    (["env"], 0, "torch cannot be imported"),
+    (["translate", "RUN", "--to", "fr"], 0, "\n"),
+    (["export", "RUN"], 0, "ctranslate2-int8-"),
+    (["export", "RUN", "--format", "endpoint", "--out", "OUT"], 0, "handler.py"),
+    (["translate", "runs/none"], 1, "error: there is no folder runs/none; give"),
+    (["look", "RUN", "The cat."], 1, "error: torch is missing: pip install torch"),
+    (["train", "storybook"], 1, "error: torch is missing: pip install torch"),
+])  # fmt: skip
+def test_what_can_works_without_torch_and_the_rest_says_what_is_missing(
+    argv: list[str], code: int, said: str, exported_run: Path, tmp_path: Path
+) -> None:
+    argv = [{"RUN": str(exported_run), "OUT": str(tmp_path / "out")}.get(word, word) for word in argv]
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *argv], input="The cat.\n", capture_output=True,
+                          text=True, cwd=tmp_path)
+    assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done.stderr
+    assert code == 0 or one_line(done.stderr)
+
+
+@pytest.fixture(scope="session")
+def exported_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny run with its export."""
+    pytest.importorskip("ctranslate2")
+    sys.path.insert(0, str(ROOT / "tests"))
+    import tiny
+
+    from seq2see.serve.export import exported
+
+    run: Path = tiny.save(tmp_path_factory.mktemp("run"), *tiny.make("seq2see"))
+    exported(run, quantization="int8")
+    return run
 
 
 @pytest.mark.parametrize("verb", ["demo", "serve"])

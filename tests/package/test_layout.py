@@ -23,7 +23,7 @@ MAY_IMPORT = {
         "lessons", "training", "lens", "tokenizer", "modeling", "align", "errors", "gold", "whole", "__version__",
     },
     "serve": {
-        "serve", "lens", "tokenizer", "modeling", "errors", "cores", "manifest", "streams", "vetting", "whole",
+        "serve", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "manifest", "streams", "vetting", "whole",
         "__version__",
     },
     "configs": set(),

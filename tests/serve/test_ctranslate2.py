@@ -272,7 +272,7 @@ def test_a_run_that_was_uploaded_with_its_export_opens_from_the_hub(tmp_path, mo
             shutil.copy(uploaded / file, tmp_path / "hub" / file)
         return str(tmp_path / "hub")
 
-    monkeypatch.setattr("seq2see.modeling.loading.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     capsys.readouterr()
     result = Translator.from_pretrained("someone/model")("The cat.")
     assert (result.text, result.engine, capsys.readouterr().err) == (expected, "ctranslate2", "")
