@@ -278,6 +278,8 @@ FAULTS = [
         "int((wanted - bucket.level) * 60 / self.rate) + 1",
         "int((wanted - bucket.level) * 60 / self.rate)",
         tests="tests/serve/test_access.py",
+    ),
+    Fault(
         "server: no Origin is another site's",
         "serve/guard.py",
         'return headers["sec-fetch-site"] == "same-origin"',
