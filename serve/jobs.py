@@ -22,6 +22,8 @@ class Translation:
     `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A blank text is its own
     translation and has no hypotheses.  `segments` are the translations of the parts that a text was cut into, and empty
     where it was translated whole; then the text's first hypothesis is made of their first ones, and so on.
+    `one_by_one`: some sentences came out as fewer or more when translated together, and were translated again one by
+    one.
     `seen` are the source language's words of the training text; None where the checkpoint does not say.
     """
 
@@ -34,6 +36,7 @@ class Translation:
     precision: str
     segments: tuple[Translation, ...] = ()
     has_markup: bool = False
+    one_by_one: bool = False
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -1,0 +1,93 @@
+"""Does every sentence of a text come out, and as it would alone?
+
+    python benchmarks/long_texts.py RUN            RUN: a trained storybook model, runs/storybook by default
+    python benchmarks/long_texts.py --quick        50 texts instead of 1,000
+
+Texts of 2 to 6 unrelated sentences of storybook's test part, drawn at random, are translated, and each of their
+sentences alone.  A text with fewer sentences in its translation has *lost* some, one with more has *added* some.  Where
+the number is right, a sentence *differs* if it is not what it is alone; a pronoun, and what agrees with it, may differ,
+for a pronoun depends on what stands before it.  *One by one* are texts that the safeguard translated again.  The family
+of pairs whose second sentence depends on the first (*The owl lent the ladder to the crow. It was grateful.*) shows what
+is gained by translating sentences together: the share of right pronouns.
+"""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from typing import Any
+
+from _frame import arguments, end, is_trained, show
+
+from seq2see import Translator
+from seq2see.tokenizer.segments import count_sentences, cut_sentences
+from seq2see.training.metrics import subject_pronouns
+from seq2see.training.storybook import StoryPair, generate
+
+TEXTS, QUICK = 1_000, 50
+MOST_SENTENCES = 6
+ENDINGS = re.compile(r"(?<=\w{2})(?:e|s|es|ée|ées|és|é)$")  # of participles and adjectives that agree with a pronoun
+
+
+def main() -> None:
+    parser = arguments(__doc__, run=True)
+    parser.add_argument("--texts", type=int, help=f"how many ({TEXTS:,}, or {QUICK} with --quick)")
+    parser.add_argument("--engine", choices=["auto", "ctranslate2", "torch"], default="auto", help="(%(default)s)")
+    asked = parser.parse_args()
+    if not is_trained(asked.run):
+        return end("long_texts", [])
+    translator = Translator.from_pretrained(asked.run, engine=asked.engine)
+    test = generate(seed=0).test
+    rows = [texts_row(translator, test, count=asked.texts or (QUICK if asked.quick else TEXTS)),
+            pronoun_row(translator, [pair for pair in test if sentences(pair.source, "en") == 2])]
+    show(rows)
+    end("long_texts", rows, engine=translator.engine.name)
+
+
+def texts_row(translator: Translator, test: tuple[StoryPair, ...], *, count: int) -> dict[str, Any]:
+    draw = Random(0)
+    single = [pair.source for pair in test if sentences(pair.source, "en") == 1]
+    texts = [draw.sample(single, draw.randint(2, MOST_SENTENCES)) for _ in range(count)]
+    used = list(dict.fromkeys(one for text in texts for one in text))
+    alone = dict(zip(used, (result.text for result in translator(used)), strict=True))
+    lost = added = differing = compared = one_by_one = unfinished = 0
+    for text, result in zip(texts, translator([" ".join(text) for text in texts]), strict=True):
+        found = cut_sentences(result.text, language="fr").segments
+        wanted = sum(sentences(alone[one], "fr") for one in text)
+        lost += max(0, wanted - len(found))
+        added += max(0, len(found) - wanted)
+        one_by_one += result.one_by_one
+        unfinished += not result.hypotheses[0].finished
+        if len(found) == len(text):
+            compared += len(text)
+            differing += sum(not same(one, alone[source]) for one, source in zip(found, text, strict=True))
+    return {"name": "unrelated sentences", "texts": count, "sentences": sum(map(len, texts)), "lost": lost,
+            "added": added, "compared": compared, "differing": differing, "one by one": one_by_one,
+            "unfinished": unfinished, "unit": "sentences, texts", "wanted": 0}  # fmt: skip
+
+
+def pronoun_row(translator: Translator, pairs: list[StoryPair]) -> dict[str, Any]:
+    results = translator([pair.source for pair in pairs])
+    right = sum(subject_pronouns(result.text) == subject_pronouns(pair.target)
+                for pair, result in zip(pairs, results, strict=True))
+    return {"name": "two sentences, the second depends on the first", "pairs": len(pairs),
+            "ours": round(100 * right / len(pairs), 2), "unit": "% right pronouns", "wanted": 99.0,
+            "exact": sum(result.text == pair.target for pair, result in zip(pairs, results, strict=True)),
+            "one by one": sum(result.one_by_one for result in results)}  # fmt: skip
+
+
+def sentences(text: str, language: str) -> int:
+    return count_sentences(text, language=language)
+
+
+def same(one: str, other: str) -> bool:
+    """The same words; where pronouns differ, what agrees with them may differ too."""
+    if subject_pronouns(one) == subject_pronouns(other):
+        return one == other
+    sides = [[ENDINGS.sub("", word) for word in re.findall(r"\w+", text) if not subject_pronouns(word)]
+             for text in (one, other)]
+    return sides[0] == sides[1]
+
+
+if __name__ == "__main__":
+    main()
