@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import zip_longest
 
 from seq2see.serve.engine import Hypothesis
 from seq2see.serve.markup import Markup
 from seq2see.serve.plan import Plan
+from seq2see.tokenizer.protected import Reading, protected_spans
 from seq2see.tokenizer.segments import Cut
 from seq2see.tokenizer.words import Word, split_words
 
@@ -19,11 +19,13 @@ from seq2see.tokenizer.words import Word, split_words
 class Translation:
     """A source text and its hypotheses, best first.
 
-    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A blank text is its own
-    translation and has no hypotheses.  `segments` are the translations of the parts that a text was cut into, and empty
-    where it was translated whole; then the text's first hypothesis is made of their first ones, and so on.
+    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words is
+    its own translation and has no hypotheses.  `segments` are the translations of the parts that a text was cut into,
+    and empty where it was translated whole; then the text's first hypothesis is made of their first ones, and so on.
     `one_by_one`: some sentences came out as fewer or more when translated together, and were translated again one by
-    one.
+    one.  Hypotheses that have lost something (a sentence, a number, what is protected) are left out where others have
+    not, so there may be fewer than were asked for.  `model_input` is what the model read where that is not
+    `source_text`, since something in it is protected (`tokenizer/protected.py`).
     `seen` are the source language's words of the training text; None where the checkpoint does not say.
     """
 
@@ -37,6 +39,7 @@ class Translation:
     segments: tuple[Translation, ...] = ()
     has_markup: bool = False
     one_by_one: bool = False
+    model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -44,10 +47,15 @@ class Translation:
         """What the model translated one by one: the segments, or the text itself."""
         return self.segments or ((self,) if self.hypotheses else ())
 
+    @property
+    def as_read(self) -> Translation:
+        """The same with the source that the model read: what a trace is of."""
+        return self if self.model_input is None else replace(self, source_text=self.model_input, model_input=None)
+
     @cached_property
     def unknown_words(self) -> tuple[Word, ...] | None:
-        """The words of the source that the model never saw in training, numbers and punctuation apart; None where that
-        is not known.  Of a text with markup: as they lie in its segments.
+        """The words of the source that the model never saw in training, apart from numbers, punctuation and what is
+        protected; None where that is not known.  Of a text with markup: as they lie in its segments.
         """
         if self.seen is None:
             return None
@@ -55,8 +63,10 @@ class Translation:
             return tuple(word for one in self.segments for word in one.unknown_words or ())
         if all(map(self._is_seen, self.source_text.casefold().split())):  # a twentieth of the time, and nearly always
             return ()
+        protected = {place for span in protected_spans(self.source_text) for place in range(*span)}
         words = split_words(self.source_text, language=self.source_language)
-        return tuple(word for word in words if word.text.casefold() not in self.seen and not _is_mark(word.text))
+        return tuple(word for word in words if word.text.casefold() not in self.seen and not _is_mark(word.text)
+                     and protected.isdisjoint(range(word.start, word.end)))
 
     def _is_seen(self, chunk: str) -> bool:
         """Whether this, between two spaces, is certainly a word seen, or a number, with or without punctuation."""
@@ -70,9 +80,24 @@ def _is_mark(word: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Segment:
+    """A part of a text on its way: how the model reads it, in ids too, and what ids its translation is to begin with;
+    once it is translated, its hypotheses."""
+
+    reading: Reading
+    ids: tuple[int, ...]
+    begun: tuple[int, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] | None = None
+
+    def restored(self, hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+        """Those in which everything protected has come back, with it in its place."""
+        texts = [(one, self.reading.restored(one.text)) for one in hypotheses]
+        return tuple(replace(one, text=text) for one, text in texts if text is not None)
+
+
+@dataclass(frozen=True)
 class Job:
-    """A text made ready: the ids of each segment, the plan that they are to be translated by, and what ids the
-    translations of the first ones are to begin with (`begun`).
+    """A text made ready: its segments, and the plan that they are to be translated by.
 
     Segments of any jobs may share a batch where their plans are equal.
     """
@@ -83,22 +108,23 @@ class Job:
     plan: Plan
     markup: Markup | None
     cuts: tuple[Cut, ...]  # of the text, or of each text of the markup
-    sources: tuple[tuple[int, ...], ...]
-    begun: tuple[tuple[int, ...], ...] = ()
+    segments: tuple[Segment, ...]
+    one_by_one: bool = False  # sentences that belonged together had to be parted
 
     @property
     def work(self) -> list[tuple[tuple[int, ...], Plan]]:
-        """One for each segment."""
-        return [(ids, self.plan.begun(begun)) for ids, begun in zip_longest(self.sources, self.begun, fillvalue=())]
+        """One for each segment that is still to be translated."""
+        return [(one.ids, self.plan.begun(one.begun)) for one in self.segments if one.hypotheses is None]
+
+    @property
+    def sources(self) -> list[tuple[int, ...]]:
+        """The ids of each segment."""
+        return [one.ids for one in self.segments]
 
     @property
     def whole(self) -> bool:
         """The text is its only segment."""
         return self.markup is None and self.cuts[0].whole
-
-    @property
-    def segments(self) -> list[str]:
-        return [segment for cut in self.cuts for segment in cut.segments]
 
     def join(self, texts: Sequence[str]) -> str:
         """The text with its segments' translations in their places."""
@@ -120,5 +146,5 @@ class Job:
                 log_prob=log_prob,
                 finished=all(one.finished for one in each),
             )
-            for each in zip(*parts, strict=True)
+            for each in zip(*parts, strict=False)  # of some segments fewer are left
         )

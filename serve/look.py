@@ -33,7 +33,7 @@ def look(args: argparse.Namespace) -> None:
     result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
                         alternatives=args.alternative + 1)
     if not result.hypotheses:
-        raise UserError("there is nothing to look at in a blank text")
+        raise UserError("there is nothing to look at in a text without words")
     every = out is not None and out.suffix == ".html" and args.view is None
     traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)))
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
@@ -74,7 +74,7 @@ def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) 
     if file.suffix in (".json", ".npz"):
         trace.save(file)
     elif file.suffix == ".html":
-        write_whole(file, to_html(trace, unseen=part.unknown_words, **chosen))
+        write_whole(file, to_html(trace, unseen=part.as_read.unknown_words, **chosen))
     else:
         return save_plot(trace, file, **chosen)
     return ""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from seq2see.errors import UserError
 from seq2see.serve.access import Access, Caller
 from seq2see.serve.batcher import Batcher
-from seq2see.serve.jobs import Translation
+from seq2see.serve.jobs import Job, Translation
 from seq2see.serve.languages import Detection, detect
 from seq2see.serve.metrics import Metrics
 from seq2see.serve.opened import ModelChanged
@@ -52,7 +52,8 @@ class Request:
     format: Literal["text", "html"] = "text"
     settings: Settings = field(default_factory=lambda: Settings())
     model: str | None = None
-    prefix: str | tuple[tuple[int, ...], ...] = ""  # see `Translator.prepare`
+    prefix: str | tuple[tuple[int, ...], ...] = ""  # this and `parts`: see `Translator.prepare`
+    parts: tuple[str, ...] = ()
 
 
 class Service:
@@ -146,7 +147,7 @@ class Service:
                               f"a text of {longest} characters: {most} at most can be looked into")
             results = await self._translate(request)
             if not all(one.hypotheses for one in results):
-                raise Refusal(400, "blank_text", "there is nothing to look at in a blank text")
+                raise Refusal(400, "blank_text", "there is nothing to look at in a text without words")
             traces = await self._looking.do(lambda: self._traces(request, results, alternative, views))
             return results, traces
 
@@ -197,19 +198,27 @@ class Service:
         settings = self._bounded(translator, request.settings)
         size = sum(map(len, texts))
         jobs = await self._run(size, lambda: translator.prepare(
-            texts, source=source, target=request.target, prefix=request.prefix, format=request.format,
-            **settings))
+            texts, source=source, target=request.target, prefix=request.prefix, parts=request.parts,
+            format=request.format, **settings))
         work = [one for job in jobs for one in job.work]
         pieces, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
         if pieces > most and len(work) > 1:  # it would keep all others waiting, and come too late
             raise Refusal(400, "too_much_text", f"{pieces} pieces of text in a request: {most} at most are taken")
         batchers = self._drawing if jobs[0].plan.temperature is not None else self._batchers
-        outcomes = iter(await batchers[name].submit(work) if work else [])
+        return await self._finished(translator, batchers[name], jobs, size)
+
+    async def _finished(self, translator: Translator, batcher: Batcher, jobs: Sequence[Job],
+                        size: int) -> list[Translation]:
+        work = [one for job in jobs for one in job.work]
+        outcomes = iter(await batcher.submit(work) if work else [])
         each = [[next(outcomes) for _ in job.work] for job in jobs]
         written = sum(len(one.token_ids) for parts in each for hypotheses in parts for one in hypotheses)
         self.metrics.tokens.labels("target").inc(written)
-        return await self._run(size, lambda: [
+        finished = await self._run(size, lambda: [
             translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)])
+        again = [one for one in finished if isinstance(one, Job)]
+        others = iter(await self._finished(translator, batcher, again, size) if again else ())
+        return [next(others) if isinstance(one, Job) else one for one in finished]
 
     # --- which model, which language
 

@@ -10,14 +10,15 @@ scores or draws.
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
-from itertools import groupby, starmap
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
 
@@ -27,12 +28,13 @@ from seq2see.serve.checkpoint import Checkpoint, read_checkpoint
 from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
-from seq2see.serve.jobs import Job, Translation
+from seq2see.serve.jobs import Job, Segment, Translation
 from seq2see.serve.markup import Markup
 from seq2see.serve.opened import Opened
 from seq2see.serve.plan import Plan, Settings
 from seq2see.serve.shortlist import spaceless
-from seq2see.tokenizer.segments import Cut, cut_sentences
+from seq2see.tokenizer.protected import Reading
+from seq2see.tokenizer.segments import Cut, count_sentences, cut_at, cut_sentences
 from seq2see.tokenizer.words import refuse_surrogates
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
+MOST_CHARACTERS = 250_000  # of a text: more would take minutes
+LONGEST_WORD = 10_000  # characters: no word of any language
 
 
 class Translator(Opened):
@@ -172,7 +176,7 @@ class Translator(Opened):
         format: Format = "text",
         **settings: Unpack[Settings],
     ) -> Translation | list[Translation]:
-        """Translate a text, or a list of texts in batches; blank texts come back as they are.
+        """Translate a text, or a list of texts in batches; texts without words come back as they are.
 
         Args:
             source, target: languages; the checkpoint's first pair that fits.
@@ -185,7 +189,11 @@ class Translator(Opened):
         spaces stay.  UserError: a language it does not have, a number out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
-        jobs = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, **settings)
+        results = self._translated(
+            self.prepare(texts, source=source, target=target, prefix=prefix, format=format, **settings))
+        return results[0] if isinstance(text, str) else results
+
+    def _translated(self, jobs: Sequence[Job]) -> list[Translation]:
         work = [one for job in jobs for one in job.work]
         found: list[tuple[Found, ...]] = [()] * len(work)
         for plan in dict.fromkeys(plan for _, plan in work):
@@ -194,8 +202,10 @@ class Translator(Opened):
             for index, hypotheses in zip(members, self.engine_for(plan).translate(sources, plan), strict=True):
                 found[index] = hypotheses
         left = iter(found)
-        results = [self.finish(job, [next(left) for _ in job.sources]) for job in jobs]
-        return results[0] if isinstance(text, str) else results
+        finished = [self.finish(job, [next(left) for _ in job.work]) for job in jobs]
+        again = [one for one in finished if isinstance(one, Job)]
+        others = iter(self._translated(again) if again else ())
+        return [next(others) if isinstance(one, Job) else one for one in finished]
 
     def prepare(
         self,
@@ -204,13 +214,14 @@ class Translator(Opened):
         source: str | None = None,
         target: str | None = None,
         prefix: str | Sequence[Sequence[int]] = "",
+        parts: Sequence[str] = (),
         format: Format = "text",
         **settings: Unpack[Settings],
     ) -> list[Job]:
         """The first third of a call: texts made ready.  Then each of a job's `work` goes to `engine_for` its plan.
 
         `prefix` may be given in ids, those of each of the first segments, as many as one likes: a text can be cut into
-        pieces in more ways than one.
+        pieces in more ways than one.  `parts` are the segments, where it is known what a text was cut into before.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
@@ -221,22 +232,54 @@ class Translator(Opened):
         longest_begun, most = max(map(len, begun), default=0), plan.max_length - len(plan.prefix)
         if longest_begun > most:
             raise UserError(f"a prefix of {longest_begun} pieces: a translation has {most} at most after its tag")
-        together, longest = limits.together, limits.longest
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
             _check_text(text)
             markup = Markup(text) if format == "html" else None
-            cuts = [cut_sentences(part, language=source, together=together)
-                    for part in ([text] if markup is None else markup.texts)]
+            cuts = [cut_at(_composed(text), parts)] if parts else [
+                cut_sentences(part, language=source, together=limits.together)
+                for part in ([text] if markup is None else markup.texts)]
             jobs.append((text, markup, [cut.composed() for cut in cuts]))
-        encoded = iter(self.codec.encode([segment for *_, cuts in jobs for cut in cuts for segment in cut.segments]))
+        fitting = iter(self._fitting([cut for *_, cuts in jobs for cut in cuts]))
         ready = []
         for text, markup, cuts in jobs:
-            fitting = [self._fit(cut, [next(encoded) for _ in cut.segments], longest) for cut in cuts]
-            sources = tuple(tuple(ids) for _, each in fitting for ids in each)
-            ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in fitting), sources,
-                             begun[: len(sources)]))
+            made = [next(fitting) for _ in cuts]
+            segments = [one for _, each in made for one in each]
+            segments[: len(begun)] = map(self._begun_by, segments, begun)
+            ready.append(Job(text, source, target, plan, markup, tuple(cut for cut, _ in made), tuple(segments)))
         return ready
+
+    def _fitting(self, cuts: Sequence[Cut]) -> list[tuple[Cut, list[Segment]]]:
+        """The segments of each, cut further where they are longer than a source should be."""
+        readings = [list(map(Reading.of, cut.segments)) for cut in cuts]
+        encoded = iter(self.codec.encode([one.model_input for each in readings for one in each]))
+        return [self._fit(cut, [Segment(one, tuple(next(encoded))) for one in each])
+                for cut, each in zip(cuts, readings, strict=True)]
+
+    def _fit(self, cut: Cut, segments: list[Segment]) -> tuple[Cut, list[Segment]]:
+        """Segments that are longer than a source should be, cut further."""
+        longest, index = self.limits.longest, 0
+        while longest is not None and index < len(cut.segments):
+            if len(segments[index].ids) <= longest:
+                index += 1
+                continue
+            try:
+                cut = cut.halved(index)
+            except ValueError:  # one character
+                self._check_length(cut.segments[index], segments[index].ids)
+                index += 1
+            else:
+                segments[index : index + 1] = map(self._read, map(Reading.of, cut.segments[index : index + 2]))
+        return cut, segments
+
+    def _read(self, reading: Reading) -> Segment:
+        return Segment(reading, tuple(self.codec.encode([reading.model_input])[0]))
+
+    def _begun_by(self, segment: Segment, begun: tuple[int, ...]) -> Segment:
+        """A segment whose translation is to begin with these ids."""
+        if begun and segment.reading.spans:
+            segment = self._read(Reading.of(segment.reading.text, begun=self.codec.decode(begun)))
+        return replace(segment, begun=begun)
 
     def _begun(self, prefix: str | Sequence[Sequence[int]], target: str) -> tuple[tuple[int, ...], ...]:
         """The ids that the translations of the first segments are to begin with, after their tag."""
@@ -247,58 +290,78 @@ class Translator(Opened):
             raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
         return tuple(map(tuple, prefix))
 
-    def _fit(self, cut: Cut, ids: list[list[int]], longest: int | None) -> tuple[Cut, list[list[int]]]:
-        """Segments that are longer than a source should be, cut further."""
-        index = 0
-        while longest is not None and index < len(cut.segments):
-            if len(ids[index]) <= longest:
-                index += 1
-                continue
-            try:
-                cut = cut.halved(index)
-            except ValueError:  # one character
-                self._check_length(cut.segments[index], ids[index])
-                index += 1
-            else:
-                ids[index : index + 1] = self.codec.encode(cut.segments[index : index + 2])
-        return cut, ids
-
     def engine_for(self, plan: Plan) -> Engine:
         """What translates by this plan."""
         return self.engine if plan.temperature is None else self.torch_engine
 
-    def finish(self, job: Job, found: Sequence[tuple[Found, ...]]) -> Translation:
-        """The last third of a call, with what the engine found for each of the job's `work`."""
-        penalty = job.plan.length_penalty
-        parts = [
-            tuple([
-                Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
-                           one.log_prob(length_penalty=penalty), one.finished, len(plan.prefix))
-                for one in each
-            ])
-            for (_, plan), each in zip(job.work, found, strict=True)
-        ]  # fmt: skip
-        if job.whole:
-            return self._translation(job, job.segments[0], parts[0])
-        segments = tuple(starmap(partial(self._translation, job), zip(job.segments, parts, strict=True)))
-        text = _composed(job.text) if segments else job.text
-        return self._translation(job, text, job.joined(parts), segments, has_markup=job.markup is not None)
+    def finish(self, job: Job, found: Sequence[tuple[Found, ...]]) -> Translation | Job:
+        """The last third of a call, with what the engine found for each of the job's `work`.
 
-    def _translation(
-        self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], segments: tuple[Translation, ...] = (),
-        has_markup: bool = False,
-    ) -> Translation:  # fmt: skip
-        engine = self.engine_for(job.plan)
+        A job again, with new work, where every hypothesis of a segment has lost or added something: its sentences are
+        to be translated one by one, or what is protected in it is to be read another way.
+        """
+        outcomes, todo = iter(found), iter(job.segments)
+        cuts: list[Cut] = []
+        segments: list[Segment] = []
+        for cut in job.cuts:
+            at = len(segments)
+            for _ in cut.segments:
+                segment = next(todo)
+                done = segment.hypotheses is not None
+                finer, made = (cut, [segment]) if done else self._finished(job, segment, next(outcomes))
+                if len(made) > 1:
+                    cut = cut.replaced(len(segments) - at, finer)
+                segments += made
+            cuts.append(cut)
+        one_by_one = job.one_by_one or len(segments) > len(job.segments)
+        job = replace(job, cuts=tuple(cuts), segments=tuple(segments), one_by_one=one_by_one)
+        return job if job.work else self._joined(job)
+
+    def _finished(self, job: Job, segment: Segment, found: tuple[Found, ...]) -> tuple[Cut, list[Segment]]:
+        """The segment with its hypotheses; where none is whole, others in its place that are still to be translated."""
+        text, whole = segment.reading.text, Cut((segment.reading.text,), ("", ""))
+        restored = segment.restored([
+            Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
+                       one.log_prob(length_penalty=job.plan.length_penalty), one.finished,
+                       len(job.plan.prefix) + len(segment.begun))
+            for one in found
+        ])  # fmt: skip
+        sentences = cut_sentences(text, language=job.source) if self.limits.together > 1 else whole
+        kept = tuple(one for one in restored if len(sentences.segments) < 2
+                     or count_sentences(one.text, language=job.target) == len(sentences.segments))
+        begun = self.codec.decode(segment.begun) if segment.begun else ""
+        first = max(1, count_sentences(begun, language=job.target))  # sentences that the prefix reaches into
+        if not kept and len(sentences.segments) > first:
+            finer, made = self._fitting([sentences.joined(first)])[0]
+            return finer, [self._begun_by(made[0], segment.begun), *made[1:]]
+        further = None if kept or restored else segment.reading.further(begun=begun)
+        if further is not None:
+            return self._fit(whole, [replace(self._read(further), begun=segment.begun)])
+        return whole, [replace(segment, hypotheses=kept or restored)]
+
+    def _joined(self, job: Job) -> Translation:
+        if job.whole:
+            return self._translation(job, job.segments[0])
+        parts = tuple(self._translation(job, segment) for segment in job.segments)
+        hypotheses = job.joined([one.hypotheses for one in parts])
+        text = _composed(job.text) if parts else job.text
+        return self._translation(job, Segment(Reading(text, text, (), (), 0), (), hypotheses=hypotheses), parts)
+
+    def _translation(self, job: Job, segment: Segment, parts: tuple[Translation, ...] | None = None) -> Translation:
+        """Of a segment, or of the whole text with its parts."""
+        engine, reading, hypotheses = self.engine_for(job.plan), segment.reading, segment.hypotheses or ()
         return Translation(
-            text=hypotheses[0].text if hypotheses else text,
-            source_text=text,
+            text=hypotheses[0].text if hypotheses else reading.text,
+            source_text=reading.text,
             source_language=job.source,
             target_language=job.target,
             hypotheses=hypotheses,
             engine=engine.name,
             precision=engine.precision,
-            segments=segments,
-            has_markup=has_markup,
+            segments=parts or (),
+            has_markup=parts is not None and job.markup is not None,
+            one_by_one=parts is not None and job.one_by_one,
+            model_input=reading.model_input if parts is None and reading.spans else None,
             seen=self.seen_words(job.source),
         )
 
@@ -317,7 +380,7 @@ class Translator(Opened):
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"this result has {len(one.hypotheses)} hypotheses"
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
-        results = [part for one in results for part in one.parts]
+        results = [part.as_read for one in results for part in one.parts]
         traces: list[Trace] = []
         model, tokenizer = self._load()
         made_by = groupby(results, lambda one: (one.source_language, one.target_language, one.engine, one.precision))
@@ -412,6 +475,11 @@ def _check_text(text: str) -> None:
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
+    if len(text) > MOST_CHARACTERS:
+        raise UserError(f"a text of {len(text):,} characters: at most {MOST_CHARACTERS:,} are taken; send it in parts")
+    longest = max(map(len, re.findall(r"[^\W_]+", text))) if len(text) > LONGEST_WORD else 0
+    if longest > LONGEST_WORD:
+        raise UserError(f"a word of {longest:,} characters, {LONGEST_WORD:,} at most are taken: is this text?")
 
 
 def _bare(text: str) -> str:

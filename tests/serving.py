@@ -48,6 +48,7 @@ class StubTranslation:
     engine: str = "stub"
     precision: str = "none"
     segments: tuple = ()
+    one_by_one: bool = False
 
 
 class Stub:
@@ -77,7 +78,7 @@ class Stub:
         [job] = self.prepare([text], **settings)
         return self.finish(job, [self._one(ids) for ids, _ in job.work])
 
-    def prepare(self, texts, *, source=None, target=None, prefix="", format="text", **settings):
+    def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text", **settings):
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
         plan = self.limits.plan(**settings)

@@ -1,7 +1,8 @@
 """A text cut into what a model translates at once, and the translations put together as the text was.
 
 A sentence is translated alone, unless it may need the one before (`context.py`): then they stay together, as many as
-the model has learnt to translate at once.  A line break always parts.
+the model has learnt to translate at once.  A line break always parts.  What has no words (`...`, `12345`, a URL) is
+nothing to translate: it stands between the segments, as white space does.
 """
 
 import re
@@ -13,7 +14,9 @@ from unicodedata import normalize
 import regex
 from sentencex import segment
 
+from seq2see.errors import UserError
 from seq2see.tokenizer.context import refers_back
+from seq2see.tokenizer.protected import has_words, masked, protected_spans
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
@@ -53,6 +56,18 @@ class Cut:
         begin = len(self.between[0])
         return [(0, 0), *zip(*(accumulate(lengths, initial=begin) for lengths in ends), strict=True)]
 
+    def joined(self, count: int) -> "Cut":
+        """The first segments in one."""
+        first = Cut(self.segments[:count], ("", *self.between[1:count], "")).join(self.segments[:count])
+        return Cut((first, *self.segments[count:]), (self.between[0], *self.between[count:]))
+
+    def replaced(self, index: int, cut: "Cut") -> "Cut":
+        """One segment cut further."""
+        before, after = self.between[: index + 1], self.between[index + 1 :]
+        between = (*before[:-1], before[-1] + cut.between[0], *cut.between[1:])
+        return Cut((*self.segments[:index], *cut.segments, *self.segments[index + 1 :]),
+                   (*between[:-1], between[-1] + after[0], *after[1:]))
+
     def halved(self, index: int) -> "Cut":
         """One segment cut in two: near its middle, between sentences if it can be, else clauses, words, characters.
 
@@ -61,11 +76,7 @@ class Cut:
         text = self.segments[index]
         place = _near_middle(text)
         first, second = text[:place].rstrip(), text[place:].lstrip()
-        space = text[len(first) : len(text) - len(second)]
-        return Cut(
-            (*self.segments[:index], first, second, *self.segments[index + 1 :]),
-            (*self.between[: index + 1], space, *self.between[index + 1 :]),
-        )
+        return self.replaced(index, Cut((first, second), ("", text[len(first) : len(text) - len(second)], "")))
 
 
 def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
@@ -73,7 +84,7 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
     segments, between = [], [""]
     for part in _parts(text, language, together):
         core = part.strip()
-        if core:
+        if has_words(core):
             start = part.index(core)
             between[-1] += part[:start]
             between.append(part[start + len(core) :])
@@ -83,15 +94,29 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
     return Cut(tuple(segments), tuple(between))
 
 
+def cut_at(text: str, segments: Sequence[str]) -> Cut:
+    """The text cut into these, which it has in this order; UserError where it has not."""
+    between, at = [], 0
+    for one in segments:
+        start = text.find(one, at)
+        if start < 0 or not one:
+            raise UserError("the parts given are not those of the text, in their order")
+        between.append(text[at:start])
+        at = start + len(one)
+    return Cut(tuple(segments), (*between, text[at:]))
+
+
 def count_sentences(text: str, *, language: str) -> int:
-    return sum(bool(sentence.strip()) for sentence in _sentences(text, language))
+    """Those with words."""
+    return sum(map(has_words, _sentences(text, language)))
 
 
 def _parts(text: str, language: str, together: int) -> Iterator[str]:
     for line in _LINE_BREAK.split(text):
         joined: list[str] = []
         for sentence in _sentences(line, language):
-            if not (joined and len(joined) < together and refers_back(sentence, language=language)):
+            refers = bool(joined) and has_words(joined[-1]) and refers_back(sentence, language=language)
+            if not refers or len(joined) == together:
                 yield "".join(joined)
                 joined.clear()
             joined.append(sentence)
@@ -100,15 +125,18 @@ def _parts(text: str, language: str, together: int) -> Iterator[str]:
 
 def _sentences(text: str, language: str) -> list[str]:
     """What sentencex finds.  It sees an ASCII space for every other, of which some (`C\u00a0.`) make it panic."""
-    ends = accumulate(map(len, segment(language, _SPACE.sub(" ", text))))
+    ends = accumulate(map(len, segment(language, masked(_SPACE.sub(" ", text)))))
     return [text[begin:end] for begin, end in pairwise([0, *ends, len(text)]) if begin < end]
 
 
 def _near_middle(text: str) -> int:
-    """Where to cut it, never at an end."""
-    for pattern in _PLACES:
-        places = [place for match in pattern.finditer(text) if text[: (place := match.start())].strip()
-                  and text[place:].strip()]
-        if places:
-            return min(places, key=lambda place: abs(2 * place - len(text)))
+    """Where to cut it, never at an end, nor within what is protected, if there is another place."""
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    protected = {place for start, stop in protected_spans(text) for place in range(start + 1, stop)}
+    for barred in (protected, frozenset()):
+        for pattern in _PLACES:
+            places = [place for match in pattern.finditer(text) if begin < (place := match.start()) < end
+                      and place not in barred]
+            if places:
+                return min(places, key=lambda place: abs(2 * place - len(text)))
     raise ValueError(f"expected more than one character, found {text!r}")

@@ -37,7 +37,7 @@ class Searched(Tuning):
 
 
 class Ask(Searched):
-    """A translation that the page asks for, its `n`th; `prefix`: the ids that each part of it is to begin with.
+    """A translation that the page asks for, its `n`th; `prefix`: the ids that each of the `parts` is to begin with.
 
     `shown`: which of the alternatives is to be shown first.
     """
@@ -48,12 +48,13 @@ class Ask(Searched):
     target: str | None = Field(default=None, min_length=1)
     model: str | None = None
     prefix: tuple[Annotated[tuple[int, ...], Field(max_length=2_000)], ...] = Field(default=(), max_length=2_000)
+    parts: tuple[str, ...] = Field(default=(), max_length=2_000)
     shown: int = Field(default=0, ge=0, lt=MOST_BEAMS)
     start: Start | None = None
 
     def request(self) -> Request:
         return Request((self.text.strip(),), self.source, self.target, settings=self.settings(), model=self.model,
-                       prefix=self.prefix or "")
+                       prefix=self.prefix or "", parts=self.parts)
 
 
 def parse(kind: type[Body], event: gr.EventData) -> Body:

@@ -29,9 +29,11 @@ class Strict(BaseModel):
 
 class Part(Strict):
     """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of which
-    the first `given` were forced."""
+    the first `given` were forced.  `text` is what the model read, `source` what the text has where that is not the same.
+    """
 
     text: str
+    source: str | None = None
     ids: tuple[int, ...] = Field(min_length=1)
     score: float
     log_prob: float
@@ -71,7 +73,8 @@ class Shown(Strict):
         chosen = [(part, part.hypotheses[alternative]) for part in result.parts]
         return cls(
             model=model, source=result.source_language, target=result.target_language, text=result.source_text,
-            parts=tuple(Part(text=part.source_text, ids=one.token_ids, score=one.score, log_prob=one.log_prob,
+            parts=tuple(Part(text=part.as_read.source_text, source=part.source_text if part.model_input else None,
+                             ids=one.token_ids, score=one.score, log_prob=one.log_prob,
                              finished=one.finished, given=one.given) for part, one in chosen),
             engine=result.engine, precision=result.precision, asked=asked or {}, link=link, start=start,
         )  # fmt: skip

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from seq2see.lens.wording import printable
 from seq2see.serve.dialects.names import NAMES
+from seq2see.serve.engine import Hypothesis
 from seq2see.serve.jobs import Translation
 from seq2see.serve.service import Refusal, Service
 from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, parse, read, refusal
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 LONGEST_TO_ALIGN = 2_000  # characters; of a longer text nobody points at the words, and its maps would take seconds
 OTHERS = 8  # of a word, that are offered
 ALTERNATIVES = 3  # of a beam search, that a page shows at first
+NOTHING = {"parts": [], "link": None}  # to look into, in a text without words
 LINKED = ("num_beams", "alternatives", "temperature", "top_k", "top_p", "seed")  # settings, in a link by these names
 BROADER = "Helsinki-NLP/opus-mt-{source}-{target}"
 
@@ -56,8 +58,6 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         visit = request.session_hash or secrets.token_hex()
         try:
             ask, caller = parse(Ask, event), service.access.caller(request)
-            if not ask.text.strip():
-                raise Refusal(400, "no_text", "There is no text to translate.")
             async with aclosing(line.places()) as places:
                 async for before in places:
                     if visits.is_stopped(visit, ask.n):
@@ -76,8 +76,10 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         model = service.model_for(ask.request(), result.source_language or None, result.target_language or None)
         each = [Shown.of(result, model=model, alternative=number, asked=dict(ask.settings()), start=ask.start,
                          link=_link(service, model, ask, number)).plain() for number in range(len(result.hypotheses))]
+        each = each or [NOTHING]
         first = ask.shown if ask.shown < len(each) else 0
-        yield gr.update(value=_answer(ask, result, service.models[model], each, first)), each[first]
+        answer = _answer(ask, result, service.models[model], each, first)
+        yield gr.update(value=answer), each[first] if result.hypotheses else None
 
     async def stop(event: gr.EventData, request: gr.Request) -> None:  # on the event loop, as the line is
         visits.stop(request.session_hash or "", read(Stop, event).n)
@@ -193,7 +195,7 @@ def _answer(ask: Ask, result: Translation, translator: Translator, each: list[di
         "detected": ask.source is None or ask.source == "auto",
         "parts": len(result.parts),
         "hypotheses": [{"text": one.text, "score": one.score, "log_prob": one.log_prob, "finished": one.finished}
-                       for one in result.hypotheses],
+                       for one in result.hypotheses or [Hypothesis(result.text, (), 0.0, 0.0, finished=True)]],
         "shown": each,
         "first": first,
         "drawn": ask.temperature is not None,

@@ -103,9 +103,9 @@ FAULTS = [
     ),
     Fault(
         "command: a mark between joined files is a word",
-        "serve/commands.py",
+        "seq2see/streams.py",
         'decode("utf-8-sig")',
-        'decode("utf-8-sig" if number == 1 else "utf-8")',
+        'decode("utf-8-sig" if "line 1 " in place else "utf-8")',
         tests="tests/serve/test_commands.py -k byte_order",
     ),
 ]

@@ -27,8 +27,8 @@ FAULTS = [
     Fault(
         "dialects: a number stands for a text",
         "serve/dialects/wire.py",
-        "model_validate_json(await request.body(), strict=True)",
-        "model_validate_json(await request.body(), strict=False)",
+        "model_validate_json(body, strict=True)",
+        "model_validate_json(body, strict=False)",
         tests="tests/serve/test_own.py -k one_line",
     ),
     Fault(

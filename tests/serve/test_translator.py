@@ -115,6 +115,7 @@ def test_alternatives_are_the_best_of_the_beam(translator):
 
 def test_blank_texts_come_back_as_they_are(translator):
     assert translator("").text == "" and translator(" \t\n").text == " \t\n"
+    assert translator("12345").unknown_words == ()
     assert translator([]) == []
     with pytest.raises(UserError, match="0 hypotheses"):
         translator.look(translator(" "))
@@ -230,8 +231,8 @@ def test_composed_and_decomposed_letters_are_one(translator):
 
 
 def test_words_never_seen_are_named_numbers_and_punctuation_are_not(translator):
-    result = translator("The CAT didn't cross 12 zebras, 猫 3,5 ... ☃!")
-    assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "☃"]
+    result = translator("The CAT didn't cross 12 zebras, 猫 3,5 ... ♪! See https://zebra.org or {zebra} ☃")
+    assert [word.text for word in result.unknown_words] == ["didn't", "zebras", "猫", "♪", "See", "or"]
     assert all(result.source_text[word.start : word.end] == word.text for word in result.unknown_words)
     assert translator("The cat.").unknown_words == ()
 

@@ -123,7 +123,8 @@ function translationBox(root, gradio) {
     sent = text.value;
     gradio.ask({ n: asked, text: text.value, source: from.value || null, target: to.value || null,
       ...(models.hidden ? {} : { model: models.value }), ...search.chosen(),
-      ...(held.length ? { prefix: Array.from(held, (one) => one ? one.ids : []) } : {}), ...(start ? { start } : {}),
+      ...(held.length ? { prefix: Array.from(held, (one) => one ? one.ids : []),
+        parts: result.shown[shown].parts.map((part) => part.source ?? part.text) } : {}), ...(start ? { start } : {}),
       ...(first ? { shown: first } : {}) });
     draw();
   }
@@ -250,7 +251,7 @@ function translationBox(root, gradio) {
       make("span", { class: "tr-word", "data-word": word.key, role: "button", tabindex: word.key === "0.0" ? 0 : -1, "aria-haspopup": "dialog",
         "aria-disabled": isEarlier() && "true" }, run));
     if (focused) out.querySelector(`[data-word="${focused}"]`)?.focus();
-    caption.textContent = !answer ? "" : !fits ? "Reading which word is which…"
+    caption.textContent = !answer || !result.parts ? "" : !fits ? "Reading which word is which…"
       : parts.length ? `Point at a word: its counterparts light up. Which word is which, ${links.said}.` : links.said;
   }
   function drawSource(parts, spans) {

@@ -57,7 +57,7 @@ async def _other(service: Service, asked: OtherQuestion, request: gr.Request) ->
     return {
         "before": sides[0], "after": sides[1], "sources": sources, "log_prob": before.log_prob,
         "new_log_prob": traces[0].log_prob, "parts": len(traces), "model": traces[0].model,
-        "data": view_data(traces[0], unseen=results[0].parts[0].unknown_words),
+        "data": view_data(traces[0], unseen=results[0].parts[0].as_read.unknown_words),
     }  # fmt: skip
 
 

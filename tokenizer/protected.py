@@ -1,0 +1,188 @@
+"""What in a text is no language, and how a model translates around it.
+
+URLs, e-mail addresses, paths, placeholders, emoji and private-use characters come out of a translation exactly as they
+went in.  A model would invent something for them, so it reads a name in their place, which most models copy, and the
+name is replaced in what it writes.  If a name does not come back exactly once, the model reads the text without it, and
+what it stood for is placed after as large a share of the words as in the source.  Numbers are left to the model, which
+may have to write them another way (`3.5`, `3,5`), unless they come back changed: then they are protected too.
+
+    reading = Reading.of("See {url} for more.")
+    reading.model_input                     "See Anna for more."
+    reading.restored("Siehe Anna.")         "Siehe {url}."; None where something is missing
+    reading.further()                       the next, more careful way to read it; None after the last
+
+To protect anything else, put a private-use character in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from unicodedata import digit
+
+import regex
+
+Span = tuple[int, int]
+
+# Each alternative begins where no other match of it could have begun: time is linear in the text.
+_EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
+_ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>\"“”«».,;:!?'’…\]}。，！？।])"
+_PROTECTED = regex.compile(
+    rf"""(?P<emoji>{_EMOJI})
+    |\{{\{{[^{{}}\n]*\}}\}} | \$\{{[^{{}}\n]*\}} | \{{[^{{}}\s]*\}}
+    |(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+\#0]*\d*(?:\.\d+)?[hlqjzt]*[diouxXeEfFgGcrsa@](?!\w)
+    |(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}
+    |(?<![\w.%+-])[\w.%+-]++@[\w-]++(?:\.[\w-]++)+
+    |(?<![\w+.-])(?:[a-z0-9-]++\.){{1,9}}(?:com|org|net|edu|gov|io|dev)\b
+    |(?<![\w/])(?:[a-z]:\\|\\\\)[^\s"“”«»<>|?*]*[^\s"“”«»<>|?*.,;:!)]
+    |(?<![\w/.<])(?:~|\.{{1,2}})?(?:/[\w.@%+~-]*[\w@%+~-])++/?
+    |(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.\w++
+    |\p{{Co}}""",
+    regex.IGNORECASE | regex.VERBOSE,
+)
+# A quick look: what has none of these has nothing to protect.
+_SIGN = re.compile(r"[@{%/\\©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]|\.\w|www")
+_NUMBER = regex.compile(r"\p{Nd}+(?:[-.,:/]\p{Nd}+)*")
+_BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
+_WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
+_NAMES = ("Anna", "Paul", "Laura", "David", "Julia", "Simon", "Emma", "Victor", "Oscar", "Nina")
+_OTHER_NUMBERS = ("25", "40", "60", "15", "75", "24", "50", "30", "12", "20")
+_CLOSING = ".,;:!?)…"
+MOST_CARE = 2
+
+
+def protected_spans(text: str) -> list[Span]:
+    """Where a text has what must not be changed, numbers apart."""
+    return [match.span() for match in _matches(text)]
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to translate: a letter that is not protected."""
+    return any(map(str.isalpha, masked(text)))
+
+
+def masked(text: str) -> str:
+    """The text, no shorter and no longer, with underscores for what is protected: no sentence ends within that."""
+    return _PROTECTED.sub(lambda match: "_" * len(match[0]), text) if _SIGN.search(text) else text
+
+
+def _matches(text: str) -> list[regex.Match[str]]:
+    return list(_PROTECTED.finditer(text)) if _SIGN.search(text) else []
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as a model reads it: `model_input`.
+
+    What is protected, `spans` of the text, has stand-ins there; what has an empty one is left out.
+    """
+
+    text: str
+    model_input: str
+    spans: tuple[Span, ...]
+    stand_ins: tuple[str, ...]
+    care: int
+
+    @classmethod
+    def of(cls, text: str, *, care: int = 0, begun: str = "") -> Reading:
+        """Care 0: names stand in for what is protected; emoji are left out.  1: other numbers stand in for numbers as
+        well.  2: everything is left out.
+
+        What `begun`, the forced beginning of the translation, already holds is left out too.
+        """
+        matches = _matches(text)
+        if care:
+            matches = sorted([*matches, *_NUMBER.finditer(masked(text))], key=lambda match: match.start())
+        known = text.casefold()
+        names = iter([name for name in _NAMES if name.casefold() not in known])
+        numbers = iter([number for number in _OTHER_NUMBERS if number not in known])
+        stand_ins, model_input, done = [], "", 0
+        for match in matches:
+            is_number = match.re is _NUMBER
+            left_out = care == MOST_CARE or match[0] in begun or (not is_number and match["emoji"])
+            stand_ins.append("" if left_out else next(numbers if is_number else names, ""))
+            model_input += text[done : match.start()] + stand_ins[-1]
+            done = match.end()
+            if not stand_ins[-1] and (not model_input or model_input[-1].isspace()):  # one space is enough
+                done += len(text[done:]) - len(text[done:].lstrip())
+                model_input = model_input.rstrip() if text[done : done + 1] in _CLOSING else model_input
+            elif not stand_ins[-1] and text[done : done + 1].isalnum():
+                model_input += " "
+        spans = tuple(match.span() for match in matches)
+        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care)
+
+    def further(self, *, begun: str = "") -> Reading | None:
+        """The next way to read the text; None where there is no other."""
+        ways = (Reading.of(self.text, care=care, begun=begun) for care in range(self.care + 1, MOST_CARE + 1))
+        return next((way for way in ways if way.model_input != self.model_input), None)
+
+    def restored(self, translation: str) -> str | None:
+        """The translation with what is protected in its place; None where a stand-in has not come back exactly once, or
+        numbers have changed."""
+        numbers = _numbers(self.model_input)
+        if not self.care and numbers and numbers != _numbers(translation):
+            return None
+        placing = _Placing(self, translation)
+        places: list[tuple[int, int, Span]] = []
+        for span, stand_in in zip(self.spans, self.stand_ins, strict=True):
+            found = _found(stand_in, translation) if stand_in else [placing.place(span)]
+            if len(found) != 1:
+                return None
+            if stand_in or not _found(self.text[slice(*span)], translation):
+                places.append((*found[0], span))
+        for start, end, span in sorted(places, reverse=True):
+            translation = placing.put(translation, (start, end), span)
+        return translation
+
+
+def _found(words: str, text: str) -> list[Span]:
+    """Where they are in the text, with no letter or digit beside them."""
+    places, at = [], -1
+    while (at := text.find(words, at + 1)) >= 0:
+        end = at + len(words)
+        if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+            places.append((at, end))
+    return places
+
+
+def _numbers(text: str) -> Counter[str]:
+    """The numbers of a text, whatever digits they are written in and however their thousands are parted."""
+    runs = regex.findall(r"\p{Nd}+", _BETWEEN_THOUSANDS.sub("", text))
+    return Counter("".join(str(digit(one)) for one in run) for run in runs)
+
+
+class _Placing:
+    """Puts parts of a source into its translation."""
+
+    def __init__(self, reading: Reading, translation: str):
+        self.source = reading.text
+        read, done = "", 0  # as long as the source, with a word for each stand-in
+        for (start, end), stand_in in zip(reading.spans, reading.stand_ins, strict=True):
+            read += self.source[done:start] + ("x" if stand_in else " ") * (end - start)
+            done = end
+        self.words = [match.start() for match in _WORD.finditer(read + self.source[done:])]
+        self.ends = [match.end() for match in _WORD.finditer(translation)]
+        self.end = len(translation)
+
+    def place(self, span: Span) -> Span:
+        """After as large a share of the words; at an end, where it is at that of the source."""
+        before = sum(word < span[0] for word in self.words)
+        number = round(before * len(self.ends) / max(len(self.words), 1))
+        place = self.ends[number - 1] if number else 0
+        if not self.source[span[1] :].strip():
+            place = self.end
+        return place, place
+
+    def put(self, text: str, place: Span, span: Span) -> str:
+        """White space beside it is as in the source, where there is any."""
+        before, after = text[: place[0]].rstrip(), text[place[1] :].lstrip()
+        own = text[len(before) : place[0]], text[place[1] : len(text) - len(after)]
+        left, right = self.source[: span[0]], self.source[span[1] :]
+        spaces = left[len(left.rstrip()) :], right[: len(right) - len(right.lstrip())]
+        is_new = place[0] == place[1]
+        needs = is_new and bool(before), is_new and after[:1] not in _CLOSING
+        glued = left[-1:].isalnum(), right[:1].isalnum()
+        first, last = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
+                       for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
+        return before + first + self.source[slice(*span)] + last + after
