@@ -24,7 +24,7 @@ from seq2see.lens.anatomy import attention_sites, supervised_heads
 from seq2see.lens.fitting import check_links, fit_alignment
 from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.translator import Translator
-from seq2see.streams import only_results_on_stdout
+from seq2see.streams import decoded, only_results_on_stdout
 from seq2see.tokenizer.links import Links, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import Word, piece_spans, split_words
 from seq2see.training.checkpoints import find_record
@@ -202,9 +202,4 @@ def read_pairs(source: str, target: str) -> Iterator[TextPair]:
 
 
 def _text(path: str, number: int, line: bytes) -> str:
-    try:
-        text = line.rstrip(b"\r\n").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UserError(f"{path}, line {number}: not UTF-8; convert it, for example by iconv -f LATIN1 -t UTF-8"
-                        ) from None
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", decoded(line, f"{path}, line {number}"))

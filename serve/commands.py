@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from seq2see.errors import UserError
 from seq2see.serve.translator import Translator
-from seq2see.streams import only_results_on_stdout
+from seq2see.streams import decoded, only_results_on_stdout
 
 if TYPE_CHECKING:
     from seq2see.serve.jobs import Translation
@@ -155,12 +155,7 @@ def _read(stream: BinaryIO, ready: queue.Queue[Line | Exception | None]) -> None
         for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
             if len(raw) > LONGEST_LINE:
                 raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; break it up")
-            try:
-                text = raw.rstrip(b"\r\n").decode("utf-8-sig")  # joined files have a mark in their midst
-            except UnicodeDecodeError as error:
-                place = f"line {number} of the input, byte {error.start + 1}"
-                raise UserError(f"{place}: not UTF-8; convert it, for example by iconv -f LATIN1 -t UTF-8") from error
-            ready.put((number, text))
+            ready.put((number, decoded(raw, f"line {number} of the input")))
         ready.put(None)
     except Exception as error:  # to be raised where it is seen
         ready.put(error)

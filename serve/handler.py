@@ -17,6 +17,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 ALSO = ("src_lang", "tgt_lang", "clean_up_tokenization_spaces", "truncation", "generate_parameters")  # of parameters
 MOST_TEXTS = 64
+MOST_CHARACTERS = 10_000
 MOST_BEAMS = 16
 # The settings of `generate` that a request may name, with the type, the least and the greatest value of each.  No
 # others: some load code, or take any amount of memory.
@@ -54,6 +55,8 @@ class EndpointHandler:
 
     def __call__(self, data: dict[str, Any]) -> list[Any]:
         """One object for a text; for a list of texts an entry each, in order."""
+        if not isinstance(data, dict):
+            raise ValueError("expected an object with inputs")
         inputs = data.get("inputs")
         texts = [inputs] if isinstance(inputs, str) else inputs
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -81,7 +84,9 @@ class EndpointHandler:
         return outputs if count > 1 else [one[0] for one in outputs]
 
     def _translate(self, text: str, settings: dict[str, Any]) -> list[dict[str, str]]:
-        if not text.strip():
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f"a text of {len(text)} characters: {MOST_CHARACTERS} at most are taken")
+        if not any(map(str.isalpha, text)):  # nothing to translate: a model would invent something
             return [{"translation_text": text}] * settings.get("num_return_sequences", 1)
         pieces = self.tokenizer(text, return_tensors="pt", split_special_tokens=True)
         longest = getattr(self.model.config, "max_position_embeddings", None)

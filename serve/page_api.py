@@ -63,7 +63,9 @@ def add_api(service: Service) -> None:
         """Translate a text with a small translation model.
 
         The result has the best translation, the alternatives asked for, the two languages, and unknown_words: words of
-        the text that the model never saw in training, for which its translation is a guess.
+        the text that the model never saw in training, for which its translation is a guess. one_by_one is true where
+        sentences translated together came out as fewer or more and were translated again one by one; finished is false
+        where the translation stopped at the limit of length.
 
         Args:
             text: The text to translate.
@@ -79,6 +81,8 @@ def add_api(service: Service) -> None:
         return {
             "translation": found.text,
             "alternatives": [one.text for one in found.hypotheses[1:]],
+            "one_by_one": found.one_by_one,
+            "finished": all(one.finished for one in found.hypotheses[:1]),
             "unknown_words": [word.text for word in found.unknown_words or ()],
             "source": found.source_language,
             "target": found.target_language,

@@ -21,12 +21,13 @@ from seq2see.serve.dialects.wire import (
     Body,
     Error,
     From0,
-    FullText,
+    Text,
     Texts,
     bad_request,
     by_kind,
     documents,
     find_language,
+    read_body,
 )
 from seq2see.serve.jobs import Translation
 from seq2see.serve.plan import Settings
@@ -52,7 +53,7 @@ class TranslateBody(Keyed):
         {"q": ["The cat is tired.", "It was raining."], "source": "auto", "target": "fr"},
     ]})  # fmt: skip
 
-    q: Annotated[FullText | Texts, by_kind] = Field(description="the text, or, in JSON, a list of texts")
+    q: Annotated[Text | Texts, by_kind] = Field(description="the text, or, in JSON, a list of texts")
     source: str = Field(min_length=1, description="language of the text, or `auto`")
     target: str = Field(min_length=1, description="language to translate into")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
@@ -66,7 +67,7 @@ class TranslateForm(TranslateBody):
         {"q": "The cat is tired.", "source": "en", "target": "fr"},
     ]})  # fmt: skip
 
-    q: FullText = Field(description="the text")
+    q: Text = Field(description="the text")
 
 
 class DetectBody(Keyed):
@@ -208,7 +209,7 @@ async def _read(request: Request, kind: type[Body], *, form: type[Body]) -> Body
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if media == "application/json" or media.endswith("+json"):
-            return kind.model_validate_json(await request.body(), strict=True)
+            return read_body(await request.body(), kind)
         return form.model_validate_strings(await _fields(request, media))
     except ValidationError as error:
         missing = error.errors()[0]

@@ -62,7 +62,7 @@ class LookBody(Asked):
         {"text": "The cat is tired.", "source": "en", "target": "fr", "maps": ["cross"], "views": ["raw"]},
     ]})  # fmt: skip
 
-    text: str = Field(min_length=1, description="what to translate and look into")
+    text: str = Field(description="what to translate and look into")
     alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
     maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
     views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
@@ -79,8 +79,11 @@ class OneTranslation(BaseModel):
     text: str
     source_language: str
     target_language: str
-    hypotheses: list[OneHypothesis] = Field(description="best first; none of a blank text, which comes back as it is")
+    hypotheses: list[OneHypothesis] = Field(description="best first; none of a text without words, which comes "
+                                               "back as it is; those that lost a sentence are left out")
     unknown_words: list[str] | None = Field(description="words never seen in training; null: the model does not say")
+    one_by_one: bool = Field(description="true: sentences came out as fewer or more when translated together, and were "
+                                         "translated again one by one")
     engine: str
     precision: str
 
@@ -151,7 +154,10 @@ class ModelsReply(BaseModel):
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"])
 
-    @routes.post("/translate", summary="Translate texts", responses=REFUSALS, openapi_extra=documents(TranslateBody))
+    @routes.post("/translate", summary="Translate texts", responses=REFUSALS, openapi_extra=documents(TranslateBody),
+                 description="Every sentence comes out: where those translated together come out as fewer or more, "
+                             "they are translated again one by one, and one_by_one says so. URLs, e-mail addresses, "
+                             "paths, placeholders and emoji come back as they are, and so does a text without words.")
     async def translate(request: HttpRequest) -> TranslateReply:
         body = await read_json(request, TranslateBody)
         caller = service.access.caller(request)
@@ -232,6 +238,7 @@ def _translation(one: Translation) -> OneTranslation:
             for each in one.hypotheses
         ],
         unknown_words=None if words is None else [word.text for word in words],
+        one_by_one=one.one_by_one,
         engine=one.engine,
         precision=one.precision,
     )  # fmt: skip

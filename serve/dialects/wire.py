@@ -13,6 +13,7 @@ from fastapi import Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from seq2see.serve.refusal import Refusal
+from seq2see.streams import is_utf16
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -21,7 +22,6 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 # A text or a list of texts; a Tag is the name by which an error tells which of them was read.
 by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
 Text = Annotated[str, Tag("text")]
-FullText = Annotated[str, Field(min_length=1), Tag("text")]
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 # A whole number may be written 4.0, as JSON Schema has it; a text or `true` is none.
 as_whole = BeforeValidator(lambda value: int(value) if type(value) is float and value.is_integer() else value)
@@ -77,9 +77,16 @@ class Tuning(BaseModel):
 async def read_json(request: Request, kind: type[Body]) -> Body:
     """The body as a `kind`, whatever its Content-Type says (curl says it is a form); Refusal 400 where it is not."""
     try:
-        return kind.model_validate_json(await request.body(), strict=True)
+        return read_body(await request.body(), kind)
     except ValidationError as error:
         raise bad_request(error) from None
+
+
+def read_body(body: bytes, kind: type[Body]) -> Body:
+    """A JSON body; ValidationError where it is none, Refusal 400 where it is not UTF-8."""
+    if is_utf16(body):
+        raise Refusal(400, "bad_request", "the body is in UTF-16: send UTF-8")
+    return kind.model_validate_json(body, strict=True)
 
 
 def bad_request(error: ValidationError) -> Refusal:

@@ -28,8 +28,8 @@ class Strict(BaseModel):
 
 
 class Part(Strict):
-    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of which
-    the first `given` were forced.  `text` is what the model read, `source` what the text has where that is not the same.
+    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of
+    which the first `given` were forced.  `text` is what the model read, `source` what the text has where that differs.
     """
 
     text: str

@@ -23,8 +23,8 @@ MAY_IMPORT = {
         "lessons", "training", "lens", "tokenizer", "modeling", "align", "errors", "gold", "whole", "__version__",
     },
     "serve": {
-        "serve", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "manifest", "streams", "vetting", "whole",
-        "__version__",
+        "serve", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "manifest", "streams", "vetting",
+        "whole", "__version__",
     },
     "configs": set(),
 }

@@ -97,6 +97,30 @@ def test_a_line_that_is_not_utf8_is_named_after_those_before_it(run):
     assert "line 3 of the input, byte 2: not UTF-8" in err and err.count("\n") == 1
 
 
+@pytest.mark.parametrize("verb", ["translate", "score"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_told_as_such(run, verb, encoding):
+    code, out, err = run(verb, stdin="The cat.\tLe chat.\nAn owl.\tx\n".encode(encoding))
+    assert (code, out) == (1, "") and err.count("\n") == 1
+    assert "line 1 of the input: not UTF-8 but UTF-16; convert it by iconv -f UTF-16 -t UTF-8" in err
+
+
+@pytest.mark.parametrize("verb", ["translate", "score"])
+@pytest.mark.parametrize(("text", "told"), [("a" * 100_000, "a word of 100,000 characters, 10,000 at most"),
+                                            ("The cat. " * 111_112, "a text of 1,000,00")])
+def test_what_is_far_too_long_is_refused_in_one_line(run, verb, text, told):
+    code, out, err = run(verb, stdin=f"{text}\tx\n".encode() if verb == "score" else f"{text}\n".encode())
+    assert (code, out) == (1, "") and err.count("\n") == 1 and told in err and len(err) < 200
+
+
+def test_lines_without_words_come_out_as_they_are(run):
+    lines = "12345\n...\n\n https://x.org/a \n{x} %s\n😀\n"
+    assert run("translate", stdin=lines.encode()) == (0, lines, "")
+    for text in ("", " ", "12345"):
+        code, out, err = run("look", text)
+        assert (code, out) == (1, "") and "nothing to look at in a text without words" in err
+
+
 def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run):
     marks = "a" + "\u0301" * 100  # one character, more pieces than the model has positions
     code, out, err = run("translate", stdin=f"The cat.\n{marks}\nThe owl.\n".encode())

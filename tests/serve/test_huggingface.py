@@ -166,9 +166,10 @@ endpoint = handler.EndpointHandler({folder!r})
 assert not [name for name in sys.modules if name.partition(".")[0] == "seq2see"], "it needs our package"
 print(endpoint({{"inputs": {text!r}}}))
 german = {{"tgt_lang": "de", "generate_parameters": {{"num_beams": 2}}}}
-print(endpoint({{"inputs": [{text!r}, " "], "parameters": german}}))
+print(endpoint({{"inputs": [{text!r}, " 12 "], "parameters": german}}))
 for data in ({{}}, {{"inputs": [5]}}, {{"inputs": "a", "parameters": {{"tgt_lang": "zz"}}}}, {{"inputs": "box " * 99}},
-             {{"inputs": "a", "parameters": {{"num_beams": 1000}}}}, {{"inputs": ["a"] * 65}}):
+             {{"inputs": "a", "parameters": {{"num_beams": 1000}}}}, {{"inputs": ["a"] * 65}}, [1],
+             {{"inputs": "a" * 100_000}}):
     refused(data)
 evil = pathlib.Path("evil/custom_generate/generate.py")
 evil.parent.mkdir(parents=True)
@@ -199,11 +200,11 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     assert first == str([{"translation_text": translator(TEXT).text}])
     german = translator(TEXT, target="de", num_beams=2).text
     assert german != translator(TEXT, num_beams=2).text
-    assert second == str([{"translation_text": german}, {"translation_text": " "}])
+    assert second == str([{"translation_text": german}, {"translation_text": " 12 "}])
     told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes 64",
-            "expected 1 to 16", "65 texts", "custom_generate: there is no such setting",
-            "generate_parameters: expected an object", "parameters: expected an object",
-            "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
+            "expected 1 to 16", "65 texts", "expected an object with inputs", "a text of 100000 characters",
+            "custom_generate: there is no such setting", "generate_parameters: expected an object",
+            "parameters: expected an object", "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
             "max_new_tokens 1000000000: expected 1 to 512", "top_p nan: expected",
             "return_dict_in_generate: there is no", "tgt_lang: expected de, fr", *["tgt_lang: expected"] * 4,
             "src_lang: expected en", "3"]

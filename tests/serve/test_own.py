@@ -130,7 +130,7 @@ def test_models(live):
         ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "a draw"),
         ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
         ("translate", {"texts": ["a"], "target": "zz"}, "that pair of languages is not served"),
-        ("look", {"text": "  "}, "blank"),
+        ("look", {"text": "  "}, "a text without words"),
         ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
         ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
         ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),

@@ -1,7 +1,10 @@
 """Whatever is sent, every dialect answers in its own form, and never by failing."""
 
+import json
+
 import httpx
 import pytest
+import serving
 from pydantic import BaseModel, ConfigDict
 
 from seq2see.serve.dialects import wire
@@ -42,6 +45,36 @@ def test_what_is_no_body_is_400(client, path, content):
     answer = client.post(path, content=content, headers=JSON)
     assert answer.status_code == 400
     assert told(answer)["code"] == "bad_request"
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_body_in_utf_16_is_told_as_such(client, path, encoding):
+    answer = client.post(path, content=filled(path, '"The cat."').encode(encoding), headers=JSON)
+    assert answer.status_code == 400
+    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
+
+
+@pytest.mark.parametrize(("path", "found"), [
+    ("/translate", lambda reply: reply["translatedText"]),
+    ("/", lambda reply: reply[0]["translation_text"]),
+    ("/v1/translate", lambda reply: reply["translations"][0]["text"]),
+])  # fmt: skip
+@pytest.mark.parametrize("text", ["", "  ", "12345", "https://x.org"])
+def test_a_text_without_words_comes_back_as_it_is(client, path, found, text):
+    answer = client.post(path, content=filled(path, json.dumps(text)), headers=JSON)
+    assert (answer.status_code, found(answer.json())) == (200, text)
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_a_header_said_twice_is_answered_at_once(client, path):
+    body = filled(path, '"The cat."').encode()
+    for twice, status in (("Accept: */*\r\n", "200"), ("X-API-Key: a\r\n", "200"),
+                          (f"Content-Length: {len(body) + 1}\r\n", "400")):
+        head = (f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{twice}{twice}Content-Length: {len(body)}\r\n"
+                "Content-Type: application/json\r\nConnection: close\r\n\r\n")
+        first = serving.raw(client, head.encode() + body).split(b"\r\n")[0].decode()
+        assert status in first, (twice, first)
 
 
 @pytest.mark.parametrize("path", ROUTES)
