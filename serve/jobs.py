@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from seq2see.serve.engine import Hypothesis
 from seq2see.serve.markup import Markup
+from seq2see.serve.marks import Alignment
 from seq2see.serve.plan import Plan
 from seq2see.tokenizer.protected import Reading, protected_spans
 from seq2see.tokenizer.segments import Cut
@@ -126,25 +128,43 @@ class Job:
         """The text is its only segment."""
         return self.markup is None and self.cuts[0].whole
 
-    def join(self, texts: Sequence[str]) -> str:
-        """The text with its segments' translations in their places."""
-        left = iter(texts)
-        each = [(cut, [next(left) for _ in cut.segments]) for cut in self.cuts]
-        joined = [cut.join(translations) for cut, translations in each]
+    @cached_property
+    def marked(self) -> list[int]:
+        """The segments that have markup inside them, of which one must know which word became which."""
         if self.markup is None:
-            return joined[0]
-        anchors = [cut.anchors(translations) for cut, translations in each]
-        return self.markup.join(joined, anchors=anchors, language=self.target)
+            return []
+        borders = [block.borders for block in self.markup.blocks]
+        inside = [bisect_right(places, start) < bisect_left(places, start + len(segment))
+                  for places, cut in zip(borders, self.cuts, strict=True)
+                  for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
+        return [number for number, has_borders in enumerate(inside) if has_borders]
 
-    def joined(self, parts: Sequence[tuple[Hypothesis, ...]]) -> tuple[Hypothesis, ...]:
-        """Hypotheses of the whole text, from those of its segments."""
+    def join(self, texts: Sequence[str], alignments: Mapping[int, Alignment]) -> str:
+        """The text with its segments' translations in their places, and its markup by the alignments of those `marked`.
+        """
+        left = enumerate(texts)
+        joined, aligned = [], []
+        for cut in self.cuts:
+            own = [next(left) for _ in cut.segments]
+            joined.append(cut.join([text for _, text in own]))
+            if self.markup is not None:
+                parts = [(segment, text, alignments.get(number) or Alignment.whole(segment, text))
+                         for segment, (number, text) in zip(cut.segments, own, strict=True)]
+                between = [(text, text, Alignment.same(text)) for text in cut.between]
+                aligned.append(Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair]
+                                                + between[-1:]))
+        return joined[0] if self.markup is None else self.markup.join(joined, aligned)
+
+    def joined(self, parts: Sequence[Sequence[Hypothesis]],
+               alignments: Sequence[Mapping[int, Alignment]]) -> tuple[Hypothesis, ...]:
+        """Hypotheses of the whole text, each from one of each segment and the alignments of those."""
         return tuple(
             Hypothesis(
-                text=self.join([one.text for one in each]),
+                text=self.join([one.text for one in each], aligned),
                 token_ids=(ids := tuple(id for one in each for id in one.token_ids)),
                 score=(log_prob := sum(one.log_prob for one in each)) / len(ids) ** self.plan.length_penalty,
                 log_prob=log_prob,
                 finished=all(one.finished for one in each),
             )
-            for each in zip(*parts, strict=False)  # of some segments fewer are left
+            for each, aligned in zip(parts, alignments, strict=True)
         )

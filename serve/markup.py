@@ -1,8 +1,8 @@
 """An HTML text as what there is to translate in it, and its translation with the markup in place.
 
 Markup is copied to the character: only text between it changes, and none of it is lost.  The text of a block (a
-paragraph, a cell, a heading) is translated whole; where in it words are marked (a link, bold type), `marks.py` marks
-words of its translation.
+paragraph, a cell, a heading) is translated as it is without markup; `marks.py` puts the elements inside it (a link, bold
+type) about the words of its translation.
 """
 
 import html
@@ -11,21 +11,25 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, groupby
+from itertools import groupby
+from unicodedata import normalize
 
-from seq2see.serve.marks import Mark, Marking
+from seq2see.serve.marks import Alignment, Mark, Marking
 
-DEEPEST = 3  # levels of marks within marks whose words are sought; tags within those keep their places among the words
+PRIVATE = "\U000f0000"  # the first of the private-use characters that no font has
+DEEPEST = 32  # elements inside one another that are about words; deeper ones are kept, about none
 
-# Elements that mark words within a text; all others part texts.
+# Elements inside a text; all others part texts, `<br>` among them as a line break does.
 _INLINE = frozenset((
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "del", "dfn", "em", "font", "i", "ins", "label", "mark",
-    "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "ins", "label",
+    "mark", "nobr", "picture", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
 ))  # fmt: skip
-_AS_IS = frozenset(("code", "kbd", "math", "pre", "samp", "svg", "template", "var"))  # not translated
-_VOID = frozenset((  # have no end
-    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+_AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inside a text, and not translated
+_PICTURES = frozenset(("svg", "template"))  # likewise, and no part of the text
+_VOID = frozenset((  # have no end, and do not part texts
+    "area", "base", "embed", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ))  # fmt: skip
+_WHITE = " \t\n\f\r"  # to HTML, for which a no-break space is none
 _MARKUP = re.compile(
     r"""<!--.*?(?:-->|\Z)
     |<(?P<raw>script|style|textarea)\b.*?(?:</(?P=raw)\b[^>]*(?:>|\Z)|\Z)
@@ -42,14 +46,15 @@ _NOT_TRANSLATED = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """Some characters of an HTML text: `text`, the `start` or `end` of an inline element, or `other`."""
+    """Some characters of an HTML text: `text`, the `start` or `end` of an inline element, what `parts` texts, or what is
+    kept as it is inside a text: `copied`, which is a part of it, or `kept`, which is none."""
 
     raw: str
     kind: str
 
     @cached_property
     def text(self) -> str:
-        return html.unescape(self.raw)
+        return normalize("NFC", html.unescape(self.raw))
 
     @cached_property
     def has_words(self) -> bool:
@@ -62,106 +67,117 @@ class Token:
 
 
 class Block:
-    """Neighbouring texts, and the inline markup about them.
-
-    `texts` are to be translated: all of the block's text, then the words of each mark alone.
-    """
+    """Neighbouring texts and the inline markup about them.  `text` is what there is to translate, empty if nothing is;
+    `borders` are the places in it where markup begins or ends."""
 
     def __init__(self, tokens: Sequence[Token]):
         self.tokens = tokens
-        worded = [number for number, token in enumerate(tokens) if token.has_words]
-        self._first, self._last = (worded[0], worded[-1]) if worded else (len(tokens), len(tokens))
-        self._pairs = _pairs(tokens)
-        self._at, text = self._laid_out()
-        self.texts = [text] if text else []
-        self._before = self._after = ""  # tags and spaces that are about no words
-        self._marked = self._marks(0, len(tokens), (0, len(text)))
-        if worded:
-            first, last = tokens[self._first].text, tokens[self._last].text
-            self._before += first[: len(first) - len(first.lstrip())]
-            self._after = last[len(last.rstrip()) :] + self._after
+        shown = [number for number, token in enumerate(tokens) if token.has_words or token.kind == "copied"]
+        self._first, self._last = (shown[0], shown[-1]) if any(token.has_words for token in tokens) else (0, -1)
+        self._stand_ins = self._stand_in() if shown else {}
+        self._at, self._spaced, self.text = self._laid_out()
+        self._marks = self._marked()
+        self.borders = sorted({place for mark in _all(self._marks) for place in (mark.start, mark.end)})
 
-    def render(self, translations: Sequence[str], anchors: Sequence[tuple[int, int]], *, language: str) -> str:
-        """The block with the translations of its `texts`; `anchors` say which places of the first belong together."""
-        if not self.texts:
-            return "".join(token.raw for token in self.tokens)
-        marking = Marking(self.texts[0], translations[0], translations, language=language)
-        return self._before + marking.render(self._marked, anchors) + self._after
+    def render(self, translation: str, alignment: Alignment) -> str:
+        """The block with the translation of its text."""
+        kept = {ord(stand_in): self.tokens[number].raw for number, stand_in in self._stand_ins.items()}
+        marking = Marking(self.text, translation, alignment, kept)
+        return marking.render(self._marks, (0, len(self.text)), (0, len(translation)))
 
-    def _laid_out(self) -> tuple[list[int], str]:
-        """Where each token begins in the block's text, and that text: from its first word to its last, with one space
-        for any white space, as HTML shows it."""
-        text, at = "", []
+    @property
+    def raw(self) -> str:
+        return "".join(token.raw for token in self.tokens)
+
+    def _stand_in(self) -> dict[int, str]:
+        """A character for each token that is copied: a private one, which is protected and not in the block already."""
+        taken = {c for token in self.tokens if token.kind == "text" for c in token.text if c >= PRIVATE}
+        free = (c for c in map(chr, range(ord(PRIVATE), 0x10FFFE)) if c not in taken)
+        copied = [number for number, token in enumerate(self.tokens) if token.kind == "copied"]
+        return dict(zip(copied, free, strict=False))
+
+    def _laid_out(self) -> tuple[list[int], set[int], str]:
+        """Where each token begins in the block's text, the tokens that white space follows of which the text has none,
+        and the text: from its first word to its last, with one space for any white space, as HTML shows it."""
+        text, at, spaced = "", [], set()
         for number, token in enumerate(self.tokens):
             at.append(len(text))
             if token.kind == "text" and self._first <= number <= self._last:
-                shown = re.sub(r"\s+", " ", token.text)
-                text += shown[1:] if shown.startswith(" ") and text[-1:] in ("", " ") else shown
-        text = text.rstrip()
-        return [min(place, len(text)) for place in at], text
+                shown = re.sub(f"[{_WHITE}]+", " ", token.text)
+                if shown.startswith(" ") and text[-1:] in ("", " "):
+                    shown = shown[1:]
+                    spaced |= {number - 1} if text else set()
+                text += shown
+            text += self._stand_ins.get(number, "")
+        text = text.rstrip(_WHITE)
+        return [min(place, len(text)) for place in at], spaced, text
 
-    def _marks(self, begin: int, end: int, span: tuple[int, int], depth: int = 0) -> tuple[Mark, ...]:
-        """The marks of the tokens from `begin` to `end`, which are the characters of `span`."""
-        marks: list[Mark] = []
-        number = begin
-        while number < end:
-            token, last = self.tokens[number], self._pairs.get(number)
-            if last is not None and depth < DEEPEST:
-                about = self._trimmed(self._at[number], self._at[last])
-                alone = None
-                if about != span:
-                    alone = len(self.texts)
-                    self.texts.append(self.texts[0][slice(*about)])
-                within = self._marks(number + 1, last, about, depth + 1)
-                marks.append(Mark(*about, token.raw, self.tokens[last].raw, within, alone))
-                number = last
-            elif number < self._first and not depth:
-                self._before += token.raw
-            elif number > self._last and not depth:
-                self._after += token.raw
+    def _marked(self) -> tuple[Mark, ...]:
+        """The markup, each element with what is inside it."""
+        pairs = _pairs(self.tokens)
+        ends = set(pairs.values())
+        opened: list[int] = []
+        levels: list[list[Mark]] = [[]]
+        for number, token in enumerate(self.tokens):
+            place, end = self._at[number], pairs.get(number)
+            if opened and pairs[opened[-1]] == number:
+                start = opened.pop()
+                span = self._trimmed(self._at[start], place)
+                inside = tuple(levels.pop())
+                spaced = number in self._spaced and span[0] == span[1]
+                levels[-1].append(Mark(*span, self.tokens[start].raw, token.raw, inside, spaced))
+            elif end is not None and len(opened) < DEEPEST:
+                opened.append(number)
+                levels.append([])
             elif token.kind != "text":
-                place = min(max(self._at[number], span[0]), span[1])
-                marks.append(Mark(place, place, token.raw))
-            number += 1
-        return tuple(marks)
+                if number not in ends and number not in self._stand_ins:
+                    after = "" if end is None else self.tokens[end].raw
+                    levels[-1].append(Mark(place, place, token.raw, after, spaced=number in self._spaced))
+            else:
+                levels[-1] += self._outer_space(number)
+        return tuple(levels[0])
+
+    def _outer_space(self, number: int) -> list[Mark]:
+        """The white space of a text before the first word of the block, and after the last, to be copied."""
+        raw, first, last = self.tokens[number].raw, 0, len(self.text)
+        if not self._first <= number <= self._last:
+            place = first if number < self._first else last
+            return [Mark(place, place, raw)]
+        spaces = []
+        if number == self._first:
+            spaces.append(Mark(first, first, raw[: len(raw) - len(raw.lstrip(_WHITE))]))
+        if number == self._last:
+            spaces.append(Mark(last, last, raw[len(raw.rstrip(_WHITE)) :]))
+        return spaces
 
     def _trimmed(self, start: int, end: int) -> tuple[int, int]:
-        text = self.texts[0][start:end]
-        return start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        text = self.text[start:end]
+        begin = start + len(text) - len(text.lstrip())
+        return begin, max(begin, end - len(text) + len(text.rstrip()))
 
 
 class Markup:
-    """An HTML text.
-
-    `texts` are what is to be translated, plain; `join` puts their translations where they belong.
-    """
+    """An HTML text.  `texts` are what is to be translated, plain, one for each of its `blocks` with words."""
 
     def __init__(self, text: str):
-        groups = groupby(_read(text), lambda token: token.kind == "other")
-        self.blocks = [Block(tuple(tokens)) for _, tokens in groups]
-        self.texts = [one for block in self.blocks for one in block.texts]
+        groups = groupby(_read(text), lambda token: token.kind == "parts")
+        blocks = [Block(tuple(tokens)) for _, tokens in groups]
+        self.parts: list[Block | str] = [block if block.text else block.raw for block in blocks]
+        self.blocks = [block for block in blocks if block.text]
+        self.texts = [block.text for block in self.blocks]
 
-    def join(self, translations: Sequence[str], *, anchors: Sequence[Sequence[tuple[int, int]]] | None = None,
-             language: str = "") -> str:
-        """The text with the translations, in `language`, of its `texts` in their places.
+    def join(self, translations: Sequence[str], alignments: Sequence[Alignment]) -> str:
+        """The text with the translations of its `texts` in their places, and the markup where the alignments say."""
+        each = iter(zip(translations, alignments, strict=True))
+        return "".join(part if isinstance(part, str) else part.render(*next(each)) for part in self.parts)
 
-        `anchors` say for each of them which places in it and in its translation belong together, first and last of
-        all their ends.
-        """
-        if anchors is None:
-            anchors = [[(0, 0), (len(text), len(translation))]
-                       for text, translation in zip(self.texts, translations, strict=True)]
-        done, rendered = 0, ""
-        for block in self.blocks:
-            here = slice(done, done + len(block.texts))
-            rendered += block.render(translations[here], anchors[done] if block.texts else (), language=language)
-            done = here.stop
-        return rendered
+
+def _all(marks: Sequence[Mark]) -> list[Mark]:
+    return [one for mark in marks for one in (mark, *_all(mark.inside))]
 
 
 def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """The number of each start tag that has words before its end, and of that end."""
-    worded = [0, *accumulate(token.has_words for token in tokens)]
+    """The number of each start tag that has an end, and of that end."""
     pairs: dict[int, int] = {}
     open_tags: list[tuple[int, str]] = []
     names: Counter[str] = Counter()
@@ -175,37 +191,52 @@ def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
                 names[name] -= 1
                 start, name = open_tags.pop()
             names[name] -= 1
-            if worded[number] > worded[start]:
-                pairs[start] = number
+            pairs[start] = number
     return pairs
 
 
 def _read(text: str) -> list[Token]:
-    """The text in tokens, each a run of words, a tag, or whatever else there is, by the rules of HTML's tokeniser.
+    """The text in tokens, by the rules of HTML's tokeniser.
 
     In time linear in its length, whatever it holds: `html.parser` took 51 s for 30,000 characters of `<a <a <a`.
     """
     tokens: list[Token] = []
-    kept, depth = "", 0  # the element that is not translated, and how many of its name are open
+    kept, depth, begin = "", 0, 0  # the element that is not translated, how many of its name are open, where it began
     place = 0
     for match in _MARKUP.finditer(text):
-        if match.start() > place:
-            tokens.append(Token(text[place : match.start()], "other" if kept else "text"))
+        if match.start() > place and not kept:
+            tokens.append(Token(text[place : match.start()], "text"))
         place = match.end()
         tag, raw = (match["tag"] or "").lower(), match[0]
-        kind = "other" if kept or tag not in _INLINE else "end" if match["slash"] else "start"
         if kept:
             depth += 0 if tag != kept else -1 if match["slash"] else 1
-            kept = kept if depth else ""
+            if not depth:
+                tokens.append(_copied(text[begin:place], kept))
+                kept = ""
         elif tag and not match["slash"] and _is_kept(tag, raw):
-            kept, depth, kind = tag, 1, "other"
-        tokens.append(Token(raw, kind))
-    if place < len(text):
-        tokens.append(Token(text[place:], "other" if kept else "text"))
+            kept, depth, begin = tag, 1, match.start()
+        elif tag in _INLINE:
+            tokens.append(Token(raw, "end" if match["slash"] else "start"))
+        else:
+            tokens.append(Token(raw, _kind(tag)))
+    if kept or place < len(text):
+        tokens.append(_copied(text[begin:], kept) if kept else Token(text[place:], "text"))
     return tokens
+
+
+def _copied(raw: str, name: str) -> Token:
+    """An element that is not translated."""
+    kind = _kind(name)
+    has_text = kind == "kept" and name not in _PICTURES and html.unescape(_MARKUP.sub("", raw)).strip()
+    return Token(raw, "copied" if has_text else kind)
+
+
+def _kind(tag: str) -> str:
+    """Of what is kept: "" for a comment, a script and the like."""
+    return "kept" if not tag or tag in _INLINE | _AS_IS | _PICTURES | _VOID else "parts"
 
 
 def _is_kept(tag: str, raw: str) -> bool:
     """Whether what this start tag begins is not to be translated."""
-    has_end = tag not in _VOID and not raw.endswith("/>")
-    return has_end and (tag in _AS_IS or _NOT_TRANSLATED.search(raw) is not None)
+    has_end = tag not in _VOID | {"br", "hr"} and not raw.endswith("/>")
+    return has_end and (tag in _AS_IS | _PICTURES or tag == "pre" or _NOT_TRANSLATED.search(raw) is not None)

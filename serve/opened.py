@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from seq2see.lens.alignment import AlignmentChoice
+    from seq2see.lens.counterparts import KnownChoice
     from seq2see.lens.head_roles import Roles
     from seq2see.lens.trust import Trust
 
@@ -148,6 +149,15 @@ class Opened:
         path = next((place for place in places if place.is_file()), None)
         choice = AlignmentChoice.load(path) if path else None
         return choice if choice and choice.fingerprint == self._fingerprint else None
+
+    @cached_property
+    def known_choice(self) -> KnownChoice:
+        """How links are best read off this model's maps, as far as is known."""
+        from seq2see.lens.anatomy import attention_sites
+        from seq2see.lens.counterparts import best_known
+
+        sites = attention_sites(self.model)["cross"]
+        return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:

@@ -214,8 +214,11 @@ class Service:
         each = [[next(outcomes) for _ in job.work] for job in jobs]
         written = sum(len(one.token_ids) for parts in each for hypotheses in parts for one in hypotheses)
         self.metrics.tokens.labels("target").inc(written)
-        finished = await self._run(size, lambda: [
-            translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)])
+        finish = lambda: [translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)]  # noqa: E731
+        if any(job.marked for job in jobs):  # it looks inside the model
+            finished = await self._looking.do(finish)
+        else:
+            finished = await self._run(size, finish)
         again = [one for one in finished if isinstance(one, Job)]
         others = iter(await self._finished(translator, batcher, again, size) if again else ())
         return [next(others) if isinstance(one, Job) else one for one in finished]

@@ -30,6 +30,7 @@ from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
 from seq2see.serve.jobs import Job, Segment, Translation
 from seq2see.serve.markup import Markup
+from seq2see.serve.marks import Alignment
 from seq2see.serve.opened import Opened
 from seq2see.serve.plan import Plan, Settings
 from seq2see.serve.shortlist import spaceless
@@ -343,9 +344,27 @@ class Translator(Opened):
         if job.whole:
             return self._translation(job, job.segments[0])
         parts = tuple(self._translation(job, segment) for segment in job.segments)
-        hypotheses = job.joined([one.hypotheses for one in parts])
+        count = min((len(one.hypotheses) for one in parts), default=0)  # of some segments fewer are left
+        hypotheses = job.joined([[one.hypotheses[number] for one in parts] for number in range(count)],
+                                [self._alignments(job, parts, number) for number in range(count)])
         text = _composed(job.text) if parts else job.text
         return self._translation(job, Segment(Reading(text, text, (), (), 0), (), hypotheses=hypotheses), parts)
+
+    def _alignments(self, job: Job, parts: Sequence[Translation], alternative: int) -> dict[int, Alignment]:
+        """Of each segment that has markup inside, which word became which: as the maps of that alternative say or,
+        where a model gives none that can be read, by the places of the words."""
+        marked = [number for number in job.marked if parts[number].hypotheses[alternative].text.strip()]
+        if not marked:
+            return {}
+        results = [parts[number] for number in marked]
+        texts = [(one.source_text, one.hypotheses[alternative].text) for one in results]
+        try:
+            choice = self.known_choice.choice
+            traces = self.look(results, alternative=alternative, views=(choice.view,))
+            found = [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
+        except (UserError, ValueError):
+            found = [Alignment.by_place(*each, languages=(job.source, job.target)) for each in texts]
+        return dict(zip(marked, found, strict=True))
 
     def _translation(self, job: Job, segment: Segment, parts: tuple[Translation, ...] | None = None) -> Translation:
         """Of a segment, or of the whole text with its parts."""

@@ -49,12 +49,10 @@ class Cut:
         pairs = zip(translations, self.between[1:], strict=True)
         return self.between[0] + "".join(text + after for text, after in pairs)
 
-    def anchors(self, translations: Sequence[str]) -> list[tuple[int, int]]:
-        """Where the text begins, where each segment ends and where the text does: in the text and as `join` has it."""
-        ends = [[len(one) + len(after) for one, after in zip(each, self.between[1:], strict=True)]
-                for each in (self.segments, translations)]
-        begin = len(self.between[0])
-        return [(0, 0), *zip(*(accumulate(lengths, initial=begin) for lengths in ends), strict=True)]
+    def starts(self, texts: Sequence[str]) -> list[int]:
+        """Where each of the segments begins, or of their translations, in what `join` makes of them."""
+        lengths = (len(text) + len(after) for text, after in zip(texts, self.between[1:], strict=True))
+        return list(accumulate(lengths, initial=len(self.between[0])))[:-1]
 
     def joined(self, count: int) -> "Cut":
         """The first segments in one."""

@@ -209,11 +209,7 @@ def _answer(ask: Ask, result: Translation, translator: Translator, each: list[di
 
 def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     """Which words belong together in each part, and what else stood at each word; run by the service."""
-    from seq2see.lens.anatomy import attention_sites
-    from seq2see.lens.counterparts import best_known
-
-    sites = attention_sites(translator.model)["cross"]
-    known = best_known(layers=len(sites), heads=sites[-1].heads, fitted=translator.alignment, trust=translator.trust)
+    known = translator.known_choice
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
     special = {*translator.tokenizer.all_special_ids, *translator.limits.end}
     tags = len(translator.limits.plan(first=translator.tag(found.target)).prefix)

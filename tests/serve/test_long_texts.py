@@ -9,6 +9,7 @@ import tiny
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.serve.marks import Alignment
 from seq2see.serve.plan import Limits
 from seq2see.tokenizer.segments import cut_sentences
 
@@ -108,11 +109,12 @@ def test_html_keeps_its_markup(translator):
         translator(text, format="xml")
 
 
-def test_marks_stay_in_their_sentence(translator):
+def test_elements_stay_in_their_sentence(translator):
     job, = translator.prepare(["<p>Ah. It is the <b>cat</b>. Oh.</p>"], format="html")
-    assert len(job.segments) == 4  # three sentences, and the marked word alone
-    assert job.join(["a b c d e f g h i j k.", "l m n o p.", "q.", "x"]) == (
-        "<p>a b c d e f g h i j k. l m n o <b>p</b>. q.</p>")
+    assert (len(job.segments), job.marked) == (3, [1])
+    alignment = Alignment(((0, 9), (10, 13)), ((0, 6), (6, 7)), ((0, 0, 1.0), (1, 1, 1.0)))
+    assert job.join(["a b c d e f g h i j k.", "l m n o p.", "q."], {1: alignment}) == (
+        "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>")
 
 
 def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
