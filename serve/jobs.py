@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from seq2see.serve.engine import Hypothesis
-from seq2see.serve.markup import Markup
 from seq2see.serve.marks import Alignment
+from seq2see.serve.markup import Markup
 from seq2see.serve.plan import Plan
 from seq2see.tokenizer.protected import Reading, protected_spans
 from seq2see.tokenizer.segments import Cut

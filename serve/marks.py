@@ -205,7 +205,7 @@ class Marking:
         """Where a mark stands that is about no words here: after the word that it touches, or else before the next;
         outside of the other marks."""
         touches = mark.start > source[0] and not self.source[mark.start - 1].isspace()
-        number = bisect_left(self.source_starts, mark.start) - 1 if touches else bisect_left(self.source_starts, mark.end)
+        number = bisect_left(self.source_starts, mark.start if touches else mark.end) - touches
         if mark.start <= source[0]:
             place = target[0]
         elif mark.start >= source[1] or number == len(self.linked):

@@ -1,8 +1,8 @@
 """An HTML text as what there is to translate in it, and its translation with the markup in place.
 
 Markup is copied to the character: only text between it changes, and none of it is lost.  The text of a block (a
-paragraph, a cell, a heading) is translated as it is without markup; `marks.py` puts the elements inside it (a link, bold
-type) about the words of its translation.
+paragraph, a cell, a heading) is translated as it is without markup; `marks.py` puts the elements inside it (a link,
+bold type) about the words of its translation.
 """
 
 import html
@@ -46,8 +46,8 @@ _NOT_TRANSLATED = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """Some characters of an HTML text: `text`, the `start` or `end` of an inline element, what `parts` texts, or what is
-    kept as it is inside a text: `copied`, which is a part of it, or `kept`, which is none."""
+    """Some characters of an HTML text: `text`, the `start` or `end` of an inline element, what `parts` texts, or what
+    stays as it is inside a text: `copied`, which is a part of it, or `kept`, which is none."""
 
     raw: str
     kind: str
@@ -73,8 +73,9 @@ class Block:
     def __init__(self, tokens: Sequence[Token]):
         self.tokens = tokens
         shown = [number for number, token in enumerate(tokens) if token.has_words or token.kind == "copied"]
-        self._first, self._last = (shown[0], shown[-1]) if any(token.has_words for token in tokens) else (0, -1)
-        self._stand_ins = self._stand_in() if shown else {}
+        is_text = any(token.has_words for token in tokens)
+        self._first, self._last = (shown[0], shown[-1]) if is_text else (0, -1)
+        self._stand_ins = self._stand_in() if is_text else {}
         self._at, self._spaced, self.text = self._laid_out()
         self._marks = self._marked()
         self.borders = sorted({place for mark in _all(self._marks) for place in (mark.start, mark.end)})

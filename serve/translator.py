@@ -29,8 +29,8 @@ from seq2see.serve.codec import Codec, PieceCodec, TokenizerCodec
 from seq2see.serve.engine import Engine, Found, Hypothesis
 from seq2see.serve.export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
 from seq2see.serve.jobs import Job, Segment, Translation
-from seq2see.serve.markup import Markup
 from seq2see.serve.marks import Alignment
+from seq2see.serve.markup import Markup
 from seq2see.serve.opened import Opened
 from seq2see.serve.plan import Plan, Settings
 from seq2see.serve.shortlist import spaceless

@@ -31,6 +31,7 @@ class StubJob:
     source: str
     target: str
     plan: object
+    marked = ()
 
     @property
     def work(self):

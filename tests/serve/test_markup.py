@@ -247,6 +247,19 @@ def test_a_model_translates_the_text_as_if_there_were_no_markup(translator, text
     assert sorted(found.tags) == sorted(before.tags)
 
 
+def test_a_private_character_of_the_text_stands_for_nothing():
+    markup = Markup("\U000f0000 a <code>b</code>")
+    assert joined(markup, markup.texts) == "\U000f0000 a <code>b</code>"
+
+
+def test_words_that_the_model_did_not_read_as_they_are_belong_together(translator):
+    """Names stand in for what is protected: in the maps they are what it is."""
+    page = "<i>The cat</i> at <b>https://a.org/x</b> did <u>not <code>x()</code></u> cross."
+    result = translator(page, format="html", num_beams=1)
+    assert "<b>https://a.org/x</b>" in result.text and result.text.count("<code>x()</code>") == 1
+    assert re.search("<u>.*<code>.*</u>", result.text)
+
+
 PAGE = "<p>The <b>cat</b> did <i>not</i> cross.</p> <p>The box. <u>An owl.</u></p>"
 
 
@@ -266,7 +279,8 @@ def test_any_models_own_maps_say_where_elements_are(any_folder, monkeypatch):
 
 def test_the_maps_are_those_of_the_weights_whatever_translates(folder):
     pytest.importorskip("ctranslate2")
-    fast, slow = (Translator.from_pretrained(folder, engine=one, precision="float32") for one in ("ctranslate2", "torch"))
+    fast, slow = (Translator.from_pretrained(folder, engine=engine, precision="float32")
+                  for engine in ("ctranslate2", "torch"))
     assert fast(PAGE, format="html").text == slow(PAGE, format="html").text
 
 

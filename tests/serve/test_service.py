@@ -226,3 +226,16 @@ def test_batched_answers_equal_those_alone(folder):
     together = [one.text for [one] in asyncio.run(run())]
     assert together == [translator(text, source="en", target="fr").text for text in texts]
     assert b'seq2see_batch_sources_bucket{le="8.0"} 0.0' in service.metrics.text()
+
+
+def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(translator, monkeypatch):
+    """To place them is to look inside the model: nobody else's request waits for it."""
+    seen = []
+    look = translator.look
+    monkeypatch.setattr(translator, "look", lambda *given, **more: (
+        seen.append(threading.current_thread().name), look(*given, **more))[1])
+    page = "<p>The <b>cat</b> did not cross.</p>"
+    [result] = ask(Service({"tiny": translator}), page, format="html")
+    assert seen == ["looking"] and result.text == translator(page, format="html").text
+    ask(Service({"tiny": translator}), "<p>The cat did not cross.</p>", format="html")
+    assert seen[2:] == []
