@@ -135,7 +135,7 @@ class Block:
                     after = "" if end is None else self.tokens[end].raw
                     levels[-1].append(Mark(place, place, token.raw, after, spaced=number in self._spaced))
             else:
-                levels[-1] += self._outer_space(number)
+                levels[0] += self._outer_space(number)  # an element may move from the border
         return tuple(levels[0])
 
     def _outer_space(self, number: int) -> list[Mark]:

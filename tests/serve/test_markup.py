@@ -81,7 +81,7 @@ def test_nothing_is_lost(text):
         ("a <b/>c", "A <b/>C"),
         ("a<a", "A<a"),
         ("  a  \n b ", "  A B "),
-        ("<p>\n <b> a </b>\n</p>", "<p>\n <b> A </b>\n</p>"),
+        ("<p>\n <b> a </b>\n</p>", "<p>\n  <b>A</b> \n</p>"),
         ("<p> </p>", "<p> </p>"),
     ],
 )
@@ -107,7 +107,7 @@ def test_only_text_is_translated(text, expected):
     ("See <a>the <b>red</b> book</a> of it", "Das rote Buch davon siehe", "0-4 1-0 2-1 3-2 4-3 5-3",
      "<a>Das <b>rote</b> Buch</a> davon siehe"),
     ("<a>All <b>of</b> it</a>", "Alles davon", "0-0 1-1 2-1", "<a>Alles <b>davon</b></a>"),
-    ("<a><i class=icon></i> Home</a> is", "Heim ist", "0-0 1-1", "<a><i class=icon></i> Heim</a> ist"),
+    ("<a><i class=icon></i> Home</a> is", "Heim ist", "0-0 1-1", " <a><i class=icon></i>Heim</a> ist"),
     # about no words: after the word that it touches, or else before the next
     ("the <img> cat sleeps<wbr> here", "ici dort le chat", "0-2 1-3 2-1 3-0", "ici dort<wbr> le <img> chat"),
     ("red<!-- c --> book", "Buch rotes", "0-1 1-0", "Buch rotes<!-- c -->"),
@@ -115,6 +115,7 @@ def test_only_text_is_translated(text, expected):
     ("the <img> tree", "l'arbre", "0-0 1-1", "l'<img>arbre"),  # no space where the translation has none
     ("see <b>the <img> cat</b> <i>now</i>", "maintenant vois le chat", "0-1 1-2 2-3 3-0",
      "<i>maintenant</i> vois <b>le <img> chat</b>"),
+    (" <b>a </b>b", "y x", "0-1 1-0", " y <b>x</b>"),  # white space at the block's border stays there
     # tags without a partner
     ("a<i> b", "x y", "0-0 1-1", "x<i> y"),
     ("a <b>b <i>c</b> d", "x y z w", "0-0 1-1 2-2 3-3", "x <b>y <i>z</b> w"),
