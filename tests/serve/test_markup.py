@@ -95,6 +95,8 @@ def test_only_text_is_translated(text, expected):
     # not a word of another's, though its own are on both sides of it
     ("he did <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il <b>n'est pas</b> allé"),
     ("he <i>did</i> <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il n'<i>est</i> <b>pas</b> allé"),
+    ("<b>a</b> b c d", "x y z w v", "0-0 1-1 2-2 3-3 0-4", "x y z w <b>v</b>"),  # what lies between outweighs it
+    ("he <img> did <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il <img> <b>n'est pas</b> allé"),
     # words with links to several
     ("<b>of</b> the cat", "du chat", "0-0 1-0 2-1", "<b>du</b> chat"),
     ("<b>of</b> <i>the</i> cat", "du chat", "0-0 1-0 2-1", "<b>du</b> <i></i>chat"),
