@@ -3,7 +3,8 @@
     python docs/pictures.py RUN     RUN: the built-in model, runs/storybook by default; it needs Chromium
 
 Of RUN the page shows what `seq2see align RUN --trust` and `seq2see heads RUN` have found, if they came before.  Look is
-shown at the head of cross-attention that looks most at *tired* in the step which writes *il*.
+shown at the head of cross-attention that looks most at *tired* in the step which writes *il*.  The page of a model that
+learns is taken from `seq2see demo` with nothing trained yet, which takes some minutes more.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -28,15 +31,15 @@ SENTENCE = "The cat did not cross the street because it was too tired."
 
 
 @contextlib.contextmanager
-def served(run: str) -> Iterator[str]:
-    """The address of `seq2see serve`."""
-    command = [sys.executable, "-m", "seq2see", "serve", run, "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        found = re.search(r"http://[\d.]+:\d+", line)
+def served(*command: str) -> Iterator[str]:
+    """The address of the page that `seq2see` with this command serves."""
+    whole = [sys.executable, "-m", "seq2see", *command]
+    with subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        found = next(filter(None, (re.search(r"http://[\d.]+:\d+", line) for line in process.stdout)), None)
         if not found:
-            raise RuntimeError(line)
+            raise RuntimeError(f"{' '.join(command)} ended and named no address")
+        threading.Thread(target=process.stdout.read, daemon=True).start()  # or it would wait for a reader
         try:
             yield f"{found[0]}/ui/"
         finally:
@@ -96,19 +99,35 @@ def look_tab(browser: Browser, url: str, head: tuple[int, int], *, width: int, s
             keep(tab, "page.png", whole=False)
 
 
+def learning_page(browser: Browser) -> None:
+    """Two fifths of the way through the training of `seq2see demo`."""
+    run = ("--run", f"{tempfile.mkdtemp()}/storybook")
+    with served("demo", *run, "--no-browser") as url:
+        tab = browser.new_page(viewport={"width": 1080, "height": 675})
+        tab.goto(url)
+        tab.wait_for_function("""() => {
+            const [, step, steps] = /step ([\\d,]+) of ([\\d,]+)/.exec(document.body.innerText) || [0, '0', '1'];
+            return 5 * parseInt(step.replace(',', '')) > 2 * parseInt(steps.replace(',', ''));
+        }""", timeout=900_000)
+        keep(tab, "learning.png", whole=False)
+        tab.close()
+    shutil.rmtree(run[1], ignore_errors=True)
+
+
 def main() -> None:
     run = (*sys.argv[1:], "runs/storybook")[0]
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         sys.exit("there is no Chromium to take pictures with: install it")
     head = head_for_tired(run)
-    with served(run) as url, sync_playwright() as playwright:
+    with served("serve", run, "--port", "0") as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for width in (1440, 768, 390):
             for scheme in ("light", "dark"):
                 translate_tab(browser, url, width=width, scheme=scheme)
         for width, scheme in ((1440, "light"), (1440, "dark"), (390, "light")):
             look_tab(browser, url, head, width=width, scheme=scheme, first=(width, scheme) == (1440, "light"))
+        learning_page(browser)
         browser.close()
 
 

@@ -131,7 +131,7 @@ def _near_middle(text: str) -> int:
     """Where to cut it, never at an end, nor within what is protected, if there is another place."""
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
     protected = {place for start, stop in protected_spans(text) for place in range(start + 1, stop)}
-    for barred in (protected, frozenset()):
+    for barred in (protected, set[int]()):
         for pattern in _PLACES:
             places = [place for match in pattern.finditer(text) if begin < (place := match.start()) < end
                       and place not in barred]

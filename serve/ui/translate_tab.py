@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LONGEST_TO_ALIGN = 2_000  # characters; of a longer text nobody points at the words, and its maps would take seconds
 OTHERS = 8  # of a word, that are offered
 ALTERNATIVES = 3  # of a beam search, that a page shows at first
-NOTHING = {"parts": [], "link": None}  # to look into, in a text without words
+NOTHING: dict[str, Any] = {"parts": [], "link": None}  # to look into, in a text without words
 LINKED = ("num_beams", "alternatives", "temperature", "top_k", "top_p", "seed")  # settings, in a link by these names
 BROADER = "Helsinki-NLP/opus-mt-{source}-{target}"
 

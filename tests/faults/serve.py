@@ -20,8 +20,8 @@ FAULTS = [
     Fault(
         "what look counts as given is the tag alone",
         "serve/translator.py",
-        "one.finished, len(plan.prefix))",
-        "one.finished, min(1, len(plan.prefix)))",
+        "len(job.plan.prefix) + len(segment.begun))",
+        "len(job.plan.prefix))",
         tests="tests/serve/test_translator.py -k counts_in_neither",
     ),
     Fault(

@@ -631,8 +631,8 @@ FAULTS = [
     Fault(
         "torch is imported before the first line",
         "seq2see/cli.py",
-        '        if "check" in args:',
-        "        import_module(module)\n        if \"check\" in args:",
+        '    if "check" in args:',
+        '    import_module(module)\n    if "check" in args:',
         tests="tests/training/test_progress.py -k before_torch",
     ),
     Fault(
