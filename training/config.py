@@ -162,13 +162,32 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
     Raises UserError (exit code 2) for an unknown file, key or type.
     """
     text, name, where = _read(name_or_path)
-    tree = parse_yaml(text, where) or {}
-    if not isinstance(tree, dict):
-        raise _wrong(f"{where} holds {type(tree).__name__}, expected sections such as data: and training:")
+    tree = _sections(text, where)
     for override in overrides:
         _apply(override, tree)
     tree.setdefault("name", name)
     return _build_run(tree, where)
+
+
+def load_record(run_yaml: Path) -> RunConfig:
+    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect and
+    joined no sentences."""
+    tree = _sections(run_yaml.read_text("utf-8"), str(run_yaml))
+    data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
+    if model.get("init_from") and "d_model" in model:
+        tokenizer.pop("vocab_size", None)
+        tree["model"] = {key: value for key, value in model.items() if key not in SHAPE}
+    ignored = {key for names in IGNORED.values() for key in names}
+    tree["training"] = {key: value for key, value in training.items() if key not in ignored}
+    data.setdefault("joined", 0.0)
+    return _build_run(tree, str(run_yaml))
+
+
+def _sections(text: str, where: str) -> dict[str, Any]:
+    tree = parse_yaml(text, where) or {}
+    if not isinstance(tree, dict):
+        raise _wrong(f"{where} holds {type(tree).__name__}, expected sections such as data: and training:")
+    return tree
 
 
 def parse_yaml(text: str, where: str) -> Any:

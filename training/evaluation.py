@@ -18,7 +18,7 @@ from seq2see.errors import UserError
 from seq2see.modeling import Seq2SeeForConditionalGeneration
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from seq2see.training.checkpoints import find_record
-from seq2see.training.config import DataConfig, RunConfig, load_config
+from seq2see.training.config import DataConfig, RunConfig, load_record
 from seq2see.training.metrics import pronoun_accuracy, score, tokenized_bleu
 from seq2see.training.pairs import ALL, Corpus, Pair, drawn_evenly, load_split
 from seq2see.training.progress import say
@@ -72,7 +72,7 @@ def data_of(
     """
     own = None
     if record := find_record(folder, "run.yaml"):
-        config = load_config(str(record))
+        config = load_record(record)
         data, seed = config.data, config.training.get("seed", 0)
     elif args.data:
         pairs = getattr(model.config, "language_pairs", None) or [["en", "fr"]]

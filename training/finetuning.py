@@ -19,7 +19,7 @@ from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from seq2see.training.checkpoints import find_record
-from seq2see.training.config import VOCABULARY, RunConfig, load_config
+from seq2see.training.config import VOCABULARY, RunConfig, load_record
 from seq2see.training.pairs import Corpus, Texts, load_corpus
 from seq2see.training.progress import say
 
@@ -62,7 +62,7 @@ def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
     """What the old model was trained on, where its run.yaml leads to it; else, and it says so, its tokens, often enough
     to be learnt."""
     if record := find_record(folder, "run.yaml"):
-        config = load_config(str(record))
+        config = load_record(record)
         try:
             corpus = load_corpus(config.data, seed=config.training.get("seed", 0))
             return list(Texts(corpus.train))

@@ -36,7 +36,7 @@ from seq2see.training.cache import fingerprint, made_once
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, step_of, written_whole
 from seq2see.training.checks import check_start
-from seq2see.training.config import VOCABULARY, RunConfig, load_config
+from seq2see.training.config import VOCABULARY, RunConfig, load_config, load_record
 from seq2see.training.curve import draw_curve
 from seq2see.training.distillation import with_teachers
 from seq2see.training.evaluation import evaluate_run
@@ -235,7 +235,7 @@ def choose_checkpoint(
     if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
         say(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
     if checkpoint and (output / "run.yaml").exists():
-        before = what_stays(load_config(str(output / "run.yaml")))
+        before = what_stays(load_record(output / "run.yaml"))
         for name, value in what_stays(config).items():
             may_change = name == "data.path" and (arguments.resume == "force" or same_path(before[name], value))
             if before[name] != value and not may_change:

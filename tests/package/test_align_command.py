@@ -126,7 +126,7 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
     (["--src", "SRC"], "--src and --tgt go together"),
     (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, the other file has"),
     (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
-    (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1: not UTF-8"),
+    (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1, byte 1: not UTF-8"),
     (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
     (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; it has en to fr, en to de"),
     (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links are for --fit"),

@@ -8,7 +8,7 @@ from transformers import GenerationConfig
 
 from seq2see import Translator
 
-TEXTS = [text[:cut] for text in SENTENCES for cut in (7, 21)]
+TEXTS = [text.replace("12 ", "")[:cut] for text in SENTENCES for cut in (7, 21)]
 GREEDY = {"num_beams": 1}
 DRAWS = {"temperature": 1.5, "top_k": 20, "seed": 3, "alternatives": 2}
 

@@ -20,6 +20,7 @@ from seq2see.training.config import (
     ModelConfig,
     TokenizerConfig,
     load_config,
+    load_record,
     packaged_names,
     training_fields,
 )
@@ -205,3 +206,17 @@ def test_unknown_configuration_names_the_nearest(tmp_path):
     (tmp_path / "broken.yaml").write_text("a: [1")
     with pytest.raises(UserError, match="is not YAML"):
         load_config(str(tmp_path / "broken.yaml"))
+
+
+def test_a_run_of_an_earlier_version_is_read_without_what_had_no_effect(tmp_path):
+    record = tmp_path / "run.yaml"
+    record.write_text(
+        "name: old\ndata: {path: pairs.tsv}\ntokenizer: {vocab_size: 8000}\n"
+        "model: {init_from: runs/base, lora: null, d_model: 128, dropout: 0.2}\n"
+        "training: {seed: 3, per_device_train_batch_size: 8}\n", "utf-8",
+    )  # fmt: skip
+    with pytest.raises(UserError, match="has no effect"):
+        load_config(str(record))
+    config = load_record(record)
+    assert (config.model.init_from, config.model.dropout, config.tokenizer.vocab_size) == ("runs/base", 0.2, None)
+    assert config.training == {"seed": 3} and config.data.joined == 0.0

@@ -308,7 +308,7 @@ def test_multi30k_and_tatoeba_are_read_without_a_fault(shared_data):
     assert (len(corpus.train), len(corpus.val)) == (3 * 29_000, 3 * 1_014)
     assert len(load_split(data(shared_data / "multi30k", target="de"), "test_2016_flickr")) == 1_000
     corpus = load_corpus(data(shared_data / "tatoeba" / "en-fr.tsv.gz"))
-    assert len(corpus.train) + len(corpus.val) == 139_865
+    assert len(corpus.train) + len(corpus.val) == 165_517
     assert not {pair.source for pair in corpus.train} & {pair.source for pair in corpus.val}
 
 

