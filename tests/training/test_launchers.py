@@ -34,7 +34,8 @@ def test_two_processes_end_well_and_one_speaks(toy_file, tmp_path, launcher):
     assert done.returncode == 0, done.stderr[-3000:]
     said = [re.match(r"step \d/3  \w+|\w+", line) for line in done.stderr.splitlines()]
     assert [match and match[0] for match in said] == [
-        "run", "reading", "180", "vocabulary", "model", "step 1/3  loss", "step 2/3  loss", "step 3/3  loss", "step 3/3  eval_loss",
+        "run", "reading", "180", "vocabulary", "model",
+        "step 1/3  loss", "step 2/3  loss", "step 3/3  loss", "step 3/3  eval_loss",
         "step 3/3  train_runtime", "finished",
     ], done.stderr  # fmt: skip
     assert "training on 2 x cpu" in done.stderr
