@@ -98,7 +98,8 @@ def _print_controls(controls: Sequence[Control], what: str) -> None:
         if one.mean is None or one.most is None:
             print(f"      {ALIKE[one.alike]:22} there is no other")
             continue
-        tried = f"exact: all {one.possible} tried" if one.exact else f"{one.draws} drawn of {one.possible:,}"
+        tried = (f"exact: all {one.possible} tried, so at least {1 / (1 + one.possible):.3f}" if one.exact
+                 else f"{one.draws} drawn of {one.possible:,}")
         print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}  ({tried})")
 
 

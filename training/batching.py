@@ -73,6 +73,10 @@ class EncodedPairs(Dataset[EncodedPair]):
         source, labels = (column[index].values.to_numpy() for column in self.table.columns)
         return EncodedPair(source, labels)
 
+    def undropped(self, index: int) -> EncodedPair:
+        """In the tokenizer's own tokens, whatever a subclass makes of them."""
+        return EncodedPairs.__getitem__(self, index)
+
     def set_epoch(self, epoch: int) -> None:
         """Says which pass over the pairs comes next."""
         self.epoch = epoch

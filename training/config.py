@@ -148,9 +148,11 @@ class RunConfig:
         return Path(self.training.get("output_dir") or Path(RUNS) / self.name)
 
     def to_yaml(self) -> str:
-        """Every setting that is in force, but for a token of the Hub: the file may be published."""
+        """Every setting that is in force, without `resume`, which is of one call, and without a token of the Hub: the
+        file may be published."""
         tree = asdict(self)
-        tree["training"].pop("hub_token", None)
+        for key in ("hub_token", "resume"):
+            tree["training"].pop(key, None)
         if self.model.init_from:
             tree["model"] = {key: value for key, value in tree["model"].items() if key not in SHAPE}
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)

@@ -2,15 +2,15 @@
 
 A model that has seen only single sentences, or second sentences that depend on the first, translates the first of two
 unrelated ones and stops.  So a share of the pairs is learnt in texts of two to six.  Which ones, and with which others,
-is a function of (seed, epoch): in each epoch pairs change places with others of the same lengths in tokens.  So rows
-keep their lengths, every epoch has the same number of batches, and every pair is learnt once an epoch.
+is a function of (seed, epoch): in each epoch pairs change places with others of the same lengths in tokens, if there
+are any.  Rows keep their lengths, every epoch has the same number of batches, and every pair is learnt once an epoch.
 """
 
 # N pairs, R rows: pairs that stay alone, and texts
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 from torch.utils.data import Dataset
@@ -29,7 +29,7 @@ class JoinedPairs(Dataset[EncodedPair]):
     """
 
     def __init__(self, pairs: EncodedPairs, *, share: float, max_length: int, seed: int = 0):
-        self.pairs, self.seed = pairs, seed
+        self.pairs, self.seed, self.max_length = pairs, seed, max_length
         tags_N = pairs.tags()
         self.kinds = (*pairs.lengths_N2.T, tags_N)  # pairs that agree in all of these may change places
         self.by_kind_N = np.lexsort(self.kinds)
@@ -47,14 +47,22 @@ class JoinedPairs(Dataset[EncodedPair]):
         self.place_N = np.empty_like(shuffled)
         self.place_N[self.by_kind_N] = np.lexsort((shuffled, *self.kinds))
 
+    @property
+    def most_joined(self) -> int:
+        """The most pairs that a row joins."""
+        return int(np.diff(self.starts_R, append=len(self.members)).max(initial=1))
+
     def pairs_of(self, row: int) -> list[int]:
         """The indices of the pairs that a row joins in this epoch."""
         end = self.starts_R[row + 1] if row + 1 < len(self) else len(self.members)
         return self.place_N[self.members[self.starts_R[row] : end]].tolist()
 
     def __getitem__(self, row: int) -> EncodedPair:
-        first, *others = (self.pairs[index] for index in self.pairs_of(row))
-        return first.joined(others) if others else first
+        members = self.pairs_of(row)
+        text = joined([self.pairs[index] for index in members])
+        if max(len(text.source), len(text.labels)) > self.max_length:  # BPE-dropout has cut its words into more tokens
+            return joined([self.pairs.undropped(index) for index in members])
+        return text
 
     def source_text(self, row: int) -> str:
         return " ".join(map(self.pairs.source_text, self.pairs_of(row)))
@@ -64,21 +72,33 @@ class JoinedPairs(Dataset[EncodedPair]):
         return np.sort(self.lengths_R2, axis=1)[:, ::-1]
 
 
+def joined(pairs: Sequence[EncodedPair]) -> EncodedPair:
+    first, *others = pairs
+    return first.joined(others) if others else first
+
+
 def _rows(
     lengths_N2: np.ndarray, tags_N: np.ndarray, *, share: float, max_length: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each place in exactly one row: the places row by row [N], and where each row starts [R]."""
+    """Each place in exactly one row: the places row by row [N], and where each row starts [R].
+
+    Texts are drawn at 2 to `MOST_JOINED` pairs; one that does not fit, or would be of two languages, is cut in two.
+    """
     rng = np.random.default_rng([seed, len(tags_N)])
     places = rng.permutation(len(tags_N))
     texts, alone = np.split(places, [round(share * len(places))])
     texts = texts[np.argsort(tags_N[texts], kind="stable")]
-    sizes = rng.integers(2, MOST_JOINED + 1, size=len(texts))
-    starts = [0, *np.cumsum(sizes[: np.searchsorted(np.cumsum(sizes), len(texts))]).tolist(), len(texts)]
-    rows = []
-    for start, end in pairwise(starts):
-        fits = lengths_N2[texts[start:end]].sum(axis=0).max(initial=0) <= max_length
-        one_language = len(set(tags_N[texts[start:end]].tolist())) == 1
-        rows += [end - start] if fits and one_language else [1] * (end - start)
+    lengths, tags = lengths_N2[texts].tolist(), tags_N[texts].tolist()
+    sizes = iter(rng.integers(2, MOST_JOINED + 1, size=len(texts)).tolist())
+    rows: list[int] = []
+    wanted = source = target = 0
+    for place, (own_source, own_target) in enumerate(lengths):
+        source, target = source + own_source, target + own_target
+        fits = max(source, target) <= max_length and tags[place] == tags[place - 1]
+        if not rows or rows[-1] == wanted or not fits:
+            rows.append(0)
+            wanted, source, target = next(sizes), own_source, own_target
+        rows[-1] += 1
     return np.concatenate([texts, alone]), np.cumsum([0, *rows, *[1] * len(alone)])[:-1]
 
 

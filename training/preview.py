@@ -19,9 +19,10 @@ from transformers import PreTrainedModel
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs, plan_epoch
 from seq2see.training.config import load_config
+from seq2see.training.joining import JoinedPairs
 from seq2see.training.lora import count_trained
 from seq2see.training.processes import choose_count
-from seq2see.training.run import Prepared, holds_run, prepare
+from seq2see.training.run import Prepared, holds_run, prepare, training_set
 
 EXAMPLES = 3
 PARTS = {"model.shared.": "embedding", "model.encoder.": "encoder", "model.decoder.": "decoder"}
@@ -33,13 +34,11 @@ def preview(args: argparse.Namespace) -> None:
     transformers.logging.set_verbosity_error()
     prepared = prepare(config, config.output, dry_run=True)
     print(config.to_yaml())
-    train = EncodedPairs(
-        prepared.corpus.train, prepared.tokenizer, max_length=prepared.model.config.max_position_embeddings
-    )
+    train = training_set(config, prepared, max_length=prepared.model.config.max_position_embeddings)
     for line in [
         *describe_model(prepared.model, prepared.tokenizer),
         *describe_work(prepared, train, processes=choose_count(config)),
-        *describe_examples(train, prepared.tokenizer),
+        *describe_examples(train.pairs, prepared.tokenizer),
         f"nothing was trained; the run's folder would be {config.output}",
         *describe_folder(prepared, config.output),
     ]:
@@ -61,7 +60,7 @@ def describe_model(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer) -> Itera
         yield f"  of these, {trained:,} are trained and the others kept"
 
 
-def describe_work(prepared: Prepared, train: EncodedPairs, *, processes: int) -> Iterator[str]:
+def describe_work(prepared: Prepared, train: JoinedPairs, *, processes: int) -> Iterator[str]:
     """Batches and steps, as the trainer will plan them."""
     arguments, lengths = prepared.arguments, train.lengths()
     batches = plan_epoch(lengths, max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
@@ -70,12 +69,12 @@ def describe_work(prepared: Prepared, train: EncodedPairs, *, processes: int) ->
     pieces = train.target_tokens
     shapes = np.array([[len(batch), lengths[batch, 0].max()] for batch in batches])
     yield (
-        f"steps: {steps:,}, each one batch; {per_epoch:,} batches in an epoch of {len(train):,} pairs"
+        f"steps: {steps:,}, each one batch; {per_epoch:,} batches in an epoch of {len(train.pairs):,} pairs"
         f" ({steps / per_epoch:.4g} epochs)"
     )
     yield (
-        f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} pairs and {pieces / per_epoch:,.0f} target pieces"
-        f" on average, of at most {arguments.max_tokens:,} with padding; the longest side has {shapes[:, 1].max()}"
+        f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} examples and {pieces / per_epoch:,.0f} target"
+        f" tokens on average, of at most {arguments.max_tokens:,} with padding; the longest side has {shapes[:, 1].max()}"
     )
     hands = arguments.world_size * processes * arguments.gradient_accumulation_steps
     if hands > 1:

@@ -130,8 +130,8 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     transformers.set_seed(arguments.seed)
     say(f"reading {config.data.path}")
     corpus = load_corpus(config.data, seed=arguments.seed)
-    if checkpoint and arguments.resume != "force":
-        check_data(config, corpus, output)
+    if checkpoint:
+        check_data(config, corpus, output, force=arguments.resume == "force")
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
     say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
     tell(str(config.data.path), corpus.skipped, corpus.noticed)
@@ -184,8 +184,9 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
 
 
 def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> JoinedPairs:
-    pairs = encoded_training_pairs(config, prepared, max_length=max_length)
-    return JoinedPairs(pairs, share=config.data.joined, max_length=max_length, seed=prepared.arguments.seed)
+    pairs, arguments = encoded_training_pairs(config, prepared, max_length=max_length), prepared.arguments
+    most = min(max_length, arguments.max_tokens)
+    return JoinedPairs(pairs, share=config.data.joined, max_length=most, seed=arguments.seed)
 
 
 def encoded_training_pairs(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
@@ -241,7 +242,7 @@ def choose_checkpoint(
             if before[name] != value and not may_change:
                 raise UserError(
                     f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
-                    " resume with the same, or give another training.output_dir",
+                    f" give {name}={before[name]}, or another training.output_dir",
                     exit_code=2,
                 )
     return checkpoint
@@ -266,21 +267,26 @@ def same_path(kept: str | list[str], given: str | list[str]) -> bool:
     )
 
 
-def check_data(config: RunConfig, corpus: Corpus, output: Path) -> None:
-    """Raises UserError where these are not the pairs that the run in this folder was trained on; a run of an earlier
-    version does not say."""
+def check_data(config: RunConfig, corpus: Corpus, output: Path, *, force: bool) -> None:
+    """Raises UserError where these are not the pairs that the run in this folder was trained on, or says so where that
+    is to be; a run of an earlier version does not tell."""
     try:
         before = json.loads((output / DATA).read_text("utf-8"))
     except FileNotFoundError:
         return
     except ValueError:
+        if force:
+            return
         raise UserError(f"{output / DATA} is damaged; to resume without it, give training.resume=force") from None
     now = data_record(corpus)
     if now != before:
         counts = (f"{found['train']} training and {found['val']} validation pairs" for found in (before, now))
+        changed = f"{config.data.path} has changed since {output} was trained on it ({', now '.join(counts)})"
+        if force:
+            say(f"{changed}; resuming on the changed data")
+            return
         raise UserError(
-            f"{config.data.path} has changed since the run in {output} was trained on it ({', now '.join(counts)});"
-            " restore it, or resume on the changed data with training.resume=force, or give another"
+            f"{changed}; restore it, or resume on the changed data with training.resume=force, or give another"
             " training.output_dir",
             exit_code=2,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seq2see.tokenizer.words import split_words
 from seq2see.training.checkpoints import find_record
-from seq2see.training.joining import MOST_JOINED, JoinedPairs
+from seq2see.training.joining import JoinedPairs
 from seq2see.training.pairs import Pair
 
 
@@ -27,11 +27,11 @@ def seen_words(pairs: Iterable[Pair], *, start: Path | None = None) -> dict[str,
 
 
 def source_limits(dataset: JoinedPairs, *, start: Path | None = None) -> dict[str, int]:
-    """For generation_config.json: how many sentences the model may be given together (`source_sentences`; 1 where no
+    """For generation_config.json: how many sentences the model may be given together (`source_sentences`: as many as
     pairs were joined) and how many tokens (`source_pieces`, the longest source).  Texts are cut to that; `start` as
     above.
     """
     longest = int(dataset.lengths_R2[:, 0].max())
     if start and (known := find_record(start, "generation_config.json")):
         longest = max(longest, json.loads(known.read_text("utf-8")).get("source_pieces") or 0)
-    return {"source_sentences": MOST_JOINED if len(dataset) < len(dataset.pairs) else 1, "source_pieces": longest}
+    return {"source_sentences": dataset.most_joined, "source_pieces": longest}

@@ -13,8 +13,8 @@ FAULTS = [
     Fault(
         "a text mixes target languages",
         "training/joining.py",
-        "if fits and one_language",
-        "if fits",
+        "and tags[place] == tags[place - 1]",
+        "",
         tests="tests/training/test_joining.py",
     ),
     Fault(
@@ -41,8 +41,8 @@ FAULTS = [
     Fault(
         "a model that joined nothing is given texts",
         "training/seen.py",
-        "MOST_JOINED if len(dataset) < len(dataset.pairs) else 1",
-        "MOST_JOINED",
+        "\"source_sentences\": dataset.most_joined",
+        "\"source_sentences\": 6",
         tests="tests/training/test_seen.py",
     ),
     Fault(

@@ -79,9 +79,9 @@ def test_a_finished_run_folder_has_all_its_parts(run):
     assert generation == {
         "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1, "forced_bos_token_id": 4,
         "num_beams": 4, "early_stopping": True, "length_penalty": 1.0, "max_length": 40,
-        "source_sentences": 6, "source_pieces": generation["source_pieces"],
+        "source_sentences": generation["source_sentences"], "source_pieces": generation["source_pieces"],
     }  # fmt: skip
-    assert 5 < generation["source_pieces"] < 100
+    assert 5 < generation["source_pieces"] < 100 and 2 <= generation["source_sentences"] <= 6
     assert json.loads((run / "seen_words.json").read_text("utf-8"))["fr"][:3] == ["aujourd'hui", "chat", "cheval"]
     assert yaml.safe_load((run / "run.yaml").read_text("utf-8"))["model"]["d_model"] == 16
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
