@@ -381,4 +381,32 @@ FAULTS = [
         '"sdpa"',
         tests="tests/lens/test_families.py -k eager",
     ),
+    Fault(
+        "a stack whose positions are not named is not patched",
+        "lens/patching.py",
+        "positions.get(name, range(count))",
+        "positions.get(name, ())",
+        tests="tests/lens/test_patching.py -k not_named",
+    ),
+    Fault(
+        "the decoder is taken to read what it is about to write",
+        "lens/spread.py",
+        '[-1, *target[:-1]] if kind == "decoder"',
+        'target if kind == "decoder"',
+        tests="tests/lens/test_heads.py -k looks_at_what",
+    ),
+    Fault(
+        "a head has its share of the model's width",
+        "lens/anatomy.py",
+        "self.output.in_features // self.heads",
+        "self.output.out_features // self.heads",
+        tests="tests/lens/test_families.py -k narrower",
+    ),
+    Fault(
+        "the same word is that which a step has yet to write",
+        "lens/roles.py",
+        'named = own if kind != "decoder" else ["", *own[:-1]]',
+        "named = own",
+        tests="tests/lens/test_heads.py -k just_read",
+    ),
 ]

@@ -10,11 +10,12 @@ import tiny
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
-from seq2see.lens.aer import agreement, counts
+from seq2see.lens.aer import agreement, counts, error_rate, resampled, summed
 from seq2see.lens.alignment import RULES, AlignmentChoice, evidence, linked, map_names, naive_choice, shares
 from seq2see.lens.by_words import word_map
-from seq2see.lens.fitting import WAYS, GoldSentences, fit_alignment, regression
+from seq2see.lens.fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
+from seq2see.tokenizer.words import split_words
 
 PAIRS = [
     ("The cat did not cross the street.", "Le chat n'a pas traversé la rue."),
@@ -67,6 +68,14 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     assert 88 <= inside <= 99
 
 
+def test_an_interval_leaves_out_a_fortieth_of_the_resampled_corpora_at_each_end():
+    right_N = np.random.default_rng(0).integers(20, 40, 100)
+    counts_N4 = np.stack([np.full(100, 50), np.full(100, 45), right_N, right_N + 5], axis=-1)
+    measured = summed(counts_N4)
+    errors = error_rate(resampled(100) @ counts_N4)
+    assert [(errors < measured.low).mean(), (errors > measured.high).mean()] == pytest.approx([0.025] * 2, abs=2e-3)
+
+
 def test_variants_of_a_sentence_are_drawn_together():
     """Of two hundred sentences, each there twice, the interval is that of two hundred."""
     right = np.random.default_rng(0).random(200) < 0.7
@@ -86,6 +95,9 @@ def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
     assert to_pharaoh([(10, 2), (2, 0), (2, 11)]) == "2-0 2-11 10-2"
     assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
     assert from_pharaoh("1-1 1p1").possible == set()  # what is sure is not merely possible
+    for wrong in ("0-0-1", "0-0x", "-0-0", "0-", "0--0", "0.5-1", "٠-0"):
+        with pytest.raises(UserError, match=f"'{wrong}' is no link"):
+            from_pharaoh(f"1-1 {wrong}")
     (tmp_path / "links").write_text("0-0\n\n1-1\n0_1 2-2\n")
     with pytest.raises(UserError, match=r"links, line 4: '0_1' is no link"):
         list(read_pharaoh(tmp_path / "links"))
@@ -281,6 +293,15 @@ def test_the_naive_choice_is_the_mean_of_the_last_layer(traces):
     found = naive_choice(layers, heads).links(traces[0])
     mean = shares(traces[0], "raw", "predicts", [(layers - 1, head) for head in range(heads)]).mean(0)
     assert found == {(int(row.argmax()), j) for j, row in enumerate(mean) if row.any()}
+
+
+def test_links_reach_to_the_last_word_and_not_beyond():
+    words = split_words("The cat", language="en"), split_words("Le chat noir", language="fr")
+    check_links(Links(frozenset({(1, 2)}), frozenset({(0, 0)})), words, "here")
+    for beyond in ((2, 0), (0, 3)):
+        for links in (Links(frozenset({beyond})), Links(frozenset(), frozenset({beyond}))):
+            with pytest.raises(UserError, match="here: link {}-{}".format(*beyond)):
+                check_links(links, words, "here")
 
 
 def test_what_does_not_fit_is_named(traces, tmp_path):

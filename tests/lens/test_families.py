@@ -11,6 +11,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import add_views, logit_lens, trace_hypotheses, trace_texts
 from seq2see.lens.ablation import ablate
+from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.arithmetic import arithmetic
 from seq2see.lens.embeddings import contextual
 from seq2see.lens.forcing import encode_source, encode_target
@@ -63,6 +64,18 @@ def test_weights_of_every_cell_are_shown(name):
             np.testing.assert_allclose(trace.maps(kind).sum(-1), 1, atol=1e-5)
             np.testing.assert_allclose(trace.maps(kind), alone.maps(kind), atol=1e-5)
             assert trace.maps(kind).std() > 0.01
+
+
+@pytest.mark.parametrize("d_kv", [3, 20])
+def test_heads_may_be_narrower_or_wider_than_their_share_of_the_model(d_kv):
+    """As mT5's: 6 heads of 64 columns beside a width of 512."""
+    torch.manual_seed(0)
+    config = transformers.T5Config(vocab_size=460, d_model=16, d_kv=d_kv, d_ff=32, num_layers=2, num_heads=2, **IDS)
+    model = tiny.spread_out(transformers.T5ForConditionalGeneration(config), std=0.3)
+    assert {site.head_size for sites in attention_sites(model).values() for site in sites} == {d_kv}
+    for trace in trace_texts(model, tiny.foreign_tokenizer(), *TEXTS, views=["norm", "contributions"]):
+        together = sum(trace.maps(kind, "contributions").sum(-1) for kind in ("cross", "decoder"))
+        np.testing.assert_allclose(together, 1, atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "why"), [

@@ -161,6 +161,15 @@ def test_masks_are_the_cells_that_the_roles_name():
     assert cells(masks["action"]) == set() if "action" in masks else True
 
 
+def test_a_decoders_same_word_is_the_one_just_read():
+    """*le le chat*: the step that has read the second *le* may look at the first; what it is to write is not known."""
+    words = [Unit(text, (i + 1,), i, False) for i, text in enumerate(["le", "le", "chat"])]
+    tag, end = Unit("<2fr>", (0,), None, True), Unit("</s>", (4,), None, True)
+    masks = role_masks("decoder", (tag, *words, end), (Unit("<s>", (0,), None, True), tag, *words), GoldPair("", ""),
+                       visible=np.tril(np.ones((5, 5), dtype=bool)))
+    assert cells(masks["same word"]) == {(3, 2)}
+
+
 def test_variants_of_a_sentence_count_as_one():
     """Every sentence four times says no more than once; as independent ones it would seem to."""
     values = np.random.default_rng(0).normal(size=50)
@@ -205,6 +214,18 @@ def test_spread_of_known_maps(seq2see):
         np.testing.assert_allclose(real.own + real.across + real.special, 1, rtol=1e-5)
     [single] = trace_texts(model, tokenizer, ["The cat."], ["Le chat."], source_language="en", target_language="fr")
     assert spread([single], "cross").across is None
+
+
+def test_a_step_is_in_the_sentence_that_it_writes_and_looks_at_what_was_written_before(seq2see):
+    """A head on the diagonal sees the piece just read: across where a sentence begins, special at the very first."""
+    model, tokenizer = seq2see
+    [trace] = trace_texts(model, tokenizer, ["The cat. The box."], ["Le chat. La boîte."], source_language="en",
+                          target_language="fr")
+    real = sum(piece.word is not None for piece in trace.target)
+    diagonal = np.eye(len(trace.target), dtype=np.float32)[None, None]
+    found = spread([replace(trace, decoder={"raw": diagonal})], "decoder")
+    shares = [float(share[0, 0]) for share in (found.own, found.across, found.special)]
+    assert shares == pytest.approx([(real - 2) / real, 1 / real, 1 / real])
 
 
 def test_sentences_are_numbered_to_their_closing_marks():

@@ -70,6 +70,18 @@ def test_all_heads_with_the_changed_position_give_the_donors_choice(any_model, p
     np.testing.assert_allclose(patched.margins(layers=[("encoder", 0)], where=everywhere), donor, atol=1e-4)
 
 
+def test_a_stack_whose_positions_are_not_named_is_patched_at_all_of_them(any_model, pairs):
+    model, _ = any_model
+    patched, heads = MinimalPairs(model, pairs), all_heads(model)
+    everywhere = patched.margins(heads=heads)
+    np.testing.assert_allclose(patched.margins(heads=heads, where=[{}, {}]), everywhere, atol=1e-4)
+    own = [{"encoder": range(len(receiver.source_ids))} for receiver, _ in pairs]
+    np.testing.assert_allclose(patched.margins(heads=heads, where=own), everywhere, atol=1e-4)
+    nowhere = patched.margins(heads=heads, where=[{"encoder": [], "decoder": []}] * 2)
+    np.testing.assert_allclose(nowhere, patched.margins(), atol=1e-4)
+    assert not np.allclose(nowhere, everywhere, atol=1e-3)
+
+
 def test_only_the_head_and_the_position_asked_for_change(any_model, pairs):
     model, _ = any_model
     own, donor = (record(model, [choice.source_ids], [choice.target_ids]) for choice in pairs[0])
