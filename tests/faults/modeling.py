@@ -240,4 +240,27 @@ FAULTS = [
         "            pass",
         tests="tests/tokenizer -k text_target",
     ),
+    Fault(
+        "the decoder's feed-forward layers have the encoder's width",
+        "modeling/layers.py",
+        "self.fc1 = nn.Linear(config.d_model, config.decoder_ffn_dim)\n"
+        "        self.fc2 = nn.Linear(config.decoder_ffn_dim, config.d_model)",
+        "self.fc1 = nn.Linear(config.d_model, config.encoder_ffn_dim)\n"
+        "        self.fc2 = nn.Linear(config.encoder_ffn_dim, config.d_model)",
+        tests="tests/modeling/test_network_laws.py -k own_sizes",
+    ),
+    Fault(
+        "what self-attention adds is never dropped",
+        "modeling/layers.py",
+        "x_BSD = x_BSD + self.dropout(attended_BSD)",
+        "x_BSD = x_BSD + attended_BSD",
+        tests="tests/modeling/test_network_laws.py -k sublayer",
+    ),
+    Fault(
+        "weights in half precision stay so",
+        "modeling/loading.py",
+        "dtype=torch.float32,",
+        'dtype="auto",',
+        tests="tests/modeling/test_saving.py -k half_precision",
+    ),
 ]

@@ -61,6 +61,18 @@ def test_a_wrong_config_says_what_was_expected_and_what_came(values, message):
     assert message in str(raised.value)
 
 
+def test_each_side_has_its_own_sizes():
+    sizes = {"encoder_layers": 1, "decoder_layers": 2, "encoder_ffn_dim": 6, "decoder_ffn_dim": 10,
+             "encoder_attention_heads": 2, "decoder_attention_heads": 4}  # fmt: skip
+    model = Seq2SeeForConditionalGeneration(Seq2SeeConfig(d_model=8, vocab_size=VOCABULARY, **sizes)).model
+    for name, side, attentions in (("encoder", model.encoder, 1), ("decoder", model.decoder, 2)):
+        assert len(side.layers) == sizes[f"{name}_layers"]
+        for layer in side.layers:
+            assert layer.fc1.out_features == layer.fc2.in_features == sizes[f"{name}_ffn_dim"]
+            heads = [module.num_heads for module in layer.modules() if hasattr(module, "num_heads")]
+            assert heads == [sizes[f"{name}_attention_heads"]] * attentions
+
+
 # --- positions
 
 
@@ -257,6 +269,20 @@ def test_dropout_acts_in_training_alone():
     torch.testing.assert_close(model(**batch).logits, model(**batch).logits)
     model.train()
     assert (model(**batch).logits - model(**batch).logits).abs().max() > 0.01
+
+
+def test_dropout_acts_on_the_embeddings_and_on_all_that_a_sublayer_adds():
+    """Where each of n sub-layers adds nothing, which by half happens in 1 of 2^n places, a state goes on as it came."""
+    model, x_BTD = make_model(d_model=32, dropout=0.5).train(), torch.randn(64, 20, 32)
+    source_BSD = torch.randn(64, 9, 32)
+    torch.manual_seed(0)
+    encoded = model.model.encoder.layers[0](x_BTD, None)
+    decoded = model.model.decoder.layers[0](x_BTD, source_BSD, None, None)
+    kept = [float((out == x_BTD).float().mean()) for out in (encoded, decoded)]
+    assert kept == pytest.approx([1 / 4, 1 / 8], abs=0.02)
+    ids_BS = torch.randint(4, VOCABULARY, (8, 20))
+    dropped = [side.embedder(side.embed_tokens(ids_BS)) == 0 for side in (model.model.encoder, model.model.decoder)]
+    assert [float(one.float().mean()) for one in dropped] == pytest.approx([1 / 2, 1 / 2], abs=0.05)
 
 
 # --- training aids

@@ -56,6 +56,18 @@ def test_sharded_weights_load(saved, tmp_path):
     torch.testing.assert_close(logits, torch.load(saved.parent / "logits.pt"))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_weights_stored_in_half_precision_are_loaded_in_float32_and_ready_to_use(tmp_path, dtype):
+    """A network that was saved while it trained, too, drops nothing when it is loaded."""
+    make_model(dropout=0.5).to(dtype).train().save_pretrained(tmp_path)
+    stored = load_file(tmp_path / "model.safetensors")
+    assert {weight.dtype for weight in stored.values()} == {dtype}
+    loaded, plain = load_checkpoint(tmp_path), make_model(seed=1)
+    assert {weight.dtype for weight in loaded.parameters()} == {torch.float32}
+    plain.load_state_dict(stored, strict=False)  # which copies numbers and keeps float32
+    torch.testing.assert_close(loaded(**make_batch()).logits, plain(**make_batch()).logits)
+
+
 STRANGER = """
 import sys
 sys.modules["seq2see"] = None  # importing it now raises ImportError
