@@ -38,4 +38,18 @@ FAULTS = [
         "if True:",
         tests="tests/training/test_storybook.py",
     ),
+    Fault(
+        "one feminine makes a list feminine",
+        "training/storybook/clauses.py",
+        'gender = "f" if all(',
+        'gender = "f" if any(',
+        tests="tests/training/test_storybook.py -k masculine_unless",
+    ),
+    Fault(
+        "si elides before elle",
+        "training/storybook/morphology.py",
+        'if following in ("il", "ils")',
+        'if following in ("il", "ils", "elle", "elles")',
+        tests="tests/training/test_storybook.py -k si_elide",
+    ),
 ]

@@ -68,5 +68,10 @@ def test_recut_pairs_keep_tag_and_end_and_change_with_the_epoch(tokenizer):
             seen.add((tuple(item.source), tuple(item.labels)))
     assert len(seen) == 9  # every copy of the pair, in every epoch, in other pieces
     assert len(recut.lengths()) == 3 and recut.lengths()[0].max() == max(map(len, whole.values()))
+    short = [Pair("The cat.", TEXTS[1], "en", "fr")]
+    room = int(RecutPairs(short, tokenizer, max_length=200, p=0.9).lengths().max())
+    for both in (short, [Pair(TEXTS[1], "Le chat.", "en", "fr")]):  # either side may be the one that has no room
+        assert max(map(len, (RecutPairs(both, tokenizer, max_length=room, p=0.9)[0].source,
+                             RecutPairs(both, tokenizer, max_length=room, p=0.9)[0].labels))) <= room  # fmt: skip
     tight = RecutPairs(pairs, tokenizer, max_length=int(recut.lengths().max()), p=0.9)
     assert list(tight[0].source) == whole["source_ids"] and list(tight[0].labels) == whole["labels"]

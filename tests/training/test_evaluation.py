@@ -196,6 +196,20 @@ def test_of_a_table_all_is_measured_or_the_part_that_is_named(run, tmp_path, mea
     assert all(parts.values()) and sorted(sum(parts.values(), [])) == sorted(LINES)
 
 
+def test_as_many_beams_search_as_are_asked_for(run, tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def translate(model, tokenizer, pairs, *, num_beams=None) -> list[str]:
+        asked.append(num_beams)
+        return [pair.target for pair in pairs]
+
+    monkeypatch.setattr(evaluation, "translate_pairs", translate)
+    table = write_table(tmp_path / "other.tsv", LINES)
+    evaluated(run, capsys, "--data", table, "--num-beams", "3")
+    evaluated(run, capsys, "--data", table)
+    assert asked == [3, None]
+
+
 def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, capsys):
     table = write_table(tmp_path / "other.tsv", LINES)
     assert "there is no 'nonsense'" in refused(run, capsys, "--data", table, "--split", "nonsense")

@@ -76,6 +76,15 @@ def test_only_what_has_an_adapter_has_changed_and_only_by_its_rank(base, run):
     assert (run / "tokenizer.json").read_bytes() == (base / "tokenizer.json").read_bytes()
 
 
+def test_what_is_added_is_twice_the_product_of_the_two_narrow_matrices(base, run):
+    """Also where the merged model and peft would agree on another scale: the learning rates of recipes are for this."""
+    before, after = load_file(base / "model.safetensors"), load_file(run / "model.safetensors")
+    adapter = load_file(run / "adapter" / "adapter_model.safetensors")
+    for name in filter(is_matrix, before):
+        a, b = (adapter[f"base_model.model.{name.removesuffix('.weight')}.lora_{side}.weight"] for side in "AB")
+        torch.testing.assert_close(after[name], before[name] + 2 * b @ a, rtol=1e-4, atol=1e-5)
+
+
 def test_the_finished_model_is_base_and_adapter_in_one(base, run):
     alone, merged = load_checkpoint(base), load_checkpoint(run)
     assert not torch.allclose(logits(alone), logits(merged), atol=0.05)

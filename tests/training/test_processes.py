@@ -7,6 +7,7 @@ import sys
 import pytest
 import torch
 
+from seq2see.cores import usable_cores
 from seq2see.training import processes
 from seq2see.training.config import load_config
 from seq2see.training.processes import choose_count, on_all_cores
@@ -62,3 +63,14 @@ def test_two_processes_share_the_cores(machine, monkeypatch, cores, amx, threads
     with on_all_cores(load_config("storybook", ["training.cpu_processes=2"])):
         assert (told, torch.get_num_threads()) == ([str(threads)], threads)
     assert (torch.get_num_threads(), dict(os.environ)) == (before, environment)
+
+
+def test_cores_are_those_that_this_process_may_run_on(monkeypatch):
+    """A container, or taskset, leaves it fewer than the machine has; and not every system can tell."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {1, 5, 7}, raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 9)
+    assert usable_cores() == 3
+    monkeypatch.delattr("os.sched_getaffinity")
+    assert usable_cores() == 9
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert usable_cores() == 1

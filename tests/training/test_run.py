@@ -100,6 +100,16 @@ def test_the_card_has_front_matter_scores_and_lines_that_run(run):
     exec(compile(code, "README.md", "exec"), {})
 
 
+def test_each_score_stands_under_its_name_on_the_card(run):
+    metrics = json.loads((run / "metrics.json").read_text("utf-8"))
+    metrics["evaluation"]["val"] |= {"pairs": 44, "bleu": 11.0, "chrf": 22.0, "exact_match": 33.0}
+    card = model_card(load_config(str(run / "run.yaml")), metrics, folder=run)
+    names, row = ([cell.strip() for cell in line.strip("|").split("|")] for line in card.splitlines()
+                  if line.startswith(("| pairs", "| val")))  # fmt: skip
+    expected = {"pairs": "val (44)", "BLEU": "11.0", "chrF2": "22.0", "exact match": "33.0 %"}
+    assert dict(zip(names, row, strict=True)) == expected
+
+
 def test_the_card_names_the_run_as_its_folder_was_given(run):
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
     given = Path("mine/it's \"one\"")

@@ -10,6 +10,7 @@ import pytest
 from seq2see.training.storybook import HARD, Storybook, StoryPair, generate
 from seq2see.training.storybook.clauses import clause, conjoined, name, noun_phrase
 from seq2see.training.storybook.lexicon import NOUNS, adjectives
+from seq2see.training.storybook.morphology import elide
 from seq2see.training.storybook.phrases import compose
 from seq2see.training.storybook.splits import split_of_combination
 from seq2see.training.storybook.verbs import VERBS
@@ -206,6 +207,18 @@ def test_a_list_makes_a_combination_of_each_noun_in_it():
     cat, dog, hen = (noun_phrase(NOUNS[name]) for name in ("cat", "dog", "hen"))
     seen = clause(cat, VERBS["meet", "see"], conjoined([dog, hen])).combinations
     assert seen == {("pair", "meet", "cat", "dog"), ("pair", "meet", "cat", "hen")}
+
+
+def test_a_list_is_masculine_unless_all_in_it_are_feminine():
+    for first, second, gender in (("dog", "cat", "m"), ("dog", "hen", "m"), ("hen", "dog", "m"), ("hen", "goat", "f")):
+        listed = conjoined([noun_phrase(NOUNS[noun]) for noun in (first, second)])
+        assert (listed.gender, listed.plural) == (gender, True), (first, second)
+
+
+def test_only_before_il_and_ils_does_si_elide():
+    following = ("il", "ils", "elle", "elles", "on", "arbre")
+    assert [elide("si", word) for word in following] == ["s'", "s'", None, None, None, None]
+    assert [elide("que", word) for word in following] == ["qu'"] * 6
 
 
 def test_what_a_pattern_leaves_out_is_no_combination():
