@@ -451,4 +451,25 @@ FAULTS = [
         "        if core:",
         tests="tests/serve/test_long_texts.py -k without_words",
     ),
+    Fault(
+        "rows leave under a penalty that knows them all",
+        "serve/greedy.py",
+        "return bool(settings.encoder_no_repeat_ngram_size) or settings.encoder_repetition_penalty not in (None, 1.0)",
+        "return bool(settings.encoder_no_repeat_ngram_size)",
+        tests="tests/serve/test_greedy.py -k wants_of_the_pieces",
+    ),
+    Fault(
+        "a changed configuration keeps its export",
+        "serve/export.py",
+        '*run.glob("*.json"), ',
+        "",
+        tests="tests/serve/test_ctranslate2.py -k another_export",
+    ),
+    Fault(
+        "exported embeddings are scaled whatever the configuration",
+        "serve/export.py",
+        "spec.scale_embeddings = module.embedder.scale",
+        "spec.scale_embeddings = True",
+        tests="tests/serve/test_ctranslate2.py -k another_make",
+    ),
 ]

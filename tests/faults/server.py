@@ -349,4 +349,25 @@ FAULTS = [
         "and language:",
         tests="tests/serve/test_many_languages.py -k handler",
     ),
+    Fault(
+        "the size of a batch is counted in tokens",
+        "serve/metrics.py",
+        "self.batch_size.observe(sources)",
+        "self.batch_size.observe(pieces)",
+        tests="tests/serve/test_batcher.py -k are_counted",
+    ),
+    Fault(
+        "examples of the documentation lack their content type",
+        "serve/docs.py",
+        " -H 'Content-Type: application/json' -d",
+        " -d",
+        tests="tests/serve/test_openapi.py -k shell",
+    ),
+    Fault(
+        "the head of a later request has no bound",
+        "serve/connection.py",
+        "        self._head = 0\n",
+        "",
+        tests="tests/serve/test_guard.py -k later_request",
+    ),
 ]

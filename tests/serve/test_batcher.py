@@ -259,6 +259,18 @@ def test_nothing_of_five_hundred_that_went_is_kept(engine):
     asyncio.run(run())
 
 
+def test_sources_and_their_tokens_are_counted(engine):
+    async def run():
+        made = batcher(engine)
+        await made.submit([((1, 2, 3), GREEDY), ((4, 5), GREEDY)])
+        made.close()
+        return made.metrics.registry.get_sample_value
+
+    sample = asyncio.run(run())
+    assert (sample("seq2see_batch_sources_sum"), sample("seq2see_batch_sources_count")) == (2, 1)
+    assert sample("seq2see_tokens_total", {"side": "source"}) == 5
+
+
 def test_a_batch_does_not_wait_when_it_is_full(engine):
     async def run():
         one = batcher(engine, batch_tokens=4, wait=300)

@@ -13,7 +13,7 @@ from huggingface_hub.utils import filter_repo_objects
 from safetensors.torch import load_file, save_file
 from tiny import SENTENCES
 
-from seq2see import Translator
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.cli import main
 from seq2see.errors import UserError
 from seq2see.serve import export
@@ -150,6 +150,32 @@ def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
     tensors[name] += 1
     save_file(tensors, run / "model.safetensors", {"format": "pt"})
     assert export.exported(run, quantization="int8") != folder
+
+
+def test_whatever_decides_what_is_translated_makes_another_export(run):
+    before = export.weights_hash(run)
+    for name in ("seen_words.json", "generation_config.json", "README.md"):  # read anew each time, or for people
+        (run / name).write_text("{}")
+    assert export.weights_hash(run) == before
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        content = (run / name).read_bytes()
+        (run / name).write_bytes(content + b" ")
+        assert export.weights_hash(run) != before, name
+        (run / name).write_bytes(content)
+    assert export.weights_hash(run) == before
+
+
+@pytest.mark.parametrize("change", [{"scale_embedding": False}, {"activation_function": "silu"}])
+def test_a_network_of_another_make_is_exported_as_it_is(tmp_path, change):
+    model, tokenizer = tiny.seq2see()
+    other = Seq2SeeForConditionalGeneration(Seq2SeeConfig(**{**model.config.to_dict(), **change}))
+    other.load_state_dict(model.state_dict())
+    other.generation_config = model.generation_config
+    run = tiny.save(tmp_path / "run", other, tokenizer)
+    fast = Translator.from_pretrained(run, engine="ctranslate2", precision="float32", threads=1)
+    slow = Translator.from_pretrained(run, engine="torch")
+    assert hypotheses(fast(SENTENCES)) == hypotheses(slow(SENTENCES))
+    assert hypotheses(slow(SENTENCES)) != hypotheses(Translator(model, tokenizer)(SENTENCES))
 
 
 def test_several_that_start_at_once_meet_a_whole_export(tmp_path):

@@ -37,7 +37,8 @@ def test_rows_that_leave_change_nothing_for_those_that_stay(kind, settings):
 
 
 @pytest.mark.parametrize("said", [{"encoder_repetition_penalty": 1.5, "encoder_no_repeat_ngram_size": 2},
-                                  {"repetition_penalty": 1.5}, {"sequence_bias": [[[394], -9.0]]}, {"min_length": 8}])
+                                  {"encoder_repetition_penalty": 1.5}, {"repetition_penalty": 1.5},
+                                  {"sequence_bias": [[[394], -9.0]]}, {"min_length": 8}])
 def test_nor_does_what_a_checkpoint_wants_of_the_pieces(said):
     translator = ending("seq2see")
     before = [result.hypotheses[0].token_ids for result in translator(TEXTS, **GREEDY)]

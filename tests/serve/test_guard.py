@@ -60,6 +60,17 @@ def test_a_head_without_end_is_refused(stub, head):
     assert stub.get("/healthz").status_code == 200
 
 
+def test_nor_is_the_head_of_a_later_request(stub):
+    url = urllib.parse.urlsplit(str(stub.base_url))
+    with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
+        for _ in range(2):  # the connection stays
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        with contextlib.suppress(ConnectionError):  # it is still sending
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 2**20)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 400 ")
+
+
 def test_a_long_text_in_an_address_is_no_head_without_end():
     with stub_server() as client:
         answer = client.post("/translate?source=en&target=fr&q=" + "%F0%9F%98%80" * 5_000)

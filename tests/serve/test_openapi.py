@@ -1,5 +1,8 @@
 """The OpenAPI document: schemathesis calls every operation as it says, and otherwise, with all its checks."""
 
+import html
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -69,3 +72,14 @@ def test_the_examples_work(url):
                 assert answer.status_code == 200, (path, example, answer.text)
                 sent += 1
     assert sent >= 8
+
+
+def test_the_lines_of_the_documentation_s_page_work_as_a_shell_reads_them(url):
+    lines = re.findall(r"<pre>(curl .*?)</pre>", httpx.get(f"{url}/docs").text)
+    assert len(lines) >= 8
+    for curl, address, *options in (shlex.split(html.unescape(line)) for line in lines):
+        asked = dict(zip(options[::2], options[1::2], strict=True))
+        name, value = asked.get("-H", "Content-Type: application/x-www-form-urlencoded").split(": ")  # which is curl's
+        there = url + address.removeprefix("http://HOST").replace("{name}", "tiny")
+        answer = httpx.post(there, content=asked["-d"].encode(), headers={name: value}, timeout=60)
+        assert (curl, answer.status_code) == ("curl", 200), (address, answer.text)
