@@ -269,4 +269,26 @@ FAULTS = [
         "pieces = 1",
         tests="tests/lessons/test_trained_laws.py -k test_loss",
     ),
+    Fault(
+        "lessons: without positions the decoder keeps its own",
+        "lessons/small.py",
+        "for side in (self.network.model.encoder, self.network.model.decoder):",
+        "for side in (self.network.model.encoder,):",
+        tests="tests/lessons/test_trained_laws.py -k knows_the_order",
+    ),
+    Fault(
+        "lessons: every epoch has the same order",
+        "lessons/small.py",
+        "            done += 1\n"
+        "        epoch += 1\n",
+        "            done += 1\n",
+        tests="tests/lessons/test_trained_laws.py -k each_epoch",
+    ),
+    Fault(
+        "lessons: inside is looked into where heads were chosen",
+        "lessons/held_out.py",
+        "some = traces(bench)[1][:",
+        "some = traces(bench)[0][:",
+        tests="tests/lessons/test_verdicts_of_the_trained_model.py -k looked_into",
+    ),
 ]

@@ -143,4 +143,20 @@ FAULTS = [
         "NEEDED >= test.apart(chosen)",
         tests="tests/package/test_heads_command.py -k report",
     ),
+    Fault(
+        "what was printed before goes to stderr",
+        "seq2see/streams.py",
+        "    if sys.stdout:\n"
+        "        sys.stdout.flush()\n",
+        "",
+        tests="tests/package/test_streams.py -k printed_before",
+    ),
+    Fault(
+        "Ctrl-C is reported as damaged data",
+        "seq2see/errors.py",
+        '        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":\n'
+        "            raise\n",
+        "",
+        tests="tests/package/test_errors.py",
+    ),
 ]

@@ -21,7 +21,9 @@ from seq2see.lessons.small import Recipe
 from seq2see.lessons.workbench import Workbench
 from seq2see.modeling.positions import sinusoids
 from seq2see.tokenizer import Seq2SeeTokenizer, train_tokenizer
+from seq2see.training.batching import EncodedPairs
 from seq2see.training.pairs import Pair
+from tests import tiny
 
 VOCABULARY = 40
 
@@ -64,6 +66,27 @@ def test_without_the_mask_a_later_word_changes_what_is_said_before_it_and_paddin
     )
     assert torch.allclose(with_all, changed, atol=1e-5) is causal
     assert torch.allclose(hidden, hidden_changed, atol=1e-5)
+
+
+@pytest.mark.parametrize("positions", [True, False])
+def test_without_positions_neither_side_knows_the_order(positions: bool) -> None:
+    """The mask is off too: by it alone a decoder would know."""
+    model, source, target = a_network(positions=positions, causal=False), ids(1, 6), ids(1, 5)
+    seen, read = torch.ones_like(source), torch.ones_like(target)
+    memory = model.encode(source, seen)
+    assert torch.allclose(model.encode(source.flip(1), seen).flip(1), memory, atol=1e-4) is not positions
+    states = model.decode(memory, seen, target, read)
+    assert torch.allclose(model.decode(memory, seen, target.flip(1), read).flip(1), states, atol=1e-4) is not positions
+
+
+def test_each_epoch_has_the_same_pairs_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [" ".join(["the cat"] * (1 + number)) for number in range(9)]
+    data = EncodedPairs([Pair(text, text, "en", "fr") for text in texts], tiny.make("seq2see")[1], max_length=99)
+    monkeypatch.setattr(small, "MAX_TOKENS", 1)  # each pair is a batch
+    shown = [batch["input_ids"].shape[1] for batch in small.batches(data, steps=27, seed=0)]
+    epochs = [shown[:9], shown[9:18], shown[18:]]
+    assert [len(set(one)) for one in epochs] == [9] * 3 and len({tuple(sorted(one)) for one in epochs}) == 1
+    assert epochs[0] != epochs[1] != epochs[2] != epochs[0]
 
 
 def test_heads_side_by_side_and_projected_are_heads_added_up() -> None:

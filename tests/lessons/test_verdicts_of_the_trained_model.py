@@ -306,6 +306,12 @@ def test_the_effect_of_a_value_is_none_where_there_is_no_weight(bench: Workbench
     assert effects[0] > 1e-3 and weights[0] > weights[unread]
 
 
+def test_what_is_looked_into_is_of_the_half_that_is_reported_on(bench: Workbench) -> None:
+    chosen_on, reported_on = ({trace.source_text for trace in half} for half in held_out.traces(bench))
+    assert not chosen_on & reported_on
+    assert {trace.source_text for trace in held_out.inside(bench)} <= reported_on
+
+
 def test_a_share_counts_variants_of_a_sentence_as_one() -> None:
     alone, together = Share.of([0, 1] * 20), Share.of([0, 1] * 20, ["a", "b"] * 20)
     assert alone.value == together.value == 0.5

@@ -55,6 +55,18 @@ def test_the_longest_line_is_read() -> None:
     assert (number, len(text)) == (1, LONGEST_LINE - 1)
 
 
+def test_what_was_printed_before_stays_on_stdout() -> None:
+    code = (
+        "import os, sys; from seq2see.streams import only_results_on_stdout\n"
+        "print('before')\n"
+        "with only_results_on_stdout(): os.write(1, b'inside'); sys.stdout.flush()\n"
+        "print('after')"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("before\nafter\n", "inside")
+
+
 @posix
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("asked", ["--version", "--help", "translate --help"])
