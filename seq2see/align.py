@@ -74,7 +74,8 @@ def align(args: argparse.Namespace) -> None:
 def fit(aligner: "Aligner", args: argparse.Namespace) -> None:
     """Fit the choice on the given files, or on storybook's validation part, and leave it beside the run."""
     path = place(args.run, FILE)
-    guided = bool(supervised_heads(aligner.model))
+    before = (settings_of(path.parent).get("training") or {}).get("guided_alignment")  # all that an older run says
+    guided = bool(supervised_heads(aligner.model) or before)
     groups: list[str] | None = None
     if args.src:
         if not args.links:

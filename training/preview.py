@@ -73,8 +73,9 @@ def describe_work(prepared: Prepared, train: JoinedPairs, *, processes: int) -> 
         f" ({steps / per_epoch:.4g} epochs)"
     )
     yield (
-        f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} examples and {pieces / per_epoch:,.0f} target"
-        f" tokens on average, of at most {arguments.max_tokens:,} with padding; the longest side has {shapes[:, 1].max()}"
+        f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} examples and on average"
+        f" {pieces / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with padding; the longest side"
+        f" has {shapes[:, 1].max()}"
     )
     hands = arguments.world_size * processes * arguments.gradient_accumulation_steps
     if hands > 1:
