@@ -97,25 +97,24 @@ class Access:
         return self.identify(request, request.headers.get("x-api-key") or key)
 
     def identify(self, request: HTTPConnection, key: str | None) -> Caller:
-        """The caller who gave this key; Refusal (403) where one is wanted and this is none of them, (429)
-        after too many wrong ones."""
+        """The caller who gave this key; Refusal (403) if a key is required and this one is unknown, (429) after too many
+        unknown ones.  A right key is always accepted: behind a proxy, others may share its address."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:
             return Caller(None, address)
         if not key:
             raise Refusal(403, "key_missing", "this server wants an API key")
-        if seconds := self._guesses.spend(address, 1):
-            raise Refusal(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
-                          retry_after=seconds)
         given = _digest(key)
         found = None
         for digest, name in self.keys.items():  # all of them, so that time tells nothing
             if hmac.compare_digest(digest, given):
                 found = name
-        if found is None:
-            raise Refusal(403, "key_wrong", "this API key is not known here")
-        self._guesses.spend(address, -1)
-        return Caller(found, address)
+        if found is not None:
+            return Caller(found, address)
+        if seconds := self._guesses.spend(address, 1):
+            raise Refusal(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
+                          retry_after=seconds)
+        raise Refusal(403, "key_wrong", "this API key is not known here")
 
     def spend(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; Refusal (429) if that is too many now."""

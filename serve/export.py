@@ -26,9 +26,9 @@ from seq2see.manifest import check_manifest, write_manifest
 from seq2see.serve.shortlist import spaceless, write_vocabulary_map
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
-NO_PART = (  # of a model
-    "metrics.json", "seen_words.json", "generation_config.json", "alignment.json", "trust.json", "heads.json",
-    "manifest.json",
+PARTS = (  # of a model
+    "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
+    "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
 )  # fmt: skip
 FORMAT = "3"  # of what lies in the folder; counted up when it changes
 
@@ -116,12 +116,15 @@ def is_intact(export: Path) -> bool:
     return (export / MANIFEST).is_file()
 
 
+def model_files(run: Path) -> list[Path]:
+    """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
+    return sorted(path for part in PARTS for path in run.glob(part))
+
+
 def weights_hash(run: Path) -> str:
     """SHA-256 of what the export is made of: the weights, the configuration and the vocabulary."""
     digest = hashlib.sha256(FORMAT.encode())
-    for path in sorted([*run.glob("*.safetensors"), *run.glob("*.json"), *run.glob("*.spm")]):
-        if path.name in NO_PART:
-            continue
+    for path in model_files(run):
         digest.update(path.name.encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

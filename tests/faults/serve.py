@@ -46,6 +46,13 @@ FAULTS = [
         tests="tests/serve/test_pinned.py -k as_before",
     ),
     Fault(
+        "any JSON file laid beside a model is a part of it",
+        "serve/export.py",
+        '"config.json", "*.safetensors", "*.safetensors.index.json"',
+        '"*.json", "*.safetensors"',
+        tests="tests/serve/test_pinned.py -k beside",
+    ),
+    Fault(
         "files that change while torch reads them are taken",
         "serve/opened.py",
         "self.check_files()  # they may",

@@ -303,8 +303,8 @@ FAULTS = [
     Fault(
         "server: a right key is a guess",
         "serve/access.py",
-        "        self._guesses.spend(address, -1)\n",
-        "",
+        "        if found is not None:\n            return Caller(found, address)\n",
+        "        if found is not None and not self._guesses.spend(address, 1):\n            return Caller(found, address)\n",
         tests="tests/serve/test_access.py -k throttled",
     ),
     Fault(

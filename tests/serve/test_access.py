@@ -107,6 +107,7 @@ def test_a_keys_file_without_keys_does_not_open_the_server(tmp_path):
 
 
 def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys):
+    """Behind a proxy all callers have one address: wrong keys of one must not lock out the others."""
     clock = SimpleNamespace(now=0.0)
     access = Access(keys, clock=lambda: clock.now)
     for _ in range(5 * access_module.WRONG_KEYS):
@@ -115,9 +116,11 @@ def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys)
         with pytest.raises(Refusal, match="not known"):
             access.identify(request(), "wrong-key-entirely")
     with pytest.raises(Refusal, match="too many wrong API keys") as refusal:
-        access.identify(request(), KEY)
-    clock.now += int(refusal.value.headers["Retry-After"])
+        access.identify(request(), "wrong-key-entirely")
     assert access.identify(request(), KEY).key == "ann"
+    clock.now += int(refusal.value.headers["Retry-After"])
+    with pytest.raises(Refusal, match="not known"):
+        access.identify(request(), "wrong-key-entirely")
 
 
 # --- rates

@@ -87,7 +87,7 @@ def test_after_its_files_changed_a_model_translates_as_before_and_looking_says_s
 
 def test_files_put_back_and_notes_laid_beside_change_nothing(run, others):
     translator = Translator.from_pretrained(run, engine="ctranslate2")
-    for name in (TRUST, ALIGNMENT, ROLES, "README.md", "metrics.json"):
+    for name in (TRUST, ALIGNMENT, ROLES, "README.md", "metrics.json", "notes.json"):
         (run / name).write_text("{}")
     for name in (TRUST, ALIGNMENT):
         (run / name).unlink()
