@@ -29,6 +29,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 PAGE = "/ui"
 # Gradio takes files from anybody and keeps them; nothing on the page sends one.
 FILES = frozenset(f"{PAGE}/gradio_api/{name}" for name in ("upload", "upload_progress", "process_recording"))
+BEHIND_PROXY = "; if it is the server's own, its proxy must pass on the host (nginx: proxy_set_header Host $http_host;)"
 DISCARDING = 0.5  # seconds that a body too large is read on, so that its client reads the answer
 log = logging.getLogger("seq2see.serve")
 
@@ -109,7 +110,7 @@ class Guard:
         host = connection.headers.get("host", "").lower()
         name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
         if "*" not in self.hosts and name not in self.hosts:
-            raise Refusal(400, "host", "this server is not called by that name (setting allowed_hosts)")
+            raise Refusal(400, "host", "Invalid Host header (setting allowed_hosts)")
 
     def _check_origin(self, connection: HTTPConnection, *, page: bool) -> None:
         """A browser sends a script's simple request (a form, or JSON as text/plain) to any site, and asks nobody first.
@@ -120,10 +121,11 @@ class Guard:
         if origin is None or is_same_origin(connection):
             return
         if page:
-            raise Refusal(403, "origin", "scripts of other web sites may not use the page at /ui; /docs has the API")
+            raise Refusal(403, "origin", f"Requests from this origin are not allowed on the page at /ui{BEHIND_PROXY}")
         if not {"*", origin} & set(self.settings.cors_origins):
-            raise Refusal(403, "origin", "scripts of this web site may not use this server; the operator can allow "
-                          "them with --set 'cors_origins=[https://the.site]'")
+            named = origin if "://" in origin else "https://the.site"  # a browser extension has an origin too
+            raise Refusal(403, "origin", "Requests from this origin are not allowed; the operator can allow them with "
+                          f"--set 'cors_origins=[{named}]'{BEHIND_PROXY}")
 
     def _check_key(self, connection: HTTPConnection) -> None:
         try:
@@ -175,13 +177,14 @@ class Guard:
 def is_same_origin(connection: HTTPConnection) -> bool:
     """Whether what calls is a page of this very server, by what its browser says, which no script can change.
 
-    A proxy may have given the request another Host; a script of another site cannot add X-Forwarded-Host unasked.
+    A proxy may have given the request another Host, and several of them a list of those that were asked for, the
+    client's first; a script of another site cannot add X-Forwarded-Host unasked.
     """
     headers = connection.headers
     if "sec-fetch-site" in headers:
         return headers["sec-fetch-site"] == "same-origin"
     scheme, _, origin = headers["origin"].lower().partition("://")
-    hosts = {headers.get(name, "").lower() for name in ("host", "x-forwarded-host")}
+    hosts = {headers.get(name, "").partition(",")[0].strip().lower() for name in ("host", "x-forwarded-host")}
     default = {"http": ":80", "https": ":443"}.get(scheme, "")
     return bool(origin) and origin in {host.removesuffix(default) for host in hosts}  # none of `Origin: null`
 

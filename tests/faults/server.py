@@ -287,6 +287,13 @@ FAULTS = [
         tests="tests/serve/test_guard.py -k other_sites",
     ),
     Fault(
+        "server: behind two proxies a page is another site's",
+        "serve/guard.py",
+        '.partition(",")[0].strip().lower()',
+        ".lower()",
+        tests="tests/serve/test_guard.py -k behind_a_proxy",
+    ),
+    Fault(
         "server: Origin null is the server's own",
         "serve/guard.py",
         "return bool(origin) and origin in",

@@ -12,6 +12,7 @@ import fastapi.testclient
 import httpx
 import psutil
 import pytest
+import yaml
 from serving import Stub, counters, raw, stub_server, translate
 
 from seq2see.serve import server
@@ -168,7 +169,7 @@ def test_scripts_of_other_sites_are_refused(stub, path, media, who):
     before = list(stub.stub.seen)
     answer = stub.post(path, content=json.dumps(WORDS), headers={**who, "Content-Type": media, "Host": "localhost"})
     assert (answer.status_code, answer.json()["code"]) == (403, "origin")
-    assert "cors_origins=" in answer.json()["error"] and "access-control-allow-origin" not in answer.headers
+    assert "$http_host" in answer.json()["error"] and "access-control-allow-origin" not in answer.headers
     assert stub.options(path, headers={**who, **ASKED}).status_code == 403
     assert stub.stub.seen == before
 
@@ -177,6 +178,7 @@ def test_scripts_of_other_sites_are_refused(stub, path, media, who):
     {}, {"Origin": "http://localhost"}, {"Origin": "http://localhost", "Host": "LOCALHOST:80"},
     {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"},
     {"Origin": "https://mt.example", "X-Forwarded-Host": "mt.example"},
+    {"Origin": "https://mt.example:8443", "X-Forwarded-Host": "MT.example:8443, inner.proxy:80"},
     {"Origin": "https://mt.example", "Sec-Fetch-Site": "same-origin"},
 ])
 def test_programs_and_pages_of_this_server_are_answered_behind_a_proxy_too(stub, who):
@@ -236,6 +238,16 @@ def test_origins_can_be_named():
             answer = client.get("/languages", headers={"Origin": origin})
             assert answer.status_code == (200 if allowed else 403)
             assert answer.headers.get("access-control-allow-origin") == allowed
+
+
+@pytest.mark.parametrize("origin", ["https://a.example", "chrome-extension://abcdefghijklmnop"])
+def test_what_a_refused_origin_is_told_lets_it_in(origin):
+    text, told = {"texts": ["a"]}, {"Origin": origin}
+    with stub_server() as client:
+        error = client.post("/v1/translate", json=text, headers=told).json()["error"]
+    setting = error.partition("cors_origins=")[2].partition("'")[0]
+    with stub_server(cors_origins=tuple(yaml.safe_load(setting))) as client:
+        assert client.post("/v1/translate", json=text, headers=told).status_code == 200
 
 
 @pytest.mark.parametrize(("method", "path", "status"), [
