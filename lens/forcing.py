@@ -121,11 +121,11 @@ def vocabulary_size(model: PreTrainedModel) -> int:
 
 
 def check_model(model: PreTrainedModel) -> None:
-    """UserError for what is no encoder-decoder; ValueError for weights that would make every number a rounding."""
+    """UserError for what is no encoder-decoder, and for weights that would make every number a rounding."""
     if not model.config.is_encoder_decoder:
         raise UserError(f"{type(model).__name__} is not an encoder-decoder: there is no translation to look into")
     if model.dtype != torch.float32:
-        raise ValueError(f"expected a model of float32 weights, got {model.dtype}: call model.float() first")
+        raise UserError(f"expected a model of float32 weights, got {model.dtype}: call model.float() first")
 
 
 def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:

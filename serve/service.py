@@ -128,7 +128,9 @@ class Service:
 
     async def translate(self, request: Request, *, caller: Caller) -> list[Translation]:
         """A translation of each text, in order."""
-        async with self._serving(request, caller, seconds=self.settings.deadline_seconds):
+        looks = request.format == "html"  # its elements are placed by attention, and the first look loads torch
+        seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
+        async with self._serving(request, caller, seconds=seconds):
             return await self._translate(request)
 
     async def look(self, request: Request, *, caller: Caller, alternative: int = 0,
@@ -201,9 +203,9 @@ class Service:
             texts, source=source, target=request.target, prefix=request.prefix, parts=request.parts,
             format=request.format, **settings))
         work = [one for job in jobs for one in job.work]
-        pieces, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
-        if pieces > most and len(work) > 1:  # it would keep all others waiting, and come too late
-            raise Refusal(400, "too_much_text", f"{pieces} pieces of text in a request: {most} at most are taken")
+        tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
+        if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
+            raise Refusal(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
         batchers = self._drawing if jobs[0].plan.temperature is not None else self._batchers
         return await self._finished(translator, batchers[name], jobs, size)
 
@@ -214,7 +216,10 @@ class Service:
         each = [[next(outcomes) for _ in job.work] for job in jobs]
         written = sum(len(one.token_ids) for parts in each for hypotheses in parts for one in hypotheses)
         self.metrics.tokens.labels("target").inc(written)
-        finish = lambda: [translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)]  # noqa: E731
+
+        def finish() -> list[Translation | Job]:
+            return [translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)]
+
         if any(job.marked for job in jobs):  # it looks inside the model
             finished = await self._looking.do(finish)
         else:

@@ -4,8 +4,9 @@
     result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
     trace, = translator.look(result)
 
-Translating by CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller looks inside,
-scores or draws.
+Translating plain text with CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller looks
+inside, scores or samples, and for HTML with elements inside its sentences: attention says where these belong.  Without
+torch they are placed in proportion.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
 MOST_CHARACTERS = 250_000  # of a text: more would take minutes
 LONGEST_WORD = 10_000  # characters: no word of any language
+MOST_TRACES = 64  # of one HTML text, in memory at a time: each holds all maps of its segment
 
 
 class Translator(Opened):
@@ -352,17 +354,19 @@ class Translator(Opened):
 
     def _alignments(self, job: Job, parts: Sequence[Translation], alternative: int) -> dict[int, Alignment]:
         """Of each segment that has markup inside, which word became which: as the maps of that alternative say or,
-        where a model gives none that can be read, by the places of the words."""
+        where there is no torch or the model has no maps that can be read, by the places of the words."""
         marked = [number for number in job.marked if parts[number].hypotheses[alternative].text.strip()]
-        if not marked:
-            return {}
-        results = [parts[number] for number in marked]
-        texts = [(one.source_text, one.hypotheses[alternative].text) for one in results]
+        texts = [(parts[number].source_text, parts[number].hypotheses[alternative].text) for number in marked]
+        found: list[Alignment] = []
         try:
-            choice = self.known_choice.choice
-            traces = self.look(results, alternative=alternative, views=(choice.view,))
-            found = [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
-        except (UserError, ValueError):
+            while len(found) < len(marked):
+                some = slice(len(found), len(found) + MOST_TRACES)
+                choice = self.known_choice.choice
+                traces = self.look([parts[number] for number in marked[some]], alternative=alternative,
+                                   views=(choice.view,))
+                found += [Alignment.measured(trace, choice, *each)
+                          for trace, each in zip(traces, texts[some], strict=True)]
+        except (UserError, ImportError):
             found = [Alignment.by_place(*each, languages=(job.source, job.target)) for each in texts]
         return dict(zip(marked, found, strict=True))
 

@@ -254,8 +254,8 @@ FAULTS = [
     Fault(
         "one request may fill the queue",
         "serve/service.py",
-        "if pieces > most and len(work) > 1:",
-        "if pieces > most * 99:",
+        "if tokens > most and len(work) > 1:",
+        "if tokens > most * 99:",
         tests="tests/serve/test_service.py -k queue",
     ),
     Fault(
@@ -292,6 +292,20 @@ FAULTS = [
         '.partition(",")[0].strip().lower()',
         ".lower()",
         tests="tests/serve/test_guard.py -k behind_a_proxy",
+    ),
+    Fault(
+        "server: HTML has the time of a text, in which torch cannot be loaded",
+        "serve/service.py",
+        'looks = request.format == "html"',
+        "looks = False",
+        tests="tests/serve/test_service.py -k time_of_a_look",
+    ),
+    Fault(
+        "markup: HTML fails where there is no torch",
+        "serve/translator.py",
+        "except (UserError, ImportError):",
+        "except UserError:",
+        tests="tests/serve/test_markup.py -k without_torch",
     ),
     Fault(
         "server: Origin null is the server's own",

@@ -3,6 +3,7 @@ its length."""
 
 import html
 import re
+import sys
 from html.parser import HTMLParser
 from itertools import count
 
@@ -264,6 +265,35 @@ def test_words_that_the_model_did_not_read_as_they_are_belong_together(translato
 
 
 PAGE = "<p>The <b>cat</b> did <i>not</i> cross.</p> <p>The box. <u>An owl.</u></p>"
+
+
+def test_without_torch_elements_are_placed_in_proportion(folder, monkeypatch):
+    pytest.importorskip("ctranslate2")
+    translator = Translator.from_pretrained(folder, engine="ctranslate2")
+    monkeypatch.setitem(sys.modules, "torch", None)  # importing it fails
+    for name in [name for name in sys.modules if name.startswith(("seq2see.serve.loading", "seq2see.lens"))]:
+        monkeypatch.delitem(sys.modules, name)
+    result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)
+    assert len(result.hypotheses) == 3 and all(re.fullmatch("<p>.*<b>.*</p>", one.text) for one in result.hypotheses)
+
+
+def test_a_fault_of_ours_is_not_hidden_by_a_worse_placement(translator, monkeypatch):
+    monkeypatch.setattr(Alignment, "measured", lambda *given: [][0])
+    with pytest.raises(IndexError):
+        translator(PAGE, format="html", max_new_tokens=12)
+    monkeypatch.setattr(Alignment, "measured", lambda *given: int("a fault"))
+    with pytest.raises(ValueError, match="a fault"):
+        translator(PAGE, format="html", max_new_tokens=12)
+
+
+def test_few_traces_of_a_page_are_held_at_once(translator, monkeypatch):
+    page = PAGE * 3
+    expected = translator(page, format="html", max_new_tokens=12).text
+    looks, look = [], translator.look
+    monkeypatch.setattr(translator, "look", lambda results, **more: looks.append(len(results)) or look(results, **more))
+    monkeypatch.setattr("seq2see.serve.translator.MOST_TRACES", 2)
+    assert translator(page, format="html", max_new_tokens=12).text == expected
+    assert max(looks) == 2 and sum(looks) >= 3
 
 
 def test_any_models_own_maps_say_where_elements_are(any_folder, monkeypatch):

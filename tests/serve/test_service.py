@@ -228,6 +228,13 @@ def test_batched_answers_equal_those_alone(folder):
     assert b'seq2see_batch_sources_bucket{le="8.0"} 0.0' in service.metrics.text()
 
 
+def test_html_has_the_time_of_a_look_for_the_first_one_loads_torch(stub):
+    settings = ServerSettings(deadline_seconds=0.2, look_seconds=30.0)
+    [result] = ask(Service({"stub": stub}, settings), "sleep 0.5", format="html")
+    assert result.text == "SLEEP 0.5"
+    assert refusal(Service({"stub": stub}, settings), "sleep 0.5") == (504, "deadline")
+
+
 def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(translator, monkeypatch):
     """To place them is to look inside the model: nobody else's request waits for it."""
     seen = []
