@@ -135,21 +135,22 @@ class Block:
                     after = "" if end is None else self.tokens[end].raw
                     levels[-1].append(Mark(place, place, token.raw, after, spaced=number in self._spaced))
             else:
-                levels[0] += self._outer_space(number)  # an element may move from the border
+                before, after = self._outer_space(number)
+                deepest = max((depth for depth, marks in enumerate(levels) if marks), default=0)
+                levels[deepest] += before  # beside what stands there without words, an icon say
+                levels[0] += after  # an element may move from the border
         return tuple(levels[0])
 
-    def _outer_space(self, number: int) -> list[Mark]:
-        """The white space of a text before the first word of the block, and after the last, to be copied."""
+    def _outer_space(self, number: int) -> tuple[list[Mark], list[Mark]]:
+        """The white space of a text before the first word of the block, and after the last, to be copied: that which
+        stays beside the marks before it, and that which stays at the block's end."""
         raw, first, last = self.tokens[number].raw, 0, len(self.text)
         if not self._first <= number <= self._last:
             place = first if number < self._first else last
-            return [Mark(place, place, raw)]
-        spaces = []
-        if number == self._first:
-            spaces.append(Mark(first, first, raw[: len(raw) - len(raw.lstrip(_WHITE))]))
-        if number == self._last:
-            spaces.append(Mark(last, last, raw[len(raw.rstrip(_WHITE)) :]))
-        return spaces
+            return [Mark(place, place, raw)], []
+        before, after = raw[: len(raw) - len(raw.lstrip(_WHITE))], raw[len(raw.rstrip(_WHITE)) :]
+        return ([Mark(first, first, before)] if before and number == self._first else [],
+                [Mark(last, last, after)] if after and number == self._last else [])
 
     def _trimmed(self, start: int, end: int) -> tuple[int, int]:
         text = self.text[start:end]

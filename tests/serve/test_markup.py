@@ -84,6 +84,11 @@ def test_nothing_is_lost(text):
         ("  a  \n b ", "  A B "),
         ("<p>\n <b> a </b>\n</p>", "<p>\n  <b>A</b> \n</p>"),
         ("<p> </p>", "<p> </p>"),
+        # white space beside what has no words stays in the element that holds both
+        ("<a href=x><i class=fa></i> The cat.</a>", "<a href=x><i class=fa></i> THE CAT.</a>"),
+        ("<label><input type=checkbox> I agree</label>", "<label><input type=checkbox> I AGREE</label>"),
+        ("<a><i></i><b> the</b></a> cat", "<a><i></i> <b>THE</b></a> CAT"),
+        ("<a>cat<i></i> </a>", "<a>CAT<i></i> </a>"),
     ],
 )
 def test_only_text_is_translated(text, expected):
@@ -110,7 +115,7 @@ def test_only_text_is_translated(text, expected):
     ("See <a>the <b>red</b> book</a> of it", "Das rote Buch davon siehe", "0-4 1-0 2-1 3-2 4-3 5-3",
      "<a>Das <b>rote</b> Buch</a> davon siehe"),
     ("<a>All <b>of</b> it</a>", "Alles davon", "0-0 1-1 2-1", "<a>Alles <b>davon</b></a>"),
-    ("<a><i class=icon></i> Home</a> is", "Heim ist", "0-0 1-1", " <a><i class=icon></i>Heim</a> ist"),
+    ("<a><i class=icon></i> Home</a> is", "Heim ist", "0-0 1-1", "<a><i class=icon></i> Heim</a> ist"),
     # about no words: after the word that it touches, or else before the next
     ("the <img> cat sleeps<wbr> here", "ici dort le chat", "0-2 1-3 2-1 3-0", "ici dort<wbr> le <img> chat"),
     ("red<!-- c --> book", "Buch rotes", "0-1 1-0", "Buch rotes<!-- c -->"),
