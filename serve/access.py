@@ -97,7 +97,7 @@ class Access:
         return self.identify(request, request.headers.get("x-api-key") or key)
 
     def identify(self, request: HTTPConnection, key: str | None) -> Caller:
-        """The caller who gave this key; Refusal (403) if a key is required and this one is unknown, (429) after too many
+        """The caller who gave this key; Refusal (403) if one is required and this is unknown, (429) after too many
         unknown ones.  A right key is always accepted: behind a proxy, others may share its address."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:

@@ -135,10 +135,10 @@ class Block:
                     after = "" if end is None else self.tokens[end].raw
                     levels[-1].append(Mark(place, place, token.raw, after, spaced=number in self._spaced))
             else:
-                before, after = self._outer_space(number)
+                spaces, closing = self._outer_space(number)
                 deepest = max((depth for depth, marks in enumerate(levels) if marks), default=0)
-                levels[deepest] += before  # beside what stands there without words, an icon say
-                levels[0] += after  # an element may move from the border
+                levels[deepest] += spaces  # beside what stands there without words, an icon say
+                levels[0] += closing  # an element may move from the border
         return tuple(levels[0])
 
     def _outer_space(self, number: int) -> tuple[list[Mark], list[Mark]]:
@@ -148,9 +148,9 @@ class Block:
         if not self._first <= number <= self._last:
             place = first if number < self._first else last
             return [Mark(place, place, raw)], []
-        before, after = raw[: len(raw) - len(raw.lstrip(_WHITE))], raw[len(raw.rstrip(_WHITE)) :]
-        return ([Mark(first, first, before)] if before and number == self._first else [],
-                [Mark(last, last, after)] if after and number == self._last else [])
+        begin, end = raw[: len(raw) - len(raw.lstrip(_WHITE))], raw[len(raw.rstrip(_WHITE)) :]
+        return ([Mark(first, first, begin)] if number == self._first else [],
+                [Mark(last, last, end)] if number == self._last else [])
 
     def _trimmed(self, start: int, end: int) -> tuple[int, int]:
         text = self.text[start:end]

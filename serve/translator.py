@@ -4,9 +4,9 @@
     result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
     trace, = translator.look(result)
 
-Translating plain text with CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller looks
-inside, scores or samples, and for HTML with elements inside its sentences: attention says where these belong.  Without
-torch they are placed in proportion.
+Translating plain text with CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller
+looks inside, scores or samples, and for HTML with elements inside its sentences: attention says where these belong.
+Without torch they are placed in proportion.
 """
 
 from __future__ import annotations

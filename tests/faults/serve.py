@@ -258,8 +258,8 @@ FAULTS = [
     Fault(
         "marks: alternatives are marked by the maps of the first",
         "serve/translator.py",
-        "traces = self.look(results, alternative=alternative, views=",
-        "traces = self.look(results, alternative=0, views=",
+        "marked[some]], alternative=alternative,",
+        "marked[some]], alternative=0,",
         tests="tests/serve/test_markup.py -k own_maps",
     ),
     Fault(
@@ -293,8 +293,8 @@ FAULTS = [
     Fault(
         "markup: the space after an icon leaves its link",
         "serve/markup.py",
-        "levels[deepest] += before",
-        "levels[0] += before",
+        "levels[deepest] += spaces",
+        "levels[0] += spaces",
         tests="tests/serve/test_markup.py -k only_text",
     ),
     Fault(
@@ -475,8 +475,8 @@ FAULTS = [
     Fault(
         "a changed configuration keeps its export",
         "serve/export.py",
-        '*run.glob("*.json"), ',
-        "",
+        '    "config.json", "*.safetensors",',
+        '    "*.safetensors",',
         tests="tests/serve/test_ctranslate2.py -k another_export",
     ),
     Fault(
