@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
 
@@ -232,6 +232,7 @@ class Translator(Opened):
         limits = self.limits
         plan = limits.plan(first=self.tag(target), **settings)
         begun = self._begun(prefix, target)
+        reached = count_sentences(prefix, language=target) if isinstance(prefix, str) else 0
         longest_begun, most = max(map(len, begun), default=0), plan.max_length - len(plan.prefix)
         if longest_begun > most:
             raise UserError(f"a prefix of {longest_begun} pieces: a translation has {most} at most after its tag")
@@ -242,7 +243,7 @@ class Translator(Opened):
             cuts = [cut_at(_composed(text), parts)] if parts else [
                 cut_sentences(part, language=source, together=limits.together)
                 for part in ([text] if markup is None else markup.texts)]
-            jobs.append((text, markup, [cut.composed() for cut in cuts]))
+            jobs.append((text, markup, [cut.composed() for cut in _holding(reached, cuts, language=source)]))
         fitting = iter(self._fitting([cut for *_, cuts in jobs for cut in cuts]))
         ready = []
         for text, markup, cuts in jobs:
@@ -312,7 +313,7 @@ class Translator(Opened):
                 segment = next(todo)
                 done = segment.hypotheses is not None
                 finer, made = (cut, [segment]) if done else self._finished(job, segment, next(outcomes))
-                if len(made) > 1:
+                if len(made) != 1:
                     cut = cut.replaced(len(segments) - at, finer)
                 segments += made
             cuts.append(cut)
@@ -329,7 +330,7 @@ class Translator(Opened):
                        len(job.plan.prefix) + len(segment.begun))
             for one in found
         ])  # fmt: skip
-        sentences = cut_sentences(text, language=job.source) if self.limits.together > 1 else whole
+        sentences = cut_sentences(text, language=job.source) if self.limits.together > 1 or segment.begun else whole
         kept = tuple(one for one in restored if len(sentences.segments) < 2
                      or count_sentences(one.text, language=job.target) == len(sentences.segments))
         begun = self.codec.decode(segment.begun) if segment.begun else ""
@@ -340,13 +341,17 @@ class Translator(Opened):
         further = None if kept or restored else segment.reading.further(begun=begun)
         if further is not None:
             return self._fit(whole, [replace(self._read(further), begun=segment.begun)])
+        if not restored:  # the model writes no words: it stays as it is, as what has none does
+            return Cut((), (text,)), []
         return whole, [replace(segment, hypotheses=kept or restored)]
 
     def _joined(self, job: Job) -> Translation:
         if job.whole:
             return self._translation(job, job.segments[0])
-        parts = tuple(self._translation(job, segment) for segment in job.segments)
-        count = min((len(one.hypotheses) for one in parts), default=0)  # of some segments fewer are left
+        found = [segment.hypotheses or () for segment in job.segments]
+        count = max(map(len, found), default=0)  # of some segments fewer are left
+        parts = tuple(self._translation(job, replace(segment, hypotheses=(*own, *own[-1:] * (count - len(own)))))
+                      for segment, own in zip(job.segments, found, strict=True))
         hypotheses = job.joined([[one.hypotheses[number] for one in parts] for number in range(count)],
                                 [self._alignments(job, parts, number) for number in range(count)])
         text = _composed(job.text) if parts else job.text
@@ -503,6 +508,17 @@ def _check_text(text: str) -> None:
     longest = max(map(len, re.findall(r"[^\W_]+", text))) if len(text) > LONGEST_WORD else 0
     if longest > LONGEST_WORD:
         raise UserError(f"a word of {longest:,} characters, {LONGEST_WORD:,} at most are taken: is this text?")
+
+
+def _holding(sentences: int, cuts: Sequence[Cut], *, language: str) -> list[Cut]:
+    """With the first segments joined that hold so many sentences."""
+    first = next((index for index, cut in enumerate(cuts) if cut.segments), None)
+    if sentences < 2 or first is None:
+        return list(cuts)
+    counts = accumulate(count_sentences(one, language=language) for one in cuts[first].segments)
+    most = len(cuts[first].segments)
+    joined = cuts[first].joined(next((number for number, count in enumerate(counts, 1) if count >= sentences), most))
+    return [*cuts[:first], joined, *cuts[first + 1 :]]
 
 
 def _bare(text: str) -> str:

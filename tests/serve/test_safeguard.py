@@ -179,6 +179,34 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
         assert result.unknown_words == ()
 
 
+@pytest.mark.parametrize("text", ["cat", "\ta\n", "{x} cat", "<p>cat</p>", "cat\nThe owl slept.", "The <slot>cat</slot>"])
+def test_what_the_model_writes_no_words_for_stays(made, text):
+    def write(source, rank):
+        return source if "owl" in source else "."
+
+    result = both(made(write), text, format="html" if "<" in text else "text", alternatives=2)
+    assert result.text == text
+    assert [part.source_text for part in result.parts] == ["The owl slept."] * text.count("owl")
+    assert len(result.hypotheses) == 2 * text.count("owl")
+
+
+@pytest.mark.parametrize("together", [1, 3])
+@pytest.mark.parametrize("prefix", ["An owl. The", "An owl. The box. It", "An owl. The box. It slept. A", "An owl."])
+def test_a_prefix_may_reach_past_the_first_sentence(made, prefix, together):
+    text = "An owl. The box. It slept. A cat."
+    result = both(made(copied, together=together), text, prefix=prefix)
+    assert result.text.split() == text.split()
+    assert both(made(first_alone, together=together), text, prefix="An owl. The").text.endswith("It slept. A cat.")
+
+
+def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):
+    translator = made(lambda text, rank: text if rank == 0 or "7" not in text else text.replace("7", "8"))
+    result = both(translator, "The cat. I have 7 owls.", alternatives=3)
+    assert [one.text for one in result.hypotheses] == ["The cat. I have 7 owls."] * 3
+    for part in result.parts:
+        assert len(part.hypotheses) == 3
+
+
 def test_a_trace_is_of_what_the_model_read(translator):
     result = translator(f"The cat {URL} did not cross.", num_beams=1)
     [trace] = translator.look(result)
