@@ -50,6 +50,7 @@ EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
 MOST_CHARACTERS = 250_000  # of a text: more would take minutes
+BYTE_ORDER_MARK = "\ufeff"
 LONGEST_WORD = 10_000  # characters: no word of any language
 MOST_TRACES = 64  # of one HTML text, in memory at a time: each holds all maps of its segment
 
@@ -239,6 +240,7 @@ class Translator(Opened):
         jobs: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
             _check_text(text)
+            text = text.removeprefix(BYTE_ORDER_MARK)
             markup = Markup(text) if format == "html" else None
             cuts = [cut_at(_composed(text), parts)] if parts else [
                 cut_sentences(part, language=source, together=limits.together)
@@ -338,7 +340,7 @@ class Translator(Opened):
         if not kept and len(sentences.segments) > first:
             finer, made = self._fitting([sentences.joined(first)])[0]
             return finer, [self._begun_by(made[0], segment.begun), *made[1:]]
-        further = None if kept or restored else segment.reading.further(begun=begun)
+        further = None if kept or restored else segment.reading.further()
         if further is not None:
             return self._fit(whole, [replace(self._read(further), begun=segment.begun)])
         if not restored:  # the model writes no words: it stays as it is, as what has none does
@@ -528,4 +530,4 @@ def _bare(text: str) -> str:
 
 def _composed(text: str) -> str:
     _check_text(text)
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", text.removeprefix(BYTE_ORDER_MARK))

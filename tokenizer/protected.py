@@ -28,6 +28,8 @@ Span = tuple[int, int]
 # Each alternative begins where no other match of it could have begun: time is linear in the text.
 _EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
 _ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>\"“”«».,;:!?'’…\]}。，！？।])"
+_STEP = r"/[\w.@%+~-]*[\w@%+~-]"
+_EXTENSION = r"(?-i:[a-z0-9]{1,5}|[A-Z0-9]{1,5})(?!\w)"
 _PROTECTED = regex.compile(
     rf"""(?P<emoji>{_EMOJI})
     |\{{\{{[^{{}}\n]*\}}\}} | \$\{{[^{{}}\n]*\}} | \{{[^{{}}\s]*\}}
@@ -35,15 +37,26 @@ _PROTECTED = regex.compile(
     |(?<![\w+.-])(?:[a-z][a-z0-9+.-]*+://|www\.|(?:[a-z0-9-]++\.){{1,9}}[a-z]{{2,}}+/){_ADDRESS}
     |(?<![\w.%+-])[\w.%+-]++@[\w-]++(?:\.[\w-]++)+
     |(?<![\w+.-])(?:[a-z0-9-]++\.){{1,9}}(?:com|org|net|edu|gov|io|dev)\b
-    |(?<![\w/])(?:[a-z]:\\|\\\\)[^\s"“”«»<>|?*]*[^\s"“”«»<>|?*.,;:!)]
-    |(?<![\w/.<])(?:~|\.{{1,2}})?(?:/[\w.@%+~-]*[\w@%+~-])++/?
-    |(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.\w++
+    |(?<![\w/])(?:[a-z]:[\\/]|\\\\)[^\s"“”«»<>|?*]*[^\s"“”«»<>|?*.,;:!)]
+    |(?<![\w/.<])(?:~|\.{{1,2}})(?:{_STEP})++/?
+    |(?<![\w/.<])(?:{_STEP}(?:{_STEP})++/?|{_STEP}/|/[\w@%+~-]+\.{_EXTENSION})
+    |(?<![\w/.-])(?:[\w.-]++/){{1,99}}[\w-]++\.{_EXTENSION}
     |\p{{Co}}""",
     regex.IGNORECASE | regex.VERBOSE,
 )
 # A quick look: what has none of these has nothing to protect.
 _SIGN = re.compile(r"[@{%/\\©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]|\.\w|www")
-_NUMBER = regex.compile(r"\p{Nd}+(?:[-.,:/]\p{Nd}+)*")
+_SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts that have spaces between words and numbers
+_NUMBER = regex.compile(  # with the letters and signs that touch it
+    rf"""\[\p{{Nd}}+\]
+    |(?:(?<!\w)[-−+]\s?)?(?:\p{{Sc}}\s?)?
+     (?<![{_SPACED}\p{{Nd}}])[{_SPACED}]*\p{{Nd}}[{_SPACED}\p{{Nd}}]*(?:[-.,:/]\p{{Nd}}[{_SPACED}\p{{Nd}}]*)*
+     (?:\s?[%‰°]\p{{Latin}}?(?!\w)|\s?\p{{Sc}})?""",
+    regex.VERBOSE,
+)
+_ELSEWHERE = set("-−.,:/ \u00a0\u202f")  # other languages may write these another way, or not
+_DIGITS = regex.compile(r"\p{Nd}+")
+_AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}])")
 _BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
 _WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|[\w\p{M}]+(?:[-'’‑][\w\p{M}]+)*")
 _NAMES = ("Anna", "Paul", "Laura", "David", "Julia", "Simon", "Emma", "Victor", "Oscar", "Nina")
@@ -83,13 +96,14 @@ class Reading:
     spans: tuple[Span, ...]
     stand_ins: tuple[str, ...]
     care: int
+    begun: str = ""
 
     @classmethod
     def of(cls, text: str, *, care: int = 0, begun: str = "") -> Reading:
         """Care 0: names stand in for what is protected; emoji are left out.  1: other numbers stand in for numbers as
         well.  2: everything is left out.
 
-        What `begun`, the forced beginning of the translation, already holds is left out too.
+        What `begun`, the forced beginning of the translation, already holds is left out too, as often as it does.
         """
         matches = _matches(text)
         if care:
@@ -98,9 +112,12 @@ class Reading:
         names = iter([name for name in _NAMES if name.casefold() not in known])
         numbers = iter([number for number in _OTHER_NUMBERS if number not in known])
         stand_ins, model_input, done = [], "", 0
+        seen = Counter[str]()
         for match in matches:
             is_number = match.re is _NUMBER
-            left_out = care == MOST_CARE or match[0] in begun or (not is_number and match["emoji"])
+            seen[match[0]] += 1
+            held = seen[match[0]] <= len(_found(match[0], begun))
+            left_out = care == MOST_CARE or held or (not is_number and match["emoji"])
             stand_ins.append("" if left_out else next(numbers if is_number else names, ""))
             model_input += text[done : match.start()] + stand_ins[-1]
             done = match.end()
@@ -110,26 +127,27 @@ class Reading:
             elif not stand_ins[-1] and text[done : done + 1].isalnum():
                 model_input += " "
         spans = tuple(match.span() for match in matches)
-        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care)
+        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care, begun)
 
-    def further(self, *, begun: str = "") -> Reading | None:
+    def further(self) -> Reading | None:
         """The next way to read the text; None where there is no other."""
-        ways = (Reading.of(self.text, care=care, begun=begun) for care in range(self.care + 1, MOST_CARE + 1))
+        ways = (Reading.of(self.text, care=care, begun=self.begun) for care in range(self.care + 1, MOST_CARE + 1))
         return next((way for way in ways if way.model_input != self.model_input), None)
 
     def restored(self, translation: str) -> str | None:
         """The translation with what is protected in its place; None where a stand-in has not come back exactly once, or
-        numbers have changed."""
-        numbers = _numbers(self.model_input)
-        if not self.care and numbers and numbers != _numbers(translation):
+        numbers have changed though there is a further way to read the text."""
+        if _changed(self.model_input, translation) and self.further() is not None:
             return None
-        placing = _Placing(self, translation)
+        placing, left_out = _Placing(self, translation), Counter[str]()
         places: list[tuple[int, int, Span]] = []
         for span, stand_in in zip(self.spans, self.stand_ins, strict=True):
+            part = self.text[slice(*span)]
             found = _found(stand_in, translation) if stand_in else [placing.place(span)]
             if len(found) != 1:
                 return None
-            if stand_in or not _found(self.text[slice(*span)], translation):
+            left_out[part] += not stand_in
+            if stand_in or left_out[part] > len(_found(part, translation)):
                 places.append((*found[0], span))
         for start, end, span in sorted(places, reverse=True):
             translation = placing.put(translation, (start, end), span)
@@ -137,18 +155,27 @@ class Reading:
 
 
 def _found(words: str, text: str) -> list[Span]:
-    """Where they are in the text, with no letter or digit beside them."""
+    """Where they are in the text, with no letter or digit beside one of their own."""
     places, at = [], -1
     while (at := text.find(words, at + 1)) >= 0:
         end = at + len(words)
-        if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+        beside = words[0] + text[at - 1 : at], words[-1] + text[end : end + 1]
+        if not any(len(two) == 2 and two.isalnum() for two in beside):
             places.append((at, end))
     return places
 
 
-def _numbers(text: str) -> Counter[str]:
+def _changed(source: str, translation: str) -> bool:
+    """Whether a translation has other numbers, letters at more of them, or fewer of the signs at them."""
+    return (_numbers(source) != _numbers(translation)
+            or not _numbers(translation, _AT_LETTERS) <= _numbers(source, _AT_LETTERS)
+            or any(not char.isalnum() and source.count(char) > translation.count(char)
+                   for number in _NUMBER.findall(source) for char in set(number) - _ELSEWHERE))
+
+
+def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
     """The numbers of a text, whatever digits they are written in and however their thousands are parted."""
-    runs = regex.findall(r"\p{Nd}+", _BETWEEN_THOUSANDS.sub("", text))
+    runs = pattern.findall(_BETWEEN_THOUSANDS.sub("", text))
     return Counter("".join(str(digit(one)) for one in run) for run in runs)
 
 
@@ -182,7 +209,8 @@ class _Placing:
         spaces = left[len(left.rstrip()) :], right[: len(right) - len(right.lstrip())]
         is_new = place[0] == place[1]
         needs = is_new and bool(before), is_new and after[:1] not in _CLOSING
-        glued = left[-1:].isalnum(), right[:1].isalnum()
+        may_touch = not is_new or not any(map(str.isalnum, self.source[slice(*span)]))
+        glued = may_touch and left[-1:].isalnum(), may_touch and right[:1].isalnum()
         first, last = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
                        for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
         return before + first + self.source[slice(*span)] + last + after

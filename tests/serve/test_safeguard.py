@@ -207,6 +207,12 @@ def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):
         assert len(part.hypotheses) == 3
 
 
+def test_a_byte_order_mark_is_no_text(made):
+    for text in ("\ufeffThe cat.", "\ufeff<p>The cat.</p>"):
+        result = both(made(copied), text, format="html" if "<" in text else "text")
+        assert result.text == result.source_text == text[1:]
+
+
 def test_a_trace_is_of_what_the_model_read(translator):
     result = translator(f"The cat {URL} did not cross.", num_beams=1)
     [trace] = translator.look(result)

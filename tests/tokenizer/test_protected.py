@@ -9,10 +9,10 @@ from seq2see.tokenizer.protected import MOST_CARE, Reading, has_words, masked, p
 PROTECTED = [
     "https://x.org/a_(b)?c=d&e#f", "www.x.org/a", "x.org", "a.b+c@d-e.co.uk", "😀", "👩‍👩‍👧", "🇫🇷", "1️⃣",
     "/usr/bin/x", "C:\\x\\y.txt", "./a.txt", "../b", "~/c", "src/d.py", "{placeholder}", "{0}", "{}", "{{ x }}", "${x}",
-    "%s", "%(name)d", "%1$s", "%-5.2f", "\ue000", "\\\\server\\share",
+    "%s", "%(name)d", "%1$s", "%-5.2f", "\ue000", "\\\\server\\share", "C:/Users/x", "/notes.txt", "docs/README.MD",
 ]  # fmt: skip
 LANGUAGE = ["and/or", "km/h", "100% sure", "5 % of", "he said: no", "e.g. this", "U.S.", "a {b c} d", "3.5", "</b>",
-            "didn't"]
+            "didn't", "his /her dog", "and/or.Next", "he/she.They ran"]
 PARTS = [*PROTECTED, "the cat", "a", "Anna", "12", "(", ").", ",", "!", "25"]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=8).map(" ".join)
 
@@ -65,6 +65,13 @@ def test_a_name_or_a_number_in_the_text_is_no_stand_in():
     ("२०२६ में", "in 2026", "in 2026"),
     ("I have 25 cats.", "J'ai 52 chats.", None),
     ("I have 25 cats.", "J'ai des chats.", None),
+    ("I saw 7.", "J'ai vu 7e.", None),
+    ("the 2nd cake", "le 2e gâteau", "le 2e gâteau"),
+    ("I have 3 cats.", "我有3只猫。", "我有3只猫。"),
+    ("See {x}, then go.", "Va 3 fois chez Anna.", None),
+    ("I go.", "Je vais 3 fois.", "Je vais 3 fois."),  # there is no other way to read it
+    ("It costs $5.", "Il coûte 5.", None),
+    ("It costs $5.", "Il coûte 5 $.", "Il coûte 5 $."),
     ("I like it 😀", "J'aime ça.", "J'aime ça. 😀"),
     ("I like 😀 it.", "J'aime ça.", "J'aime 😀 ça."),
     ("Hello😀world", "Bonjour monde", "Bonjour😀monde"),
@@ -83,3 +90,24 @@ def test_what_is_left_out_is_put_after_as_large_a_share_of_the_words():
 def test_what_a_forced_beginning_holds_is_not_put_in_again():
     reading = Reading.of("See {x} for more.", begun="Siehe {x}")
     assert reading.model_input == "See for more." and reading.restored("Siehe {x} mehr.") == "Siehe {x} mehr."
+
+
+def test_a_forced_beginning_that_holds_one_of_two_leaves_the_other():
+    reading = Reading.of("{a} is {a}. 😀", begun="{a} est")
+    assert reading.model_input == "is Anna." and reading.restored("{a} est Anna.") == "{a} est {a}. 😀"
+    while (further := reading.further()) is not None:
+        reading = further
+    assert reading.restored("{a} est bon.").count("{a}") == 2
+
+
+@pytest.mark.parametrize("number", ["12h30", "2nd", "3D", "A4", "+33", "$5", "20 °C", "5 €", "100 %", "[1]", "1,000.5"])
+def test_letters_and_signs_at_a_number_are_read_and_put_back_with_it(number):
+    reading = Reading.of(f"I saw {number} cats.", care=1)
+    assert reading.model_input == "I saw 25 cats."
+    assert reading.restored("J'ai vu 25 chats.") == f"J'ai vu {number} chats."
+
+
+@pytest.mark.parametrize("text", ["I saw {x}s.", "The {x}th cat.", "It is 12h30 now."])
+def test_what_is_put_where_no_stand_in_stood_touches_no_word(text):
+    [part] = [text[slice(*span)] for span in Reading.of(text, care=2).spans]
+    assert f" {part} " in f" {Reading.of(text, care=2).restored('petites maisons ici bleues')} "
