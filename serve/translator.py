@@ -21,7 +21,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import accumulate, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
@@ -309,22 +309,26 @@ class Translator(Opened):
         outcomes, todo = iter(found), iter(job.segments)
         cuts: list[Cut] = []
         segments: list[Segment] = []
+        one_by_one = job.one_by_one
         for cut in job.cuts:
             at = len(segments)
             for _ in cut.segments:
                 segment = next(todo)
-                done = segment.hypotheses is not None
-                finer, made = (cut, [segment]) if done else self._finished(job, segment, next(outcomes))
+                if segment.hypotheses is not None:
+                    segments.append(segment)
+                    continue
+                finer, made, parted = self._finished(job, segment, next(outcomes))
+                one_by_one |= parted
                 if len(made) != 1:
                     cut = cut.replaced(len(segments) - at, finer)
                 segments += made
             cuts.append(cut)
-        one_by_one = job.one_by_one or len(segments) > len(job.segments)
         job = replace(job, cuts=tuple(cuts), segments=tuple(segments), one_by_one=one_by_one)
         return job if job.work else self._joined(job)
 
-    def _finished(self, job: Job, segment: Segment, found: tuple[Found, ...]) -> tuple[Cut, list[Segment]]:
-        """The segment with its hypotheses; where none is whole, others in its place that are still to be translated."""
+    def _finished(self, job: Job, segment: Segment, found: tuple[Found, ...]) -> tuple[Cut, list[Segment], bool]:
+        """The segment with its hypotheses; where none is whole, others in its place that are still to be translated, and
+        whether they are its sentences."""
         text, whole = segment.reading.text, Cut((segment.reading.text,), ("", ""))
         restored = segment.restored([
             Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
@@ -339,25 +343,27 @@ class Translator(Opened):
         first = max(1, count_sentences(begun, language=job.target))  # sentences that the prefix reaches into
         if not kept and len(sentences.segments) > first:
             finer, made = self._fitting([sentences.joined(first)])[0]
-            return finer, [self._begun_by(made[0], segment.begun), *made[1:]]
+            return finer, [self._begun_by(made[0], segment.begun), *made[1:]], True
         further = None if kept or restored else segment.reading.further()
         if further is not None:
-            return self._fit(whole, [replace(self._read(further), begun=segment.begun)])
+            finer, made = self._fit(whole, [self._read(further)])
+            return finer, [replace(made[0], begun=segment.begun), *made[1:]], False
         if not restored:  # the model writes no words: it stays as it is, as what has none does
-            return Cut((), (text,)), []
-        return whole, [replace(segment, hypotheses=kept or restored)]
+            return Cut((), (text,)), [], False
+        return whole, [replace(segment, hypotheses=kept or restored)], False
 
     def _joined(self, job: Job) -> Translation:
         if job.whole:
-            return self._translation(job, job.segments[0])
+            return self._part(job, job.segments[0])
         found = [segment.hypotheses or () for segment in job.segments]
         count = max(map(len, found), default=0)  # of some segments fewer are left
-        parts = tuple(self._translation(job, replace(segment, hypotheses=(*own, *own[-1:] * (count - len(own)))))
+        parts = tuple(self._part(job, replace(segment, hypotheses=(*own, *own[-1:] * (count - len(own)))))
                       for segment, own in zip(job.segments, found, strict=True))
         hypotheses = job.joined([[one.hypotheses[number] for one in parts] for number in range(count)],
                                 [self._alignments(job, parts, number) for number in range(count)])
         text = _composed(job.text) if parts else job.text
-        return self._translation(job, Segment(Reading(text, text, (), (), 0), (), hypotheses=hypotheses), parts)
+        return self._translation(job, text, hypotheses, segments=parts, has_markup=job.markup is not None,
+                                 one_by_one=job.one_by_one)
 
     def _alignments(self, job: Job, parts: Sequence[Translation], alternative: int) -> dict[int, Alignment]:
         """Of each segment that has markup inside, which word became which: as the maps of that alternative say or,
@@ -377,22 +383,23 @@ class Translator(Opened):
             found = [Alignment.by_place(*each, languages=(job.source, job.target)) for each in texts]
         return dict(zip(marked, found, strict=True))
 
-    def _translation(self, job: Job, segment: Segment, parts: tuple[Translation, ...] | None = None) -> Translation:
-        """Of a segment, or of the whole text with its parts."""
-        engine, reading, hypotheses = self.engine_for(job.plan), segment.reading, segment.hypotheses or ()
+    def _part(self, job: Job, segment: Segment) -> Translation:
+        reading = segment.reading
+        return self._translation(job, reading.text, segment.hypotheses or (),
+                                 model_input=reading.model_input if reading.spans else None)
+
+    def _translation(self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
+        engine = self.engine_for(job.plan)
         return Translation(
-            text=hypotheses[0].text if hypotheses else reading.text,
-            source_text=reading.text,
+            text=hypotheses[0].text if hypotheses else text,
+            source_text=text,
             source_language=job.source,
             target_language=job.target,
             hypotheses=hypotheses,
             engine=engine.name,
             precision=engine.precision,
-            segments=parts or (),
-            has_markup=parts is not None and job.markup is not None,
-            one_by_one=parts is not None and job.one_by_one,
-            model_input=reading.model_input if parts is None and reading.spans else None,
             seen=self.seen_words(job.source),
+            **more,
         )
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,

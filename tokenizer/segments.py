@@ -1,15 +1,15 @@
 """A text cut into what a model translates at once, and the translations put together as the text was.
 
 A sentence is translated alone, unless it may need the one before (`context.py`): then they stay together, as many as
-the model has learnt to translate at once.  A line break always parts.  What has no words (`...`, `12345`, a URL) is
-nothing to translate: it stands between the segments, as white space does.
+the model has learnt to translate at once.  A line break always parts.  What has no words (`...`, `12345`, a URL, the
+mark of a list or a quotation) is nothing to translate: it stands between the segments, as white space does.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import regex
 from sentencex import segment
@@ -19,6 +19,8 @@ from seq2see.tokenizer.context import refers_back
 from seq2see.tokenizer.protected import has_words, masked, protected_spans
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
+_MARKS = re.compile(r"\s*(?:(?:[-*•>#–—]+|\d+[.)])\s+)*")  # of lists, headings, quotations and speech
+_AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # what divides a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
 _PLACES = (  # where a text may be cut in two, the best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
@@ -81,12 +83,11 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
     """Sentences, each with those after it in its line that refer back: at most `together` in a segment."""
     segments, between = [], [""]
     for part in _parts(text, language, together):
-        core = part.strip()
-        if has_words(core):
-            start = part.index(core)
+        if has_words(part):
+            start, end = _edges(part)
             between[-1] += part[:start]
-            between.append(part[start + len(core) :])
-            segments.append(core)
+            between.append(part[end:])
+            segments.append(part[start:end])
         else:
             between[-1] += part
     return Cut(tuple(segments), tuple(between))
@@ -107,6 +108,19 @@ def cut_at(text: str, segments: Sequence[str]) -> Cut:
 def count_sentences(text: str, *, language: str) -> int:
     """Those with words."""
     return sum(map(has_words, _sentences(text, language)))
+
+
+def _edges(part: str) -> tuple[int, int]:
+    """What is to be translated of a part with words: not marks at its start, nor what is protected and set apart."""
+    start, end = len(_MARKS.findall(part)[0]), len(part.rstrip())
+    for first, last in protected_spans(part):
+        after = _AFTER.match(part, last)
+        is_noun = part[first] in "{$%" or category(part[first]) == "Co"  # or may be
+        if first == start and after and (":" in after[0] or not is_noun):
+            start = after.end()
+        elif not part[last:end].strip(".!?") and re.search(r":\s+$", part[start:first]):
+            end = len(part[:first].rstrip())
+    return start, end
 
 
 def _parts(text: str, language: str, together: int) -> Iterator[str]:

@@ -207,6 +207,15 @@ def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):
         assert len(part.hypotheses) == 3
 
 
+def test_what_is_read_another_way_is_not_one_by_one_even_where_it_is_halved(made):
+    translator = made(lambda text, rank: text.replace("7", "8"))
+    text = "The cat saw 7, 7, 7, 7, 7, 7 owls."  # what stands in for 7 is longer
+    longest = len(translator.codec.encode([text])[0])
+    translator.__class__.limits = replace(translator.limits, positions=longest)
+    result = translator(text)
+    assert result.text == text and len(result.parts) > 1 and not result.one_by_one
+
+
 def test_a_byte_order_mark_is_no_text(made):
     for text in ("\ufeffThe cat.", "\ufeff<p>The cat.</p>"):
         result = both(made(copied), text, format="html" if "<" in text else "text")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from seq2see.tokenizer.context import refers_back
 from seq2see.tokenizer.segments import Cut, count_sentences, cut_sentences
 
-TEXTS = st.text(st.sampled_from("aBC .!?\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
+TEXTS = st.text(st.sampled_from("aBC .!?-*1):{}\n\r\t\u00a0\u202f\u3000,;é\u0301你。।x'”\u2028\u200b😀"), max_size=40)
 
 
 @given(TEXTS, st.sampled_from(["en", "zh", "hi", "xx", ""]), st.integers(1, 3))
@@ -23,6 +23,25 @@ def test_nothing_is_lost(text, language, together):
 def test_any_space_may_stand_before_a_full_stop(space):
     text = f"It has vitamin C{space}. He ran{space}! Why?"
     assert len(cut_sentences(text, language="en").segments) == count_sentences(text, language="en") == 3
+
+
+@pytest.mark.parametrize("mark", ["* ", "- ", "> ", "• ", "7) ", "1. ", "## ", "– ", " > - ", "https://x.org ", "😀 ", "{x}: "])
+def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
+    text = f"An owl. The cat.\n{mark}The dog ran."
+    cut = cut_sentences(text, language="en")
+    assert cut.segments == ("An owl.", "The cat.", "The dog ran.") and cut.join(cut.segments) == text
+
+
+@pytest.mark.parametrize(("text", "segments"), [
+    ("The cat is tired. https://x.org The dog ran.", ("The cat is tired.", "The dog ran.")),
+    ("See also: https://x.org.", ("See also:",)),
+    ("{x} Smith is tired.", ("{x} Smith is tired.",)),
+    ("https://x.org is good.", ("https://x.org is good.",)),
+    ("I live near {x}", ("I live near {x}",)),
+    ("-5 cats", ("-5 cats",)),
+])  # fmt: skip
+def test_what_is_protected_stands_apart_only_where_no_sentence_needs_it(text, segments):
+    assert cut_sentences(text, language="en").segments == segments
 
 
 @given(TEXTS)
