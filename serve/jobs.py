@@ -26,12 +26,13 @@ class Translation:
     """A source text and its hypotheses, best first.
 
     `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words, or
-    of which the model writes none, is its own translation and has no hypotheses.  `segments` are the translations of the parts that a text was cut into,
-    and empty where it was translated whole; then the text's first hypothesis is made of their first ones, and so on.
-    `one_by_one`: some sentences came out as fewer or more when translated together, and were translated again one by
-    one.  Hypotheses that have lost something (a sentence, a number, what is protected) are left out where others have
-    not, so there may be fewer than were asked for; a segment with fewer than the others has its last one repeated.  `model_input` is what the model read where that is not
-    `source_text`, since something in it is protected (`tokenizer/protected.py`).
+    of which the model writes none, is its own translation and has no hypotheses.  `segments` are the translations of
+    the parts that a text was cut into, and empty where it was translated whole; then the text's first hypothesis is
+    made of their first ones, and so on.  `one_by_one`: some sentences came out as fewer or more when translated
+    together, and were translated again one by one.  Hypotheses that have lost something (a sentence, a number, what is
+    protected) are left out where others have not, so there may be fewer than were asked for; a segment with fewer than
+    the others has its last one repeated.  `model_input` is what the model read where that is not `source_text`, since
+    something in it is protected (`tokenizer/protected.py`).
     `seen` are the source language's words of the training text; None where the checkpoint does not say.
     """
 

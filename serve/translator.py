@@ -327,8 +327,8 @@ class Translator(Opened):
         return job if job.work else self._joined(job)
 
     def _finished(self, job: Job, segment: Segment, found: tuple[Found, ...]) -> tuple[Cut, list[Segment], bool]:
-        """The segment with its hypotheses; where none is whole, others in its place that are still to be translated, and
-        whether they are its sentences."""
+        """The segment with its hypotheses; where none is whole, others in its place still to be translated, and whether
+        they are its sentences."""
         text, whole = segment.reading.text, Cut((segment.reading.text,), ("", ""))
         restored = segment.restored([
             Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,

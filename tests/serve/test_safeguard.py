@@ -179,7 +179,8 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
         assert result.unknown_words == ()
 
 
-@pytest.mark.parametrize("text", ["cat", "\ta\n", "{x} cat", "<p>cat</p>", "cat\nThe owl slept.", "The <slot>cat</slot>"])
+@pytest.mark.parametrize("text", ["cat", "\ta\n", "{x} cat", "<p>cat</p>", "cat\nThe owl slept.",
+                                  "The <slot>cat</slot>"])
 def test_what_the_model_writes_no_words_for_stays(made, text):
     def write(source, rank):
         return source if "owl" in source else "."

@@ -25,7 +25,8 @@ def test_any_space_may_stand_before_a_full_stop(space):
     assert len(cut_sentences(text, language="en").segments) == count_sentences(text, language="en") == 3
 
 
-@pytest.mark.parametrize("mark", ["* ", "- ", "> ", "• ", "7) ", "1. ", "## ", "– ", " > - ", "https://x.org ", "😀 ", "{x}: "])
+@pytest.mark.parametrize("mark", ["* ", "- ", "> ", "• ", "7) ", "1. ", "## ", "– ", " > - ", "https://x.org ", "😀 ",
+                                  "{x}: "])
 def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
     text = f"An owl. The cat.\n{mark}The dog ran."
     cut = cut_sentences(text, language="en")
