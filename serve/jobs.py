@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import regex
-
 from seq2see.serve.engine import Hypothesis
 from seq2see.serve.marks import Alignment
 from seq2see.serve.markup import Markup
@@ -18,21 +16,19 @@ from seq2see.tokenizer.protected import Reading, protected_spans
 from seq2see.tokenizer.segments import Cut
 from seq2see.tokenizer.words import Word, split_words
 
-_SOMETHING = regex.compile(r"[^\s\p{P}]")
-
 
 @dataclass(frozen=True)
 class Translation:
     """A source text and its hypotheses, best first.
 
-    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words, or
-    of which the model writes none, is its own translation and has no hypotheses.  `segments` are the translations of
-    the parts that a text was cut into, and empty where it was translated whole; then the text's first hypothesis is
-    made of their first ones, and so on.  `one_by_one`: some sentences came out as fewer or more when translated
-    together, and were translated again one by one.  Hypotheses that have lost something (a sentence, a number, what is
-    protected) are left out where others have not, so there may be fewer than were asked for; a segment with fewer than
-    the others has its last one repeated.  `model_input` is what the model read where that is not `source_text`, since
-    something in it is protected (`tokenizer/protected.py`).
+    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words is
+    its own translation and has no hypotheses; one of which the model writes only blanks has its own text in them.
+    `segments` are the translations of the parts that a text was cut into, and empty where it was translated whole; then
+    the text's first hypothesis is made of their first ones, and so on.  `one_by_one`: some sentences came out as fewer
+    or more when translated together, and were translated again one by one.  Hypotheses that have lost something (a
+    sentence, a number, what is protected) are left out where others have not, so there may be fewer than were asked
+    for; a segment with fewer than the others has its last one repeated.  `model_input` is what the model read where
+    that is not `source_text`, since something in it is protected (`tokenizer/protected.py`).
     `seen` are the source language's words of the training text; None where the checkpoint does not say.
     """
 
@@ -97,8 +93,8 @@ class Segment:
     hypotheses: tuple[Hypothesis, ...] | None = None
 
     def restored(self, hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-        """Those of more than punctuation in which everything protected has come back, with it in its place."""
-        texts = [(one, self.reading.restored(one.text)) for one in hypotheses if _SOMETHING.search(one.text)]
+        """Those that are not blank, in which everything protected has come back, with it in its place."""
+        texts = [(one, self.reading.restored(one.text)) for one in hypotheses if one.text.strip()]
         return tuple(replace(one, text=text) for one, text in texts if text is not None)
 
 

@@ -319,7 +319,7 @@ class Translator(Opened):
                     continue
                 finer, made, parted = self._finished(job, segment, next(outcomes))
                 one_by_one |= parted
-                if len(made) != 1:
+                if len(made) > 1:
                     cut = cut.replaced(len(segments) - at, finer)
                 segments += made
             cuts.append(cut)
@@ -330,12 +330,13 @@ class Translator(Opened):
         """The segment with its hypotheses; where none is whole, others in its place still to be translated, and whether
         they are its sentences."""
         text, whole = segment.reading.text, Cut((segment.reading.text,), ("", ""))
-        restored = segment.restored([
+        written = [
             Hypothesis(self.codec.decode(one.token_ids), one.token_ids, one.score,
                        one.log_prob(length_penalty=job.plan.length_penalty), one.finished,
                        len(job.plan.prefix) + len(segment.begun))
             for one in found
-        ])  # fmt: skip
+        ]  # fmt: skip
+        restored = segment.restored(written)
         sentences = cut_sentences(text, language=job.source) if self.limits.together > 1 or segment.begun else whole
         kept = tuple(one for one in restored if len(sentences.segments) < 2
                      or count_sentences(one.text, language=job.target) == len(sentences.segments))
@@ -348,9 +349,8 @@ class Translator(Opened):
         if further is not None:
             finer, made = self._fit(whole, [self._read(further)])
             return finer, [replace(made[0], begun=segment.begun), *made[1:]], False
-        if not restored:  # the model writes no words: it stays as it is, as what has none does
-            return Cut((), (text,)), [], False
-        return whole, [replace(segment, hypotheses=kept or restored)], False
+        left = kept or restored or tuple(replace(one, text=text) for one in written)  # all are blank: the source stays
+        return whole, [replace(segment, hypotheses=left)], False
 
     def _joined(self, job: Job) -> Translation:
         if job.whole:

@@ -71,8 +71,8 @@ def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefi
 
 
 def test_a_prefix_may_be_all_that_a_translation_holds(translator):
-    [hypothesis] = translator("The cat.", prefix=[[361] * 19], max_new_tokens=20, num_beams=1).hypotheses
-    assert hypothesis.token_ids[1:] == (361,) * 19 and not hypothesis.finished
+    [hypothesis] = translator("The cat.", prefix=[[77] * 19], max_new_tokens=20, num_beams=1).hypotheses
+    assert hypothesis.token_ids[1:] == (77,) * 19 and not hypothesis.finished
 
 
 def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_has_learnt_it(folder, tmp_path):

@@ -183,12 +183,11 @@ def test_what_is_protected_comes_back_exactly_once(made, write):
                                   "The <slot>cat</slot>"])
 def test_what_the_model_writes_no_words_for_stays(made, text):
     def write(source, rank):
-        return source if "owl" in source else "."
+        return source if "owl" in source else ""
 
     result = both(made(write), text, format="html" if "<" in text else "text", alternatives=2)
     assert result.text == text
-    assert [part.source_text for part in result.parts] == ["The owl slept."] * text.count("owl")
-    assert len(result.hypotheses) == 2 * text.count("owl")
+    assert [one.text for one in result.hypotheses] == [text, text]
 
 
 @pytest.mark.parametrize("together", [1, 3])
