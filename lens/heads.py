@@ -182,14 +182,7 @@ def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScor
 
 
 def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent.
-
-    Where all values are 0 or all are 1, a bootstrap says nothing; then the bound is the exact one of a proportion
-    (Clopper and Pearson 1934: of n groups, 0.025^(1/n)).
-    """
-    if np.ptp(values) == 0 and values[0] in (0.0, 1.0):
-        room = 1 - 0.025 ** (1 / len(set(groups)))
-        return (1 - room, 1.0) if values[0] else (0.0, room)
+    """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent."""
     names, member = np.unique(np.array(groups), return_inverse=True)
     sums, counts = np.bincount(member, weights=values), np.bincount(member)
     drawn = resampled(len(names), seed=seed)

@@ -29,6 +29,7 @@ KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 PARTS = (  # of a model
     "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
     "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
+    "shortlist.json",
 )  # fmt: skip
 FORMAT = "3"  # of what lies in the folder; counted up when it changes
 
