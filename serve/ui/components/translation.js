@@ -208,7 +208,7 @@ function translationBox(root, gradio) {
     const auto = from.querySelector("[value=auto]");
     if (auto) auto.textContent = result && result.detected ? `${named(result.source)}, detected` : "Detect language";
     cut.textContent = !result || result.parts < 2 ? ""
-      : `The text was cut into ${result.parts} parts, as long as the model knows sentences, and each translated for itself.`;
+      : `Translated in ${result.parts} parts: a sentence stays with the one before only where its pronoun may need it.`;
     drawUnknown();
     heldTo.replaceChildren(...(held.length ? [`Begins as you chose, which no link can hold: ${held.filter(Boolean).map((one) => `“${one.text}”`).join(", ")} `,
       make("button", { type: "button", class: "tr-quiet", onclick: () => askAfresh() }, "Let it choose again")] : []));
