@@ -262,7 +262,7 @@ def test_a_text_cut_into_parts_says_so_and_each_part_is_linked(page, translator)
     text = "The cat did not cross. " * 3
     write(page, text.strip())
     parts = len(translator(text.strip()).parts)
-    assert parts > 1 and f"cut into {parts} parts" in page.locator(".tr-cut").inner_text()
+    assert parts > 1 and f"Translated in {parts} parts" in page.locator(".tr-cut").inner_text()
     assert {word.split(".")[0] for word in page.locator(".tr-mirror .tr-word").evaluate_all(
         "words => words.map(word => word.dataset.word)")} == {str(i) for i in range(parts)}
 
