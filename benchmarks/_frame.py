@@ -42,7 +42,7 @@ def sentences(path: Path | None) -> list[str]:
     if path is not None:
         data = path.read_bytes()
         return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines()
-    from seq2see.training.storybook import generate
+    from seq2see.storybook import generate
 
     return [pair.source for pair in generate(seed=0).test]
 

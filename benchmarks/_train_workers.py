@@ -103,6 +103,6 @@ if __name__ == "__main__":
         train_peer(json.loads(Path(sys.argv[2]).read_text()))
     else:
         switch_off(json.loads(sys.argv[2]))
-        from seq2see.cli import main
+        from seq2see.cli.command import main
 
         sys.exit(main(sys.argv[3:]))

@@ -32,15 +32,15 @@ from _frame import arguments, end, sentences
 from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
-from seq2see.align import Aligner, known
-from seq2see.gold import groups_of
 from seq2see.lens import VIEWS, Trace
 from seq2see.lens.aer import Agreement, agreement
 from seq2see.lens.alignment import AlignmentChoice
 from seq2see.lens.fitting import GoldSentences
+from seq2see.measures.alignment import Aligner, known
+from seq2see.measures.gold import groups_of
+from seq2see.storybook import generate
 from seq2see.tokenizer.links import Link, Links
 from seq2see.tokenizer.words import split_words
-from seq2see.training.storybook import generate
 
 POINTS = 10.0  # by which the fitted choice is to beat the last layer's mean
 

@@ -162,7 +162,7 @@ def main() -> None:
         else:
             tiny_run(whole)
         from seq2see.manifest import write_manifest
-        from seq2see.serve.export import exported
+        from seq2see.translate.export import exported
 
         write_manifest(whole)
         exported(whole, quantization="int8")

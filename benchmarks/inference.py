@@ -228,21 +228,21 @@ class Bare:
 
     def __init__(self, run: str, threads: int, texts: list[str]):
         from seq2see import Translator
-        from seq2see.serve.ctranslate2_engine import BATCH_TOKENS
+        from seq2see.translate.ctranslate2_engine import BATCH_TOKENS
 
         ours = Translator.from_pretrained(run, engine="ctranslate2", threads=threads)
         engine: Any = ours.engine
-        self.translator, self.plan = engine.translator, ours.prepare(texts[:1])[0].plan
+        self.translator, self.options = engine.translator, ours.prepare(texts[:1])[0].options
         self.sources = [[engine.tokens[id] for id in ids] for job in ours.prepare(texts) for ids in job.sources]
-        self.prefix = [engine.tokens[id] for id in self.plan.prefix]
+        self.prefix = [engine.tokens[id] for id in self.options.prefix]
         self.use_vmap, self.batch = engine.use_vmap, BATCH_TOKENS
 
     def all(self, beams: int) -> float:
         return timed(lambda: [one.hypotheses for one in self.translator.translate_batch(
             self.sources, target_prefix=[self.prefix] * len(self.sources), beam_size=beams,
-            length_penalty=self.plan.length_penalty, max_decoding_length=self.plan.max_length, max_input_length=0,
-            max_batch_size=self.batch, batch_type="tokens", return_scores=True, return_end_token=True,
-            use_vmap=self.use_vmap,
+            length_penalty=self.options.length_penalty, max_decoding_length=self.options.max_new_tokens,
+            max_input_length=0, max_batch_size=self.batch, batch_type="tokens", return_scores=True,
+            return_end_token=True, use_vmap=self.use_vmap,
         )])  # fmt: skip
 
 

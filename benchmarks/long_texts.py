@@ -20,9 +20,9 @@ from typing import Any
 from _frame import arguments, end, is_trained, show
 
 from seq2see import Translator
+from seq2see.storybook import StoryPair, generate
 from seq2see.tokenizer.segments import count_sentences, cut_sentences
 from seq2see.training.metrics import subject_pronouns
-from seq2see.training.storybook import StoryPair, generate
 
 TEXTS, QUICK = 1_000, 50
 MOST_SENTENCES = 6

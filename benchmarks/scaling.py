@@ -95,7 +95,7 @@ def main() -> None:
     from ray import serve
 
     from seq2see.serve.ray_app import application
-    from seq2see.serve.translator import Translator
+    from seq2see.translate.translator import Translator
 
     known = sentences(given.text)[: 100 * TOGETHER]
     texts = [" ".join(known[start : start + TOGETHER]) for start in range(0, len(known), TOGETHER)]

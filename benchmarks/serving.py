@@ -43,7 +43,7 @@ def said(part):
     print(part, psutil.Process().memory_info().rss / 2**20, sep="\\t")
 said("Python")
 import numpy; said("numpy")
-from seq2see.serve.translator import Translator
+from seq2see.translate.translator import Translator
 translator = Translator.from_pretrained(sys.argv[1]); translator("Hello."); said("model and engine")
 import seq2see.serve.server; said("FastAPI, uvicorn and the service")
 import gradio; said("Gradio")

@@ -62,7 +62,7 @@ def main() -> None:
 
 def miniature(folder: Path) -> tuple[Path, Path]:
     """A start and a table from what the package brings along: storybook, and its Hindi idioms."""
-    from seq2see.training.storybook import generate
+    from seq2see.storybook import generate
 
     train("storybook", folder / "start", "training.max_steps=3", "evaluation.num_beams=1", "evaluation.max_length=20",
           "training.load_best_model_at_end=false")  # fmt: skip

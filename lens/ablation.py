@@ -15,10 +15,10 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import AttentionSite, attention_sites
-from seq2see.lens.choices import by_length
-from seq2see.lens.forcing import forced_pass, looking, real_positions
-from seq2see.lens.trace import KINDS, Kind
+from .anatomy import AttentionSite, attention_sites
+from .choices import by_length
+from .forcing import forced_pass, looking, real_positions
+from .trace import KINDS, Kind
 
 # B sentences, T positions, H heads, E size of one head
 

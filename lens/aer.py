@@ -9,10 +9,11 @@ that a long sentence weighs more than a short one.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from seq2see.tokenizer.links import Link, Links
+from ..tokenizer.links import Link, Links
 
 DRAWS = 1000  # resampled corpora of an interval
 
@@ -75,9 +76,15 @@ def resampled(count: int, groups: Sequence[str] | None = None, *, seed: int = 0)
     With `groups`, the name of each sentence's, whole ones are drawn: variants of a sentence are not independent.
     """
     member_N = group_numbers(count, groups)
-    drawn = int(member_N.max()) + 1
-    times: np.ndarray = np.random.default_rng(seed).multinomial(drawn, np.full(drawn, 1 / drawn), size=DRAWS)
+    times = _times(int(member_N.max()) + 1, seed)
     return times if groups is None else times[:, member_N]
+
+
+@lru_cache(maxsize=4)  # a report has hundreds of intervals over the same few corpora, and drawing is most of the work
+def _times(count: int, seed: int) -> np.ndarray:
+    times: np.ndarray = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    times.flags.writeable = False
+    return times
 
 
 def group_numbers(count: int, groups: Sequence[str] | None) -> np.ndarray:

@@ -13,11 +13,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.lens.by_words import Unit, word_map
-from seq2see.lens.trace import VIEWS, WITH_HEADS, Rows, Trace
-from seq2see.tokenizer.links import Link
-from seq2see.whole import write_whole
+from ..tokenizer.links import Link
+from .by_words import Unit, word_map
+from .trace import VIEWS, WITH_HEADS, Rows, Trace
 
 # M maps, J target words, I source words
 
@@ -102,10 +102,11 @@ class AlignmentChoice:
         )
         what = "probability" if self.weights else "share"
         least = f" with a {what} of at least {self.threshold:g}" if self.threshold else ""
-        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}"
+        taught = "; this model was trained towards links" if self.guided else ""
+        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{taught}"
 
     def save(self, path: str | Path) -> None:
-        write_whole(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+        atomic_write(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "AlignmentChoice":
@@ -235,5 +236,3 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
     if rule == "either":
         return enough_MJI & (best["target"] | best["source"])
     return enough_MJI & best[rule]
-
-

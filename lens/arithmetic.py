@@ -16,10 +16,10 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.lens.ablation import columns_of, heads_by_site
-from seq2see.lens.forcing import forced_pass, looking
-from seq2see.lens.steering import Attended, Steering, steered
-from seq2see.lens.trace import Kind, Trace
+from .ablation import columns_of, heads_by_site
+from .forcing import forced_pass, looking
+from .steering import Attended, Steering, steered
+from .trace import Kind, Trace
 
 # R rows, C columns, E size of one head, D model width
 

@@ -10,8 +10,8 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.forcing import decode_target, encode_source, looking
-from seq2see.lens.what_if import cut
+from .forcing import decode_target, encode_source, looking
+from .what_if import cut
 
 # K beams, V vocabulary, t steps
 

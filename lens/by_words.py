@@ -11,8 +11,8 @@ from itertools import groupby
 
 import numpy as np
 
-from seq2see.lens.trace import Kind, Rows, Trace
-from seq2see.tokenizer.words import Piece, Word
+from ..tokenizer.words import Piece, Word
+from .trace import Kind, Rows, Trace
 
 
 @dataclass(frozen=True)

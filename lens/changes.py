@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from seq2see.tokenizer.words import Word, split_words
+from ..tokenizer.words import Word, split_words
 
 Marked = list[tuple[str, bool]]  # a text in stretches, and whether each changed
 

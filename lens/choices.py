@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from seq2see.lens.forcing import forced_pass, looking
+from .forcing import forced_pass, looking
 
 # B sentences, T decoder steps, V vocabulary
 

@@ -4,9 +4,9 @@ lights up under the pointer.  And which choice of map is the best that is known 
 
 from dataclasses import dataclass
 
-from seq2see.lens.alignment import SAID, AlignmentChoice, naive_choice
-from seq2see.lens.trace import Trace
-from seq2see.lens.trust import Trust
+from .alignment import SAID, AlignmentChoice, naive_choice
+from .trace import Trace
+from .trust import Trust
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,7 @@ def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust
     """The fitted choice; else the map with the lowest error of those measured; else the last layer's mean, of which
     nobody knows the error.  `layers` and `heads` are of cross-attention."""
     if fitted is not None:
-        taught = "; this model was trained towards links" if fitted.guided else ""
-        return KnownChoice(fitted, f"fitted: {fitted.describe()}{taught}")
+        return KnownChoice(fitted, f"fitted: {fitted.describe()}")
     measured = [one for one in trust.best if one.aer and one.view != "left_out"] if trust else []
     if trust and measured:
         best = min(measured, key=lambda one: one.aer.value if one.aer else 1.0)

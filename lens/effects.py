@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from seq2see.lens.ablation import Head, ablate
-from seq2see.lens.aer import resampled
-from seq2see.lens.choices import Choice, margins
+from .ablation import Head, ablate
+from .aer import resampled
+from .choices import Choice, margins
 
 # N choices
 
@@ -70,7 +70,12 @@ def greedy(
 
 
 def apart_interval(margins_N: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of `told_apart`, over groups of sentences."""
+    """The 95 % bootstrap interval of `told_apart`, over groups of sentences.
+
+    Where all pairs are told apart, every resampled corpus is the same, and where almost all are, nearly.  So the lower
+    end is at most the exact one of n independent pairs, no two of one group, that are all told apart: 0.025^(1/n)
+    (Clopper and Pearson 1934).  Likewise the upper end, where none is.
+    """
     leaning = np.where(is_first_N, margins_N, -margins_N)
     first, second = leaning[is_first_N][:, None], leaning[~is_first_N]
     more = (first > second) + (first == second) / 2
@@ -78,7 +83,9 @@ def apart_interval(margins_N: np.ndarray, is_first_N: np.ndarray, groups: Sequen
     ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
     pairs = ours.sum(1) * others.sum(1)
     low, high = np.quantile((((ours @ more) * others).sum(1) / np.maximum(pairs, 1))[pairs > 0], [0.025, 0.975])
-    return float(low), float(high)
+    ones, twos = (set(np.array(groups)[side]) for side in (is_first_N, ~is_first_N))
+    bound = 0.025 ** (1 / max(1, min(len(ones), len(twos), len(ones | twos) // 2)))
+    return min(float(low), bound), max(float(high), 1 - bound)
 
 
 @dataclass(frozen=True)

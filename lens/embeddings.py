@@ -16,9 +16,9 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import laid_out_otherwise, layer_list
-from seq2see.lens.forcing import encode_source, looking
-from seq2see.tokenizer.words import piece_spans, split_words
+from ..tokenizer.words import piece_spans, split_words
+from .anatomy import laid_out_otherwise, layer_list
+from .forcing import encode_source, looking
 
 # L layers, N words, D model width, V vocabulary
 
@@ -163,7 +163,7 @@ def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     points[:, : len(axes)] = centred @ axes.T
     shares = torch.zeros(2, dtype=torch.float64)
     shares[: len(axes)] = (scale**2 / (scale**2).sum().clamp(min=1e-300))[:2]
-    return points.numpy(), shares.numpy()
+    return points.cpu().numpy(), shares.cpu().numpy()
 
 
 def neighbours(
@@ -213,4 +213,3 @@ def _ranked(
     order = [i for i in near_V.argsort(descending=True, stable=True).tolist()
              if i < len(names) and i not in hidden and not _is_byte(str(names[i]))]
     return [Neighbour(str(names[i]), float(near_V[i]), rank, i in asked) for rank, i in enumerate(order, start=1)]
-

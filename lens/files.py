@@ -15,11 +15,11 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.lens.trace import KINDS, Candidate, Trace, check_views
-from seq2see.lens.trust import Trust
-from seq2see.tokenizer.words import Piece, refuse_surrogates
-from seq2see.whole import write_whole
+from ..tokenizer.words import Piece, refuse_surrogates
+from .trace import KINDS, Candidate, Trace, check_views
+from .trust import Trust
 
 FORMAT = {"format": "seq2see-trace", "version": 2}
 NEEDED = ("log_probs", "entropies", "log_normalisers")
@@ -42,14 +42,14 @@ def save(trace: Trace, path: str | Path) -> None:
     """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
-        write_whole(path, to_json(trace))
+        atomic_write(path, to_json(trace))
     else:
         arrays = {name: getattr(trace, name) for name in ARRAYS if getattr(trace, name) is not None}
         arrays |= {f"{kind}.{view}": array for kind in KINDS for view, array in getattr(trace, kind).items()}
         text = json.dumps(plain(trace), ensure_ascii=False).encode("utf-8")
         packed = BytesIO()
         np.savez_compressed(packed, record=np.frombuffer(text, dtype=np.uint8), **arrays)
-        write_whole(path, packed.getvalue())
+        atomic_write(path, packed.getvalue())
 
 
 def to_json(trace: Trace) -> str:
@@ -181,7 +181,7 @@ def _read_npz(file: Any) -> dict[str, Any]:
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
         record: dict[str, Any] = json.loads(arrays["record"].tobytes().decode("utf-8"))
-        for name in set(arrays) - {"record"}:
+        for name in [one for one in arrays.files if one != "record"]:
             kind, _, view = name.partition(".")
             if view and kind in KINDS:
                 record.setdefault(kind, {})[view] = _numbers(arrays[name])

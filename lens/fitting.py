@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.aer import Agreement, error_rate, group_numbers, summed
-from seq2see.lens.alignment import RULES, AlignmentChoice, MapName, Rule, all_map_names, evidence, linked, shares
-from seq2see.lens.trace import Rows, Trace
-from seq2see.tokenizer.links import Link, Links
-from seq2see.tokenizer.words import Word
+from ..tokenizer.links import Link, Links
+from ..tokenizer.words import Word
+from .aer import Agreement, error_rate, group_numbers, summed
+from .alignment import RULES, AlignmentChoice, MapName, Rule, all_map_names, evidence, linked, shares
+from .trace import Rows, Trace
 
 # M maps, K pieces of evidence, J target words, I source words, N sentences
 

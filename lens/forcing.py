@@ -13,8 +13,8 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import refuse_surrogates
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import refuse_surrogates
 
 # B sentences, S source pieces, T decoder steps
 

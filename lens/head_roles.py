@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from seq2see.lens.trace import KINDS, Kind
+from .trace import KINDS, Kind
 
 FILE = "heads.json"  # beside the run it was measured on
 

@@ -15,17 +15,17 @@ Attention says where a head looked, not what that did: see ablation and patching
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from seq2see.lens.ablation import Head
-from seq2see.lens.aer import resampled
-from seq2see.lens.by_words import mean_rows, sum_columns, units
-from seq2see.lens.roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
-from seq2see.lens.summary import uniform_map
-from seq2see.lens.trace import KINDS, Kind, Trace
+from .ablation import Head
+from .aer import resampled
+from .by_words import mean_rows, sum_columns, units
+from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
+from .summary import uniform_map
+from .trace import KINDS, Kind, Trace
 
 # N sentences, L layers, H heads, R rows, C columns
 
@@ -37,7 +37,8 @@ Place = tuple[str, int]  # a fixed place: ("offset" | "start" | "end", how far)
 class RoleScore:
     """A head's score in a role on the test half: mean over sentences, 95 % bootstrap interval, and its baselines.
 
-    `rival` is for antecedents, `positional` for content roles alone.  `holds`: the role may be claimed.
+    `rival` is for antecedents, `positional` for content roles alone.  `holds`: the role may be claimed.  `intervals`
+    are those of the baselines that it has, by their names.
     """
 
     head: Head
@@ -50,6 +51,7 @@ class RoleScore:
     rival: float | None
     sentences: int
     holds: bool
+    intervals: Mapping[str, tuple[float, float]]
 
     @property
     def floor(self) -> float:
@@ -64,6 +66,11 @@ class RoleScore:
     @property
     def baseline(self) -> float:
         return max(self.floor, self.rival or 0.0)
+
+    @property
+    def baselines(self) -> dict[str, tuple[float, float, float]]:
+        """The baselines that it has, each with its interval: (value, low, high)."""
+        return {name: (getattr(self, name), *ends) for name, ends in self.intervals.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,38 +154,44 @@ def heads_of_roles(dev: Measured, test: Measured) -> list[RoleScore]:
 
 def _above(dev: Measured, key: tuple[Kind, str]) -> dict[Head, float]:
     scores = dev.scores[key].mean(0)
-    floor = np.full(scores.shape, max(dev.uniform[key].mean(), _positional(dev, dev, key) or 0.0))
+    positional = _positional(dev, dev, key)
+    floor = np.full(scores.shape, max(dev.uniform[key].mean(), 0.0 if positional is None else positional.mean()))
     if key[1] == "antecedent":
         floor = np.maximum(floor, dev.rivals[key[0]].mean(0))
     above = scores - floor
     return {Head(key[0], layer, head): float(above[layer, head]) for layer, head in np.ndindex(*above.shape)}
 
 
-def _positional(dev: Measured, test: Measured, key: tuple[Kind, str]) -> float | None:
-    """What the fixed place that is best on `dev` scores on `test`; None for a role that is itself a place."""
+def _positional(dev: Measured, test: Measured, key: tuple[Kind, str]) -> np.ndarray | None:
+    """[N]: what the fixed place that is best on `dev` scores on `test`; None for a role that is itself a place."""
     if key[1] not in CONTENTS:
         return None
     total: Counter[Place] = Counter()
     for hits in dev.places[key]:
         total.update(hits)
     [(place, _)] = total.most_common(1)
-    return sum(hits[place] for hits in test.places[key]) / len(test.places[key])
+    return np.array([hits[place] for hits in test.places[key]], dtype=float)
 
 
 def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScore:
     """One head in one role, on the test half."""
     key = head.kind, role
-    scores = test.scores[key][:, head.layer, head.head]
-    low, high = interval(scores, test.groups[key])
-    rival = None
+    scores, groups = test.scores[key][:, head.layer, head.head], test.groups[key]
+    others = {"uniform": test.uniform[key]}
+    if (positional := _positional(dev, test, key)) is not None:
+        others["positional"] = positional
+    picks_out = True
     if role == "antecedent":
-        away = test.rivals[head.kind][:, head.layer, head.head]
-        rival = float(away.mean())
-        picks_out = interval(scores - away, test.groups[key])[0] > 0
-    uniform, positional = float(test.uniform[key].mean()), _positional(dev, test, key)
-    floor = max(uniform, positional or 0.0)
-    holds = low > floor and scores.mean() >= max(floor, rival or 0.0) + LEAST and (rival is None or picks_out)
-    return RoleScore(head, role, float(scores.mean()), low, high, uniform, positional, rival, len(scores), bool(holds))
+        away = others["rival"] = test.rivals[head.kind][:, head.layer, head.head]
+        picks_out = interval(scores - away, groups)[0] > 0
+    means = {name: float(values.mean()) for name, values in others.items()}
+    low, high = interval(scores, groups)
+    floor = max(means["uniform"], means.get("positional", 0.0))
+    holds = low > floor and scores.mean() >= max(means.values()) + LEAST and picks_out
+    return RoleScore(
+        head, role, float(scores.mean()), low, high, means["uniform"], means.get("positional"), means.get("rival"),
+        len(scores), bool(holds), {name: interval(values, groups) for name, values in others.items()},
+    )
 
 
 def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:

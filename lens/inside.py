@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import AttentionSite
+from .anatomy import AttentionSite
 
 # B sentences, H heads, R rows, C columns, E size of one head, D model width
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.lens.forcing import batches, chosen_log_probs, encode_source, forced_pass, looking, vocabulary_size
-from seq2see.lens.trace import Trace
-from seq2see.tokenizer.words import Word
+from ..tokenizer.words import Word
+from .forcing import batches, chosen_log_probs, encode_source, forced_pass, looking, vocabulary_size
+from .trace import Trace
 
 CLOSING = ("Po", "Pe", "Pf")  # the Unicode categories of marks that may follow a word without a space
 

@@ -17,9 +17,9 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import laid_out_otherwise, layer_list
-from seq2see.lens.forcing import batches, check_model, forced_pass, looking, vocabulary_size
-from seq2see.lens.trace import TOP, Candidate, Trace
+from .anatomy import laid_out_otherwise, layer_list
+from .forcing import batches, check_model, forced_pass, looking, vocabulary_size
+from .trace import TOP, Candidate, Trace
 
 # B sentences, L decoder layers, T decoder steps, V vocabulary, K candidates, D model width
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from seq2see.lens.inside import Block
-from seq2see.lens.trace import Kind, Trace
+from .inside import Block
+from .trace import Kind, Trace
 
 # L layers, H heads, R rows, C columns, S source pieces, T decoder steps, D model width
 

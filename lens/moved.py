@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from seq2see.lens.by_words import Unit, word_map
-from seq2see.lens.trace import KINDS, Kind, Trace
+from .by_words import Unit, word_map
+from .trace import KINDS, Kind, Trace
 
 # L layers, H heads, R matched rows, C matched columns
 

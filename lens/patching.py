@@ -16,11 +16,11 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.lens.ablation import Hook, columns_of, heads_by_site, hooked
-from seq2see.lens.anatomy import attention_sites, layer_list
-from seq2see.lens.choices import Choice, by_length, margins_of_batch
-from seq2see.lens.forcing import forced_pass, looking
-from seq2see.lens.trace import Kind
+from .ablation import Hook, columns_of, heads_by_site, hooked
+from .anatomy import attention_sites, layer_list
+from .choices import Choice, by_length, margins_of_batch
+from .forcing import forced_pass, looking
+from .trace import Kind
 
 # B sentences, T positions (of the source in the encoder, of the decoder's steps elsewhere), D model width
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.by_words import Unit, mean_rows, sum_columns, units
-from seq2see.lens.summary import sink_shares
-from seq2see.lens.trace import WITH_HEADS, Kind, Rows, Trace, check_views
-from seq2see.lens.trust import UNMEASURED
-from seq2see.lens.wording import (
+from ..tokenizer.words import Piece, Word
+from .by_words import Unit, mean_rows, sum_columns, units
+from .summary import sink_shares
+from .trace import WITH_HEADS, Kind, Rows, Trace, check_views
+from .trust import UNMEASURED
+from .wording import (
     ABOUT,
     LEFT_OUT,
     NAMES,
@@ -22,7 +23,6 @@ from seq2see.lens.wording import (
     labels,
     row_meaning,
 )
-from seq2see.tokenizer.words import Piece, Word
 
 # R rows, C columns
 

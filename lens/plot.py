@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.lens.picture import Picture, picture
-from seq2see.lens.show import facts
-from seq2see.lens.trace import Kind, Rows, Trace
-from seq2see.lens.wording import OF_SHARES, printable
-from seq2see.whole import write_whole
+from .picture import Picture, picture
+from .show import facts
+from .trace import Kind, Rows, Trace
+from .wording import OF_SHARES, printable
 
 SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
@@ -59,7 +59,7 @@ def save_plot(
         written = BytesIO()
         figure.savefig(written, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata)
         boxes = without_font(figure) if path.suffix == ".png" else ""
-    write_whole(path, written.getvalue())
+    atomic_write(path, written.getvalue())
     return boxes
 
 

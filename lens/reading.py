@@ -16,7 +16,9 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.forcing import (
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import Piece, piece_spans
+from .forcing import (
     batches,
     check_lengths,
     check_model,
@@ -29,10 +31,8 @@ from seq2see.lens.forcing import (
     real_positions,
     vocabulary_size,
 )
-from seq2see.lens.trace import KINDS, TOP, Candidate, Kind, Trace, check_views
-from seq2see.lens.views import add_views
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import Piece, piece_spans
+from .trace import KINDS, TOP, Candidate, Kind, Trace, check_views
+from .views import add_views
 
 # B sentences, L layers, H heads, S source pieces, T decoder steps, V vocabulary, K candidates kept
 

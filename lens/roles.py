@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seq2see.lens.by_words import Unit
-from seq2see.lens.trace import Kind
+from .by_words import Unit
+from .trace import Kind
 
 # R rows and C columns of a map by words
 

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.by_words import units
-from seq2see.lens.head_roles import Roles
-from seq2see.lens.picture import picture, said_of_trust
-from seq2see.lens.summary import sink_shares
-from seq2see.lens.temperatures import TEMPERATURES, log_sums
-from seq2see.lens.trace import KINDS, VIEWS, WITH_HEADS, Kind, Rows, Trace
-from seq2see.lens.trust import TERMS
-from seq2see.lens.wording import (
+from ..tokenizer.words import Piece, Word
+from .by_words import units
+from .head_roles import Roles
+from .picture import picture, said_of_trust
+from .summary import sink_shares
+from .temperatures import TEMPERATURES, log_sums
+from .trace import KINDS, VIEWS, WITH_HEADS, Kind, Rows, Trace
+from .trust import TERMS
+from .wording import (
     ABOUT,
     LEFT_OUT,
     LEFT_OUT_COLUMNS,
@@ -33,7 +34,6 @@ from seq2see.lens.wording import (
     labels,
     row_meaning,
 )
-from seq2see.tokenizer.words import Piece, Word
 
 WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant

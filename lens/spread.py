@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seq2see.lens.summary import entropy, uniform_map
-from seq2see.lens.trace import Kind, Trace
-from seq2see.tokenizer.words import Piece, Word
+from ..tokenizer.words import Piece, Word
+from .summary import entropy, uniform_map
+from .trace import Kind, Trace
 
 # L layers, H heads
 

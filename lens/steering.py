@@ -20,9 +20,9 @@ from transformers import PreTrainedModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from seq2see.errors import UserError
-from seq2see.lens.ablation import heads_by_site
-from seq2see.lens.forcing import looking
-from seq2see.lens.trace import Kind
+from .ablation import heads_by_site
+from .forcing import looking
+from .trace import Kind
 
 # B sentences (times beams), H heads, T query positions, S key positions, E size of one head
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from seq2see.lens.trace import KINDS, WITH_HEADS, Kind, Trace
-from seq2see.tokenizer.words import Piece
+from ..tokenizer.words import Piece
+from .trace import KINDS, WITH_HEADS, Kind, Trace
 
 SINKS = ("end", "tags", "punctuation")
 

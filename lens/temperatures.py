@@ -9,7 +9,7 @@ log-probabilities of the pieces shown are enough.
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.lens.trace import Trace
+from .trace import Trace
 
 # T decoder steps, V vocabulary, G temperatures
 

@@ -5,10 +5,10 @@ import unicodedata
 import numpy as np
 import regex
 
-from seq2see.lens.picture import Picture, picture
-from seq2see.lens.show import facts
-from seq2see.lens.trace import VIEWS, Kind, Rows, Trace
-from seq2see.lens.wording import NAMES, OF_SHARES
+from .picture import Picture, picture
+from .show import facts
+from .trace import VIEWS, Kind, Rows, Trace
+from .wording import NAMES, OF_SHARES
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis
 # xterm colours 16-255 from dark to light blue and white: their brightness rises evenly, so no hue need be told apart

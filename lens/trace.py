@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.words import Piece, Word, split_words
+from seq2see.views import VIEWS as VIEWS
+from ..tokenizer.words import Piece, Word, split_words
 
 if TYPE_CHECKING:
-    from seq2see.lens.trust import Trust
+    from .trust import Trust
 
 # L layers, H heads, S source pieces, T decoder steps, V vocabulary, W source words
 
@@ -24,7 +25,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Rows = Literal["predicts", "reads"]
 WITH_HEADS = ("raw", "norm")  # the views that show every head; the others are of a whole layer, or of all layers below
 TOP = 20  # how many candidates of each step a trace keeps
-VIEWS = ("raw", "norm", "rollout", "mixing", "contributions", "left_out")
 
 
 def check_views(views: Sequence[str]) -> None:
@@ -184,20 +184,20 @@ class Trace:
 
     def summary(self) -> dict[str, Any]:
         """The trace in numbers, sinks among them: see `summary.summarise`."""
-        from seq2see.lens.summary import summarise
+        from .summary import summarise
 
         return summarise(self)
 
     def save(self, path: str | Path) -> None:
         """Write the record as .json or .npz: see `files.save`."""
-        from seq2see.lens.files import save
+        from .files import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
         """Read what `save` wrote: see `files.load`."""
-        from seq2see.lens.files import load
+        from .files import load
 
         return load(path)
 
@@ -221,6 +221,6 @@ class Trace:
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
     def _repr_html_(self) -> str:
-        from seq2see.lens.show import to_iframe
+        from .show import to_iframe
 
         return to_iframe(self)

@@ -13,20 +13,20 @@ A view has many maps.  Which is best is chosen on other sentences than those tha
 """
 
 import json
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.lens.aer import error_rate, resampled
-from seq2see.lens.alignment import MapName, all_map_names, falls_by_words, shares
-from seq2see.lens.fitting import check_links, tally
-from seq2see.lens.trace import Kind, Rows, Trace
-from seq2see.tokenizer.links import Links
-from seq2see.whole import write_whole
+from ..tokenizer.links import Links
+from .aer import error_rate, resampled
+from .alignment import MapName, all_map_names, falls_by_words, shares
+from .fitting import check_links, tally
+from .trace import Kind, Rows, Trace
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -61,7 +61,8 @@ class Figure(NamedTuple):
 @dataclass(frozen=True)
 class MapTrust:
     """What was found of one map: `aer` is None where no links are known, `tau` of left_out, which tau compares with,
-    and where no words could be compared.  `supervised`: the map is of a head that was trained with gold links."""
+    and where no words could be compared.  `supervised`: the map is of a head that was trained with gold links, or
+    of a layer that has one."""
 
     view: str
     rows: Rows
@@ -75,9 +76,10 @@ class MapTrust:
 
     def describe(self, *, after_aer: str = "") -> str:
         """The figures with their intervals."""
+        taught = "" if not self.supervised else "supervised" if len(self.map) == 2 else "contains a supervised head"
         aer = "AER {:.1f} % [{:.1f}, {:.1f}]".format(*(100 * part for part in self.aer)) + after_aer if self.aer else ""
         tau = "tau {:.2f} [{:.2f}, {:.2f}]".format(*self.tau) if self.tau else ""
-        return ", ".join(filter(None, ("supervised" if self.supervised else "", aer, tau.replace("-0.00", "0.00"))))
+        return ", ".join(filter(None, (taught, aer, tau.replace("-0.00", "0.00"))))
 
     @property
     def name(self) -> str:
@@ -152,7 +154,7 @@ class Trust:
         return cls(**{**plain, **lists, "random": _map_trust(plain["random"], words=plain["words"])})
 
     def save(self, path: str | Path) -> None:
-        write_whole(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
+        atomic_write(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "Trust":
@@ -174,7 +176,7 @@ def _map_trust(plain: dict[str, Any], *, words: int) -> MapTrust:
 
 def measure_trust(
     dev: Iterable[Trace], test: Iterable[Trace], *, dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
-    measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Container[MapName] = (),
+    measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Collection[MapName] = (),
 ) -> Trust:
     """The figures of every map of cross-attention of all views that the traces hold, left_out among them.
 
@@ -230,8 +232,8 @@ class Tallies:
             return error_rate(self.counts.sum(1))[:-1]
         return -self.taus.sum(1)[:-1]
 
-    def figures(self, supervised: Container[MapName] = ()) -> list[MapTrust]:
-        return [MapTrust(*key, self._aer(m), None if key[0] == "left_out" else self._tau(m), key[2] in supervised)
+    def figures(self, supervised: Collection[MapName] = ()) -> list[MapTrust]:
+        return [MapTrust(*key, self._aer(m), None if key[0] == "left_out" else self._tau(m), _holds(key, supervised))
                 for m, key in enumerate(self.keys)]
 
     def chance(self) -> MapTrust:
@@ -250,6 +252,13 @@ class Tallies:
         drawn = resampled(len(self.words), self.groups)
         words = np.maximum(drawn @ self.words, 1)
         return _figure(self.taus[m].sum() / self.words.sum(), drawn @ self.taus[m] / words)
+
+
+def _holds(key: Key, heads: Collection[MapName]) -> bool:
+    """Whether a map is of one of these heads, or of a layer with one: itself or, of views through layers, one below."""
+    view, _, name = key
+    through = view in ("rollout", "contributions")
+    return any(head[: len(name)] == name or (through and head[:1] < name) for head in heads if name)
 
 
 def _figure(value: Any, drawn: np.ndarray) -> Figure:

@@ -15,9 +15,9 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.lens.ablation import heads_by_site
-from seq2see.lens.anatomy import AttentionSite, attention_sites
-from seq2see.lens.trace import KINDS, Kind
+from .ablation import heads_by_site
+from .anatomy import AttentionSite, attention_sites
+from .trace import KINDS, Kind
 
 # B sentences, C columns, H heads, E size of one head
 

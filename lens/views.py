@@ -23,12 +23,12 @@ from dataclasses import replace
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from seq2see.lens.anatomy import AttentionSite, attention_sites
-from seq2see.lens.forcing import batches, check_model, forced_pass, looking, vocabulary_size
-from seq2see.lens.inside import Watch, watching
-from seq2see.lens.left_out import leave_words_out
-from seq2see.lens.mixing import halved, measured, roll
-from seq2see.lens.trace import KINDS, Kind, Trace, check_views
+from .anatomy import AttentionSite, attention_sites
+from .forcing import batches, check_model, forced_pass, looking, vocabulary_size
+from .inside import Watch, watching
+from .left_out import leave_words_out
+from .mixing import halved, measured, roll
+from .trace import KINDS, Kind, Trace, check_views
 
 Maps = dict[Kind, np.ndarray]  # of one view
 

@@ -14,11 +14,11 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from seq2see.lens.forcing import decoder_start, encode_source, encode_target, looking
-from seq2see.lens.reading import trace_hypotheses
-from seq2see.lens.steering import steer
-from seq2see.lens.trace import Kind, Trace
-from seq2see.tokenizer.words import split_words
+from ..tokenizer.words import split_words
+from .forcing import decoder_start, encode_source, encode_target, looking
+from .reading import trace_hypotheses
+from .steering import steer
+from .trace import Kind, Trace
 
 
 @dataclass(frozen=True)
@@ -119,5 +119,3 @@ def cut(model: PreTrainedModel, ids: list[int]) -> list[int]:
     ends = {end} if isinstance(end, int) else set(end or ())
     at = next((i for i, token in enumerate(ids) if token in ends), len(ids) - 1)
     return ids[: at + 1]
-
-

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seq2see.lens.trace import Kind, Rows
-from seq2see.tokenizer.words import Piece
+from ..tokenizer.words import Piece
+from .trace import Kind, Rows
 
 NAMES: dict[Kind, str] = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
 ABOUT: dict[Kind, str] = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seq2see.lessons.l03_scaling import softmax
+from .l03_scaling import softmax
 
 # N words, D width, E size of one head
 

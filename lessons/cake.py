@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from seq2see.training.pairs import Pair
+from ..training.pairs import Pair
 
 Meaning = Literal["literal", "figurative"]
 

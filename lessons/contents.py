@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
-from seq2see.lessons.lesson import Lesson
+from .lesson import Lesson
 
 
 @dataclass(frozen=True)

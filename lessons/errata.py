@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from seq2see.lens.forcing import decoder_start, encode_source, looking
-from seq2see.lessons.by_hand import one_head
-from seq2see.lessons.l03_scaling import NOTED_SCALED, NOTED_WEIGHTS, ROUNDED, softmax
-from seq2see.lessons.l05_worked_example import PREFIX, Example, follow, layer_norm, linear, numbers
-from seq2see.lessons.lesson import Table
-from seq2see.lessons.workbench import Workbench
+from ..lens.forcing import decoder_start, encode_source, looking
+from .by_hand import one_head
+from .l03_scaling import NOTED_SCALED, NOTED_WEIGHTS, ROUNDED, softmax
+from .l05_worked_example import PREFIX, Example, follow, layer_norm, linear, numbers
+from .lesson import Table
+from .workbench import Workbench
 
 SOURCE = "The box did not fit in the bag because it was too big."
 EXACT = 1e-12

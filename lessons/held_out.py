@@ -9,15 +9,15 @@ from functools import cache
 
 import numpy as np
 
-from seq2see.gold import in_halves, minimal_pairs, pronoun_choice, to_gold
-from seq2see.lens import add_views, trace_texts
-from seq2see.lens.choices import Choice
-from seq2see.lens.heads import Measured, interval, measure
-from seq2see.lens.patching import MinimalPairs
-from seq2see.lens.roles import GoldPair
-from seq2see.lens.trace import Trace
-from seq2see.lessons.workbench import Workbench
-from seq2see.training.storybook import StoryPair
+from ..lens import add_views, trace_texts
+from ..lens.choices import Choice
+from ..lens.heads import Measured, interval, measure
+from ..lens.patching import MinimalPairs
+from ..lens.roles import GoldPair
+from ..lens.trace import Trace
+from ..measures.gold import in_halves, minimal_pairs, pronoun_choice, to_gold
+from ..storybook import StoryPair
+from .workbench import Workbench
 
 
 @dataclass(frozen=True)

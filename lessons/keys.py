@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 import torch
 
-from seq2see.lens.forcing import encode_source
-from seq2see.lessons.held_out import Share, halves
-from seq2see.lessons.workbench import Workbench
-from seq2see.tokenizer.words import piece_spans, split_words
-from seq2see.training.storybook import StoryPair
-from seq2see.training.storybook.lexicon import NOUNS, Noun
+from ..lens.forcing import encode_source
+from ..storybook import StoryPair
+from ..storybook.lexicon import NOUNS, Noun
+from ..tokenizer.words import piece_spans, split_words
+from .held_out import Share, halves
+from .workbench import Workbench
 
 # N occurrences of nouns, L layers, H heads, E size of one head
 

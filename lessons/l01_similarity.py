@@ -13,11 +13,11 @@ import torch
 from matplotlib.figure import Figure
 from transformers import PreTrainedModel
 
-from seq2see.lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
-from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, SOFT, new_figure
-from seq2see.lessons.lesson import Table, Verdict, found, overall
-from seq2see.lessons.workbench import Workbench
-from seq2see.modeling.attention import MultiHeadAttention
+from ..lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
+from ..modeling.attention import MultiHeadAttention
+from .drawing import BLUE, GREEN, ORANGE, SOFT, new_figure
+from .lesson import Table, Verdict, found, overall
+from .workbench import Workbench
 
 TITLE = "Similarity"
 CLAIM = ("Attention compares words by the dot product and not by the cosine, which keeps only the direction and loses"

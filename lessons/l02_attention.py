@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.gold import in_halves, to_gold
-from seq2see.lens.forcing import encode_source, forced_pass, looking
-from seq2see.lessons import lookup
-from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, SOFT, heatmap, new_figure
-from seq2see.lessons.l03_scaling import softmax
-from seq2see.lessons.lesson import Finding, Table, Verdict, found, overall
-from seq2see.lessons.workbench import Workbench
+from ..lens.forcing import encode_source, forced_pass, looking
+from ..measures.gold import in_halves, to_gold
+from . import lookup
+from .drawing import BLUE, GREEN, ORANGE, PURPLE, SOFT, heatmap, new_figure
+from .l03_scaling import softmax
+from .lesson import Finding, Table, Verdict, found, overall
+from .workbench import Workbench
 
 TITLE = "Attention, from nothing to three matrices"
 CLAIM = ("Words can be mixed by nothing but their dot products, all at once and with no parameters; but then scores are"

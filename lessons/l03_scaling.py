@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.lens.forcing import encode_source, looking
-from seq2see.lessons.drawing import BLUE, ORANGE, SOFT, new_figure
-from seq2see.lessons.lesson import Finding, Table, Verdict, found, overall
-from seq2see.lessons.workbench import Workbench
+from ..lens.forcing import encode_source, looking
+from .drawing import BLUE, ORANGE, SOFT, new_figure
+from .lesson import Finding, Table, Verdict, found, overall
+from .workbench import Workbench
 
 TITLE = "Scaling"
 CLAIM = ("Without a scale the scores grow with the width of the vectors and the softmax stops passing gradients on;"

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.lens.forcing import decode_target, encode_source, forced_pass, looking
-from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, RED, new_figure
-from seq2see.lessons.l03_scaling import softmax
-from seq2see.lessons.lesson import Table, Verdict, found, overall, spelled
-from seq2see.lessons.workbench import Workbench
-from seq2see.tokenizer.words import split_words
-from seq2see.training.metrics import score
+from ..lens.forcing import decode_target, encode_source, forced_pass, looking
+from ..tokenizer.words import split_words
+from ..training.metrics import score
+from .drawing import BLUE, GREEN, ORANGE, PURPLE, RED, new_figure
+from .l03_scaling import softmax
+from .lesson import Table, Verdict, found, overall, spelled
+from .workbench import Workbench
 
 TITLE = "Softmax and temperature"
 CLAIM = ("The last layer gives one number for each piece of the vocabulary, the softmax makes a probability"

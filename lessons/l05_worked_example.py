@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.lens.forcing import decoder_start, encode_source, forced_pass, looking
-from seq2see.lessons.by_hand import Steps, one_head
-from seq2see.lessons.drawing import heatmap, new_figure
-from seq2see.lessons.lesson import Look, Table, Verdict, found, overall
-from seq2see.lessons.workbench import Workbench
+from ..lens.forcing import decoder_start, encode_source, forced_pass, looking
+from .by_hand import Steps, one_head
+from .drawing import heatmap, new_figure
+from .lesson import Look, Table, Verdict, found, overall
+from .workbench import Workbench
 
 TITLE = "A worked example, every number shown"
 CLAIM = ("A word becomes a vector, the vector a query, a key and a value; their dot products, scaled and put through"

@@ -10,9 +10,9 @@ import torch
 from matplotlib.figure import Figure
 from torch.nn.functional import cross_entropy
 
-from seq2see.lessons.drawing import BLUE, INK, ORANGE, new_figure
-from seq2see.lessons.lesson import Look, Table, Verdict, found, overall
-from seq2see.lessons.small import (
+from .drawing import BLUE, INK, ORANGE, new_figure
+from .lesson import Look, Table, Verdict, found, overall
+from .small import (
     Recipe,
     SmallModel,
     Task,
@@ -24,7 +24,7 @@ from seq2see.lessons.small import (
     trained,
     translate,
 )
-from seq2see.lessons.workbench import Workbench
+from .workbench import Workbench
 
 TITLE = "The causal mask"
 CLAIM = ("If the decoder could see the words to come, it would copy them in training and have learnt nothing; with them"

@@ -8,18 +8,18 @@ import torch
 from matplotlib.figure import Figure
 from transformers import PreTrainedModel
 
-from seq2see.gold import in_halves, to_gold
-from seq2see.lens import trace_texts
-from seq2see.lens.anatomy import AttentionSite, attention_sites
-from seq2see.lens.forcing import encode_source, looking
-from seq2see.lens.heads import LEAST, RoleScore, heads_of_roles, measure
-from seq2see.lens.wording import NAMES
-from seq2see.lessons.drawing import BLUE, INK, ORANGE, SOFT, new_figure
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
-from seq2see.lessons.small import Recipe, quality, task_of, test_loss, trained, translate
-from seq2see.lessons.small import in_rows as rows_of
-from seq2see.lessons.workbench import Workbench
-from seq2see.training.storybook import HARD
+from ..lens import trace_texts
+from ..lens.anatomy import AttentionSite, attention_sites
+from ..lens.forcing import encode_source, looking
+from ..lens.heads import LEAST, RoleScore, heads_of_roles, measure
+from ..lens.wording import NAMES
+from ..measures.gold import in_halves, to_gold
+from ..storybook import HARD
+from .drawing import BLUE, INK, ORANGE, SOFT, new_figure
+from .lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
+from .small import Recipe, quality, task_of, test_loss, trained, translate
+from .small import in_rows as rows_of
+from .workbench import Workbench
 
 TITLE = "Many heads"
 CLAIM = ("Several heads, each with its own queries, keys and values, see more than one does: for *it*, one finds who is"

@@ -10,16 +10,16 @@ import torch
 from matplotlib.figure import Figure
 from transformers import PreTrainedModel
 
-from seq2see.gold import NOUN_ROLES, in_halves
-from seq2see.lens import trace_texts
-from seq2see.lens.forcing import encode_source, encode_target
-from seq2see.lessons.drawing import BLUE, ORANGE, heatmap, new_figure
-from seq2see.lessons.lesson import Look, Table, Verdict, found, overall
-from seq2see.lessons.small import Recipe, quality, task_of, trained, translate
-from seq2see.lessons.workbench import Workbench
-from seq2see.modeling.positions import sinusoids
-from seq2see.tokenizer.words import split_words
-from seq2see.training.storybook import StoryPair
+from ..lens import trace_texts
+from ..lens.forcing import encode_source, encode_target
+from ..measures.gold import NOUN_ROLES, in_halves
+from ..modeling.positions import sinusoids
+from ..storybook import StoryPair
+from ..tokenizer.words import split_words
+from .drawing import BLUE, ORANGE, heatmap, new_figure
+from .lesson import Look, Table, Verdict, found, overall
+from .small import Recipe, quality, task_of, trained, translate
+from .workbench import Workbench
 
 TITLE = "Positions"
 CLAIM = ("Attention by itself knows nothing of word order; a fixed vector added to each embedding says where a word"

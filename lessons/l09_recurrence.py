@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.lessons.drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SOFT, new_figure
-from seq2see.lessons.lesson import Finding, Table, Verdict, Word, found, overall, undecided
-from seq2see.lessons.recurrent import RecurrentTranslator
-from seq2see.lessons.small import (
+from ..storybook import StoryPair
+from .drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SOFT, new_figure
+from .lesson import Finding, Table, Verdict, Word, found, overall, undecided
+from .recurrent import RecurrentTranslator
+from .small import (
     LAYERS,
     LONGEST,
     Network,
@@ -24,9 +25,8 @@ from seq2see.lessons.small import (
     trained,
     translate,
 )
-from seq2see.lessons.timing import least_seconds
-from seq2see.lessons.workbench import Workbench
-from seq2see.training.storybook import StoryPair
+from .timing import least_seconds
+from .workbench import Workbench
 
 TITLE = "What recurrent networks forget"
 CLAIM = ("A recurrent network reads a sentence word by word into one state: early words lose their influence as the"

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from torch import nn
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
-from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.forcing import encode_source
-from seq2see.lessons.drawing import BLUE, ORANGE, new_figure
-from seq2see.lessons.lesson import Look, Table, Verdict, found, overall
-from seq2see.lessons.timing import least_seconds
-from seq2see.lessons.workbench import Workbench
-from seq2see.training.batching import pad
+from ..lens.anatomy import attention_sites
+from ..lens.forcing import encode_source
+from ..training.batching import pad
+from .drawing import BLUE, ORANGE, new_figure
+from .lesson import Look, Table, Verdict, found, overall
+from .timing import least_seconds
+from .workbench import Workbench
 
 TITLE = "KV caching"
 CLAIM = "Keeping the keys and values of words already written speeds up writing the next, and changes nothing else."

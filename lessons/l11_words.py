@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from seq2see.lens.embeddings import Contextual, analogy, contextual, distances, neighbours, static
-from seq2see.lens.forcing import encode_source
-from seq2see.lessons.drawing import BLUE, ORANGE, SOFT, new_figure
-from seq2see.lessons.held_out import Share
-from seq2see.lessons.l02_attention import APART
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
-from seq2see.lessons.workbench import Workbench
-from seq2see.tokenizer.words import split_words
-from seq2see.training.storybook import StoryPair
-from seq2see.training.storybook.lexicon import ADJECTIVES, NOUNS
-from seq2see.training.storybook.senses import SENSES
+from ..lens.embeddings import Contextual, analogy, contextual, distances, neighbours, static
+from ..lens.forcing import encode_source
+from ..storybook import StoryPair
+from ..storybook.lexicon import ADJECTIVES, NOUNS
+from ..storybook.senses import SENSES
+from ..tokenizer.words import split_words
+from .drawing import BLUE, ORANGE, SOFT, new_figure
+from .held_out import Share
+from .l02_attention import APART
+from .lesson import Finding, Look, Table, Verdict, Word, found, overall
+from .workbench import Workbench
 
 # L layers, N words or occurrences, D model width
 

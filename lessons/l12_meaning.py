@@ -11,16 +11,16 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from seq2see.lessons.cake import IDIOM, LITERAL, Said, sentences
-from seq2see.lessons.drawing import BLUE, INK, ORANGE, new_figure
-from seq2see.lessons.lesson import Table, Verdict, found, overall
-from seq2see.lessons.small import TRAINING, TRANSFORMER, WIDTH, Recipe, SmallTransformer, fit, translate
-from seq2see.lessons.workbench import Workbench
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import split_words
-from seq2see.training.cache import fingerprint
-from seq2see.training.pairs import Pair
+from ..tokenizer.subwords import train_tokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import split_words
+from ..training.cache import fingerprint
+from ..training.pairs import Pair
+from .cake import IDIOM, LITERAL, Said, sentences
+from .drawing import BLUE, INK, ORANGE, new_figure
+from .lesson import Table, Verdict, found, overall
+from .small import TRAINING, TRANSFORMER, WIDTH, Recipe, SmallTransformer, fit, translate
+from .workbench import Workbench
 
 TITLE = "General and task-specific meaning"
 CLAIM = ("Attention without parameters gives a word a general meaning: *a piece of cake* is always a piece of cake,"

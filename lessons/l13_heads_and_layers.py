@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from seq2see.lens import all_heads, mean_outputs
-from seq2see.lens.ablation import Head, ablate
-from seq2see.lens.choices import by_length
-from seq2see.lens.forcing import chosen_log_probs, forced_pass, looking
-from seq2see.lens.heads import LEAST, RoleScore, heads_of_roles, roles_of_heads
-from seq2see.lens.spread import spread
-from seq2see.lens.trace import KINDS, Kind, Trace
-from seq2see.lens.wording import NAMES
-from seq2see.lessons.drawing import BLUE, GREEN, INK, ORANGE, SOFT, WIDTH, heatmap
-from seq2see.lessons.held_out import Share, group_of, halves, measured, traces
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, found, overall, spelled, undecided
-from seq2see.lessons.workbench import Workbench
+from ..lens import all_heads, mean_outputs
+from ..lens.ablation import Head, ablate
+from ..lens.choices import by_length
+from ..lens.forcing import chosen_log_probs, forced_pass, looking
+from ..lens.heads import LEAST, RoleScore, heads_of_roles, roles_of_heads
+from ..lens.spread import spread
+from ..lens.trace import KINDS, Kind, Trace
+from ..lens.wording import NAMES
+from .drawing import BLUE, GREEN, INK, ORANGE, SOFT, WIDTH, heatmap
+from .held_out import Share, group_of, halves, measured, traces
+from .lesson import Finding, Look, Table, Verdict, found, overall, spelled, undecided
+from .workbench import Workbench
 
 # L layers, H heads, N sentences
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from seq2see.gold import in_halves, to_gold
-from seq2see.lens import trace_texts
-from seq2see.lens.heads import measure
-from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, new_figure
-from seq2see.lessons.lesson import Table, Verdict, found, overall
-from seq2see.lessons.small import (
+from ..lens import trace_texts
+from ..lens.heads import measure
+from ..measures.gold import in_halves, to_gold
+from ..storybook import StoryPair
+from .drawing import BLUE, GREEN, ORANGE, PURPLE, new_figure
+from .lesson import Table, Verdict, found, overall
+from .small import (
     Recipe,
     SmallTransformer,
     Task,
@@ -22,8 +23,7 @@ from seq2see.lessons.small import (
     trained,
     translate,
 )
-from seq2see.lessons.workbench import Workbench
-from seq2see.training.storybook import StoryPair
+from .workbench import Workbench
 
 TITLE = "Overfitting"
 CLAIM = ("On a small data set attention overfits: heads need not find what they are said to find, and a pronoun is not"

@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from matplotlib.figure import Figure
 
-from seq2see.lens import all_heads, mean_outputs
-from seq2see.lens.ablation import Head
-from seq2see.lens.by_words import word_map
-from seq2see.lens.choices import margins
-from seq2see.lens.effects import Ablations, told_apart
-from seq2see.lens.heads import RoleScore, heads_of_roles
-from seq2see.lens.patching import Stack
-from seq2see.lens.trace import KINDS, Kind
-from seq2see.lens.what_if import WhatIf
-from seq2see.lessons import keys
-from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, PURPLE, heatmap, new_figure
-from seq2see.lessons.held_out import Pronouns, Share, measured, pronouns, turned
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
-from seq2see.lessons.workbench import Workbench
-from seq2see.tokenizer.words import piece_spans
+from ..lens import all_heads, mean_outputs
+from ..lens.ablation import Head
+from ..lens.by_words import word_map
+from ..lens.choices import margins
+from ..lens.effects import Ablations, told_apart
+from ..lens.heads import RoleScore, heads_of_roles
+from ..lens.patching import Stack
+from ..lens.trace import KINDS, Kind
+from ..lens.what_if import WhatIf
+from ..tokenizer.words import piece_spans
+from . import keys
+from .drawing import BLUE, GREEN, ORANGE, PURPLE, heatmap, new_figure
+from .held_out import Pronouns, Share, measured, pronouns, turned
+from .lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
+from .workbench import Workbench
 
 # L layers, H heads, N sentences, P pairs
 

@@ -9,21 +9,21 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.lens import all_heads, mean_outputs, trace_texts
-from seq2see.lens.ablation import ablate
-from seq2see.lens.alignment import falls_by_words
-from seq2see.lens.by_words import word_map
-from seq2see.lens.choices import by_length
-from seq2see.lens.forcing import encode_source, encode_target, forced_pass, looking
-from seq2see.lens.heads import LEAST, RoleScore, heads_of_roles
-from seq2see.lens.trace import Kind
-from seq2see.lens.values import other_values
-from seq2see.lens.what_if import WhatIf
-from seq2see.lessons.drawing import BLUE, INK, SOFT, heatmap, new_figure
-from seq2see.lessons.held_out import Share, group_of, halves, measured
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, found, overall
-from seq2see.lessons.workbench import Workbench
-from seq2see.tokenizer.words import split_words
+from ..lens import all_heads, mean_outputs, trace_texts
+from ..lens.ablation import ablate
+from ..lens.alignment import falls_by_words
+from ..lens.by_words import word_map
+from ..lens.choices import by_length
+from ..lens.forcing import encode_source, encode_target, forced_pass, looking
+from ..lens.heads import LEAST, RoleScore, heads_of_roles
+from ..lens.trace import Kind
+from ..lens.values import other_values
+from ..lens.what_if import WhatIf
+from ..tokenizer.words import split_words
+from .drawing import BLUE, INK, SOFT, heatmap, new_figure
+from .held_out import Share, group_of, halves, measured
+from .lesson import Finding, Look, Table, Verdict, found, overall
+from .workbench import Workbench
 
 # B sentences, S source pieces, T decoder steps, D model width, H heads, E size of one head
 

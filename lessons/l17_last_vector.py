@@ -8,15 +8,15 @@ import torch
 from matplotlib.figure import Figure
 from transformers import PreTrainedModel
 
-from seq2see.lens import logit_lens
-from seq2see.lens.choices import by_length
-from seq2see.lens.forcing import forced_pass, looking
-from seq2see.lens.patching import Stack
-from seq2see.lens.trace import Trace
-from seq2see.lessons.drawing import BLUE, GREEN, ORANGE, new_figure
-from seq2see.lessons.held_out import Pronouns, Share, group_of, halves, inside, pronouns, turned
-from seq2see.lessons.lesson import Look, Table, Verdict, Word, found, overall
-from seq2see.lessons.workbench import Workbench
+from ..lens import logit_lens
+from ..lens.choices import by_length
+from ..lens.forcing import forced_pass, looking
+from ..lens.patching import Stack
+from ..lens.trace import Trace
+from .drawing import BLUE, GREEN, ORANGE, new_figure
+from .held_out import Pronouns, Share, group_of, halves, inside, pronouns, turned
+from .lesson import Look, Table, Verdict, Word, found, overall
+from .workbench import Workbench
 
 # B sentences, T decoder steps, S source pieces, L decoder layers, D model width, V vocabulary
 

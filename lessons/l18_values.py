@@ -7,21 +7,21 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from seq2see.lens import trace_texts
-from seq2see.lens.ablation import Head
-from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.by_words import word_map
-from seq2see.lens.forcing import forced_pass, looking
-from seq2see.lens.inside import watching
-from seq2see.lens.summary import sink_shares
-from seq2see.lens.trace import KINDS, Kind, Trace
-from seq2see.lens.values import Cell, other_values, silenced
-from seq2see.lens.wording import NAMES
-from seq2see.lessons.drawing import BLUE, INK, ORANGE, new_figure
-from seq2see.lessons.held_out import Share, group_of, halves, inside
-from seq2see.lessons.l01_similarity import rank_correlation
-from seq2see.lessons.lesson import Finding, Look, Table, Verdict, Word, found, overall
-from seq2see.lessons.workbench import Workbench
+from ..lens import trace_texts
+from ..lens.ablation import Head
+from ..lens.anatomy import attention_sites
+from ..lens.by_words import word_map
+from ..lens.forcing import forced_pass, looking
+from ..lens.inside import watching
+from ..lens.summary import sink_shares
+from ..lens.trace import KINDS, Kind, Trace
+from ..lens.values import Cell, other_values, silenced
+from ..lens.wording import NAMES
+from .drawing import BLUE, INK, ORANGE, new_figure
+from .held_out import Share, group_of, halves, inside
+from .l01_similarity import rank_correlation
+from .lesson import Finding, Look, Table, Verdict, Word, found, overall
+from .workbench import Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column
 

@@ -24,7 +24,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from seq2see.lessons.workbench import Workbench
+    from .workbench import Workbench
 
 Word = Literal["holds", "holds partly", "does not hold here", "not decidable here"]
 DIGITS = 6  # significant ones that are kept of a figure

@@ -28,11 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from seq2see import __version__
-from seq2see.lessons.contents import CHAPTERS, load, number_of
-from seq2see.lessons.drawing import to_svg
-from seq2see.lessons.errata import ERRATA, Erratum
-from seq2see.lessons.lesson import Lesson, to_data
-from seq2see.lessons.workbench import Workbench
+from .contents import CHAPTERS, load, number_of
+from .drawing import to_svg
+from .errata import ERRATA, Erratum
+from .lesson import Lesson, to_data
+from .workbench import Workbench
 
 FORMAT = 1
 

@@ -17,19 +17,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from seq2see.lessons import recurrent
-from seq2see.lessons.recurrent import RecurrentTranslator
-from seq2see.lessons.workbench import Workbench
-from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import split_words
-from seq2see.training.allocator import keep_freed_memory
-from seq2see.training.batching import Collator, EncodedPairs, pad, plan_epoch
-from seq2see.training.cache import fingerprint
-from seq2see.training.metrics import pronoun_accuracy, score
-from seq2see.training.pairs import Pair
-from seq2see.training.storybook import StoryPair
+from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
+from ..storybook import StoryPair
+from ..tokenizer.subwords import train_tokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import split_words
+from ..training.allocator import keep_freed_memory
+from ..training.batching import Collator, EncodedPairs, pad, plan_epoch
+from ..training.cache import fingerprint
+from ..training.metrics import pronoun_accuracy, score
+from ..training.pairs import Pair
+from . import recurrent
+from .recurrent import RecurrentTranslator
+from .workbench import Workbench
 
 # B pairs, S source length, T target length, D width, V vocabulary
 

@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from seq2see.align import settings_of
-from seq2see.lessons.timing import one_thread
-from seq2see.modeling.loading import load_checkpoint
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.cache import cache_folder, fingerprint, made_once
-from seq2see.training.storybook import Storybook, generate
+from ..measures.alignment import settings_of
+from ..modeling.loading import load_checkpoint
+from ..storybook import Storybook, generate
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..training.cache import cache_folder, fingerprint, made_once
+from .timing import one_thread
 
 T = TypeVar("T")
 
@@ -112,8 +112,8 @@ class Workbench:
 
 def quick_run(shelf: Path) -> Path:
     """A tiny storybook model after a few steps, for a run that only shows that everything runs; made once."""
-    from seq2see.training.config import load_config
-    from seq2see.training.run import train_model
+    from ..training.config import load_config
+    from ..training.run import train_model
 
     def settings(folder: Path) -> list[str]:
         return [

@@ -5,9 +5,6 @@ transformers' Auto classes, and marks them so that `save_pretrained` ships their
 with `trust_remote_code=True` and without this package.
 """
 
-if not __name__.startswith("seq2see."):
-    raise ImportError("import seq2see.modeling, not modeling: under the bare name every class would exist twice")
-
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM
 
 from .configuration_seq2see import Seq2SeeConfig

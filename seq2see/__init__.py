@@ -2,7 +2,7 @@
 
 `import seq2see` imports and registers nothing; the first use of a public name does, and with it the model classes are
 known to transformers' Auto classes.  The sub-packages (`seq2see.modeling`, `seq2see.training`, ...) are the folders
-beside this one.
+beside this one; the links to them in here are for tools that follow imports without running them.
 """
 
 from importlib import import_module
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from seq2see.modeling import Seq2SeeForConditionalGeneration as Seq2SeeForConditionalGeneration
     from seq2see.modeling import Seq2SeeModel as Seq2SeeModel
     from seq2see.modeling.loading import load_checkpoint as load_checkpoint
-    from seq2see.serve import Translation as Translation
-    from seq2see.serve import Translator as Translator
     from seq2see.tokenizer import Seq2SeeTokenizer as Seq2SeeTokenizer
+    from seq2see.translate import Translation as Translation
+    from seq2see.translate import Translator as Translator
 
 _HOME_OF = {
     "Seq2SeeConfig": "seq2see.modeling",
@@ -28,15 +28,16 @@ _HOME_OF = {
     "Seq2SeeTokenizer": "seq2see.tokenizer",
     "load_checkpoint": "seq2see.modeling.loading",
     "Trace": "seq2see.lens",
-    "Translation": "seq2see.serve",
-    "Translator": "seq2see.serve",
+    "Translation": "seq2see.translate",
+    "Translator": "seq2see.translate",
 }
 __all__ = [*_HOME_OF, "__version__"]
 
-# In a checkout the sub-packages are siblings of this folder; in a wheel they are inside it.
+# In a checkout the sub-packages are siblings of this folder; in a wheel they are inside it.  The siblings come first:
+# their files are known by their own paths, and a checkout without symbolic links works as well.
 _root = Path(__file__).resolve().parent.parent
 if (_root / "pyproject.toml").is_file() and (_root / "modeling" / "__init__.py").is_file():
-    __path__.append(str(_root))
+    __path__.insert(0, str(_root))
 
 
 def __getattr__(name: str) -> Any:

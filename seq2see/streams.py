@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 from seq2see.errors import UserError
 
+LINES_CHECKED = 10_000  # of a file, before a model is loaded for it
+UTF_16 = "not UTF-8 but UTF-16; convert it by iconv -f UTF-16 -t UTF-8"
+
 
 @contextmanager
 def only_results_on_stdout() -> Iterator[None]:
@@ -37,7 +40,7 @@ def is_utf16(data: bytes) -> bool:
 def decoded(line: bytes, place: str) -> str:
     """A line of a file in UTF-8, without its end; UserError for any other, that says where it is."""
     if is_utf16(line):
-        raise UserError(f"{place}: not UTF-8 but UTF-16; convert it by iconv -f UTF-16 -t UTF-8")
+        raise UserError(f"{place}: {UTF_16}")
     try:
         return line.rstrip(b"\r\n").decode("utf-8-sig")  # joined files have a mark in their midst
     except UnicodeDecodeError as error:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.json_files import read_json
 from seq2see.manifest import check_manifest
+from seq2see.vetting_tokenizer import vet_tokenizer
 
-MEGABYTE = 2**20
-JSON_BYTES = 64 * MEGABYTE  # the largest vocabularies of published models take half of that
-HEADER_BYTES = 16 * MEGABYTE  # of a safetensors file: some hundred thousand tensors
+HEADER_BYTES = 2**24  # of a safetensors file: some hundred thousand tensors
 TABLE = 2**24  # numbers in a table of positions that is computed, not stored: positions times width
 SLOW_TABLE = 2**22  # the same, of models whose table transformers fills number by number
 FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # the types that weights are stored in, and their bytes
@@ -97,8 +97,6 @@ def _state(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
 
 @lru_cache(maxsize=64)
 def _vet(folder: Path, state: object) -> None:
-    from seq2see.vetting_tokenizer import vet_tokenizer
-
     check_files(folder)
     check_manifest(folder)
     config = check_config(folder)
@@ -127,23 +125,6 @@ def check_files(folder: Path) -> None:
             raise UserError(f"{path} is no ordinary file")
     if (folder / "adapter_config.json").exists():
         raise UserError(f"{folder} has an adapter_config.json: an adapter's model lies elsewhere; merge the two")
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The object that a JSON file holds, in bounds; UserError for anything else."""
-    try:
-        if path.stat().st_size > JSON_BYTES:
-            raise UserError(f"{path} has {path.stat().st_size:,} bytes; expected at most {JSON_BYTES:,}")
-        found = json.loads(path.read_text("utf-8"))
-    except RecursionError as error:
-        raise UserError(f"{path} is not valid JSON: it is nested too deeply") from error
-    except (ValueError, OSError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise UserError(f"{path} is not valid JSON: {str(error).partition(chr(10))[0][:200]}") from error
-    if not isinstance(found, dict):
-        raise UserError(f"{path} holds a {type(found).__name__}, expected an object")
-    return found
 
 
 def check_config(folder: Path) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
+from seq2see.json_files import read_json
 
 MOST_PIECES = 2**20
 # The parts of the program, and what a sequence of steps is called in each.
@@ -61,8 +62,6 @@ print("tried")
 
 def vet_tokenizer(folder: Path, *, pieces: int | None) -> None:
     """UserError where the tokenizer files of a folder must not be opened; `pieces` is what the model's config says."""
-    from seq2see.vetting import read_json
-
     settings_path, path = folder / "tokenizer_config.json", folder / "tokenizer.json"
     if settings_path.exists():
         _check_settings(settings_path, read_json(settings_path), pieces=pieces)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seq2see.errors import UserError
-from seq2see.serve.refusal import Refusal
+from .refusal import Refusal
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection

@@ -11,13 +11,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 
 from seq2see import __version__
-from seq2see.serve.dialects import huggingface, libretranslate, own
-from seq2see.serve.docs import docs_page
-from seq2see.serve.guard import PAGE, Application, Guard, Receive, Scope, Send, answer
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Service
-from seq2see.serve.settings import ServerSettings
-from seq2see.serve.ui.files import text_of
+from .dialects import huggingface, libretranslate, v1
+from .dialects.bodies import bad_request
+from .docs import docs_page
+from .guard import PAGE, Application, Guard, Receive, Scope, Send, answer
+from .refusal import Refusal
+from .service import Service
+from .settings import ServerSettings
+from .ui.files import text_of
 
 MANIFEST = {"name": "Seq2See", "start_url": f"{PAGE}/"}
 CODES = {404: "not_found", 405: "method_not_allowed"}
@@ -29,11 +30,10 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
                   openapi_url="/openapi.json" if settings.docs else None,
                   description="Translates, and shows what every attention head did meanwhile.")
     app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
-    app.add_exception_handler(Refusal, partial(_refused, service))
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, partial(_invalid, service))
+    for kind in (Refusal, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, partial(_error, service))
     _add_health(app, service, settings)
-    for dialect in (own, libretranslate, huggingface):  # in this order a request is looked for
+    for dialect in (v1, libretranslate, huggingface):  # in this order a request is looked for
         app.include_router(dialect.router(service))
     if settings.docs:
         docs = cache(lambda: docs_page(app.openapi()))
@@ -91,21 +91,14 @@ async def _wrong_at_root() -> None:
     raise HTTPException(405, headers={"Allow": "GET, POST"})
 
 
-async def _refused(service: Service, request: HttpRequest, error: Exception) -> Response:
+async def _error(service: Service, request: HttpRequest, error: Exception) -> Response:
+    """Every error as the one body that clients know."""
+    headers = None
+    if isinstance(error, RequestValidationError):
+        error = bad_request(error)
+    elif isinstance(error, HTTPException):
+        headers = error.headers
+        error = Refusal(error.status_code, CODES.get(error.status_code, "bad_request"), str(error.detail))
     assert isinstance(error, Refusal)
     service.metrics.refused(error)
-    return answer(error)
-
-
-async def _http_error(request: HttpRequest, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    body = {"error": str(error.detail), "code": CODES.get(error.status_code, "bad_request")}
-    return JSONResponse(body, error.status_code, error.headers)
-
-
-async def _invalid(service: Service, request: HttpRequest, error: Exception) -> Response:
-    """What is wrong with which field; never what was in it."""
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return await _refused(service, request, Refusal(400, "invalid", f"{field}: {first['msg']}"))
+    return answer(error, headers)

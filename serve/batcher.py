@@ -1,27 +1,29 @@
 """Many requests, one engine: sources that are to be translated alike are translated together.
 
 `Batcher.submit` is awaited by each request; threads of its own call the engine, as many at a time as it can use.  All
-bookkeeping is done on the event loop, so there is nothing to lock.  A batch takes the oldest source and others of an
-equal plan, in the order in which they came, up to a number of pieces; the engine sorts them by length.
+bookkeeping is done on the event loop, so there is nothing to lock.  A batch takes the oldest source and others of
+equal options, in the order in which they came, up to a number of pieces; the engine sorts them by length.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from seq2see.serve.engine import Found, Wanted
-from seq2see.serve.metrics import Metrics
-from seq2see.serve.opened import ModelChanged
-from seq2see.serve.plan import Plan
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.threads import Failure, Threads
+from ..translate.checkpoint import ModelChanged
+from ..translate.decoding import DecodingOptions
+from ..translate.engine import Wanted
+from ..translate.job import Work
+from ..translate.results import Hypothesis
+from .metrics import Metrics
+from .refusal import Refusal
 
+WORKER = "seq2see-worker"  # what threads are called, so that the server finds those still at work when it ends
 FULL = 0.98  # of the queue
-Work = tuple[tuple[int, ...], Plan]
-Translate = Callable[[list[tuple[int, ...]], Plan, Wanted], list[tuple[Found, ...]]]
-Outcome = tuple[Found, ...] | BaseException
+Translate = Callable[[list[tuple[int, ...]], DecodingOptions, Wanted], list[tuple[Hypothesis, ...]]]
+Outcome = tuple[Hypothesis, ...] | BaseException
 
 
 @dataclass(eq=False, frozen=True)
@@ -29,14 +31,14 @@ class Item:
     """One source on its way, since `arrival` on the clock of its event loop."""
 
     source: tuple[int, ...]
-    plan: Plan
+    options: DecodingOptions
     future: asyncio.Future[Outcome]
     arrival: float
 
 
 @dataclass
 class Waiting:
-    """The items of one plan, oldest first, and their pieces."""
+    """The items of equal options, oldest first, and their pieces."""
 
     items: dict[Item, None] = field(default_factory=dict)  # a dict: any of them can leave at once
     pieces: int = 0
@@ -61,23 +63,23 @@ class Batcher:
         self.wait = wait
         self.metrics = metrics
         self.queued = 0  # pieces
-        self._waiting: dict[Plan, Waiting] = {}
+        self._waiting: dict[DecodingOptions, Waiting] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._threads = Threads(threads, "engine")
+        self._threads = ThreadPoolExecutor(threads, WORKER)
 
-    async def submit(self, work: Sequence[Work]) -> list[tuple[Found, ...]]:
+    async def submit(self, work: Sequence[Work]) -> list[tuple[Hypothesis, ...]]:
         """What the engine finds for each source, in order.
 
         Cancelling takes what still waits out of the queue, and tells the engine.  Refusal (503) at once if the queue is
-        full; `Failure` if the engine fails on one of the sources, whatever it does on others.
+        full; RuntimeError if the engine fails on one of the sources, whatever it does on others.
         """
         pieces = sum(len(source) for source, _ in work)
         if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
             raise Refusal(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
         loop = asyncio.get_running_loop()
-        items = [Item(source, plan, loop.create_future(), loop.time()) for source, plan in work]
+        items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
         for item in items:
-            waiting = self._waiting.setdefault(item.plan, Waiting())
+            waiting = self._waiting.setdefault(item.options, Waiting())
             waiting.items[item] = None
             waiting.pieces += len(item.source)
         self._count(pieces)
@@ -90,7 +92,7 @@ class Batcher:
             if isinstance(outcome, ModelChanged):
                 raise outcome
             if isinstance(outcome, BaseException):
-                raise Failure(type(outcome).__name__) from outcome
+                raise RuntimeError(type(outcome).__name__) from outcome
         return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
 
     @property
@@ -100,7 +102,7 @@ class Batcher:
 
     def close(self) -> None:
         """Let the threads end after what they are doing."""
-        self._threads.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _count(self, pieces: int) -> None:
         self.queued += pieces
@@ -110,7 +112,7 @@ class Batcher:
         """The request has its answer, or is gone: nobody waits for these any more."""
         for item in items:
             item.future.cancel()
-            waiting = self._waiting.get(item.plan)
+            waiting = self._waiting.get(item.options)
             if waiting is not None and item in waiting.items:
                 self._take(waiting, item)
 
@@ -119,7 +121,7 @@ class Batcher:
         waiting.pieces -= len(item.source)
         self._count(-len(item.source))
         if not waiting.items:
-            del self._waiting[item.plan]
+            del self._waiting[item.options]
 
     def _start(self) -> None:
         """Hand out batches, as many as there are free threads, if they are full or have waited long enough."""
@@ -149,7 +151,7 @@ class Batcher:
             self._take(waiting, item)
         self.free -= 1
         self.metrics.batch(sources=len(batch), pieces=pieces)
-        outcomes = self._threads.do(lambda: self._outcomes(batch))
+        outcomes = asyncio.get_running_loop().run_in_executor(self._threads, self._outcomes, batch)
         outcomes.add_done_callback(lambda done: self._finish(batch, done.result()))
 
     def _finish(self, batch: Sequence[Item], outcomes: Sequence[Outcome]) -> None:
@@ -166,7 +168,7 @@ class Batcher:
         """
         try:
             found = self.translate(
-                [item.source for item in batch], batch[0].plan, lambda i: not batch[i].future.done()
+                [item.source for item in batch], batch[0].options, lambda i: not batch[i].future.done()
             )
             if len(found) != len(batch):
                 raise RuntimeError(f"expected {len(batch)} results of the engine, got {len(found)}")

@@ -1,6 +1,7 @@
 """The API's documentation as one page, made from its OpenAPI document: FastAPI's own would load a script from a CDN."""
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
@@ -35,15 +36,14 @@ def _operations(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"<p>{escape(operation.get('summary', ''))}. {escape(operation.get('description', ''))}</p>"
             content = operation.get("requestBody", {}).get("content", {})
             if "application/json" in content:
-                yield from _body(path, content["application/json"].get("schema", {}))
+                name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                yield from _body(path, document["components"]["schemas"][name])
 
 
 def _body(path: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    fields = schema.get("properties", {})
-    if fields:
-        rows = (f"<tr><td><code>{escape(name)}</code></td><td>{escape(str(field.get('description', '')))}</td></tr>"
-                for name, field in fields.items())
-        yield f"<table>{''.join(rows)}</table>"
+    rows = (f"<tr><td><code>{escape(name)}</code></td><td>{escape(str(field.get('description', '')))}</td></tr>"
+            for name, field in schema["properties"].items())
+    yield f"<table>{''.join(rows)}</table>"
     for example in schema.get("examples", []):
-        text = json.dumps(example, ensure_ascii=False)
-        yield f"<pre>curl http://HOST{escape(path)} -H 'Content-Type: application/json' -d {escape(repr(text))}</pre>"
+        text = shlex.quote(json.dumps(example, ensure_ascii=False))
+        yield f"<pre>curl http://HOST{escape(path)} -H 'Content-Type: application/json' -d {escape(text)}</pre>"

@@ -16,9 +16,9 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Service
-from seq2see.serve.settings import ServerSettings
+from .refusal import Refusal
+from .service import Service
+from .settings import ServerSettings
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -7,52 +7,22 @@ argument: what comes in is read as strictly as a body of `/v1/look` is, and goes
 The functions' names and docstrings are the tools' names and descriptions.
 """
 
-import json
-import logging
 import math
-import sys
-from importlib.util import find_spec
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
-import gradio.queueing
-import gradio.routes
-from gradio.blocks import BlockFunction
 from pydantic import ValidationError
 
-from seq2see.serve.dialects.own import LookBody, request_of
-from seq2see.serve.dialects.wire import bad_request
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Caller, Service
-from seq2see.serve.ui.asking import refusal
+from .dialects.bodies import bad_request
+from .dialects.v1 import LookBody
+from .refusal import Refusal
+from .service import Caller, Service
+from .ui.asking import refusal
 
 if TYPE_CHECKING:
-    from seq2see.lens.trace import Trace
+    from ..lens.trace import Trace
 
-log = logging.getLogger("seq2see.serve")
 MOST_SHOWN = 3  # source words that `look` names for each word
-
-
-def _log_failure() -> None:
-    log.error("a call of the page failed: %s", type(sys.exc_info()[1]).__name__)
-
-
-# Gradio prints tracebacks of what fails before a handler is called, and its messages quote what the caller sent.
-gradio.routes.traceback = gradio.queueing.traceback = SimpleNamespace(print_exc=_log_failure)
-
-
-def _check_count(blocks: gr.Blocks, function: BlockFunction, inputs: list[Any]) -> None:
-    if len(inputs) < len(function.inputs):
-        raise _told(Refusal(400, "bad_request", f"data: expected {len(function.inputs)} values, got {len(inputs)}"))
-
-
-# Gradio's own says so in several lines, which quote what the caller sent, and where in memory its parts lie.
-gr.Blocks.validate_inputs = _check_count
-
-
-def mcp_installed() -> bool:
-    return find_spec("mcp") is not None
 
 
 def add_api(service: Service) -> None:
@@ -75,7 +45,7 @@ def add_api(service: Service) -> None:
         """
         body = _read(text=text, source=source, target=target, alternatives=alternatives)
         try:
-            [found] = await service.translate(request_of(service, body, (body.text,)), caller=_caller(service, request))
+            [found] = await service.translate([body.text], caller=_caller(service, request), **body.asked(service))
         except Refusal as error:
             raise _told(error) from None
         return {
@@ -106,20 +76,14 @@ def add_api(service: Service) -> None:
         """
         body = _read(text=text, source=source, target=target)
         try:
-            traces = await service.look(request_of(service, body, (body.text,)), caller=_caller(service, request))
+            _, traces = await service.translate_and_look(
+                [body.text], caller=_caller(service, request), **body.asked(service))
             return _described(traces, layer=layer, head=head)
         except Refusal as error:
             raise _told(error) from None
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
         gr.api(function, api_name=function.__name__, queue=False)
-
-
-def readable(tools: Any) -> None:
-    """Have Gradio's MCP server answer in JSON, where it would write a result as Python does."""
-    written = tools.postprocess_output_data
-    tools.postprocess_output_data = lambda data, root_url: written(
-        [json.dumps(one, ensure_ascii=False) for one in data], root_url)
 
 
 def _read(*, text: Any, source: Any, target: Any, alternatives: Any = 1) -> LookBody:
@@ -138,7 +102,7 @@ def _caller(service: Service, request: gr.Request | None) -> Caller:
 
 
 def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any]:
-    from seq2see.lens import word_map
+    from ..lens import word_map
 
     words: list[dict[str, Any]] = []
     layers, heads = traces[0].cross["raw"].shape[:2]

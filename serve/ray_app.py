@@ -24,12 +24,12 @@ from ray.exceptions import RayActorError
 from ray.serve.exceptions import BackPressureError
 
 from seq2see.errors import UserError
-from seq2see.serve.app import make_app
-from seq2see.serve.guard import Receive, Scope, Send
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.replicated import Answer, Replica, Replicated
-from seq2see.serve.settings import ServerSettings, read_settings
-from seq2see.serve.translator import EngineName, Translator
+from ..translate.translator import EngineName, Translator
+from .app import make_app
+from .guard import Receive, Scope, Send
+from .refusal import Refusal
+from .replicated import Answer, Replica, Replicated
+from .settings import ServerSettings, read_settings
 
 AT_WORK = 64  # requests in one engine, which batches them
 WAITING = 256  # requests that wait for an engine, at the front
@@ -91,7 +91,7 @@ class Front:
         await service.begin()
         door.app = make_app(service, settings, host="0.0.0.0")
         if settings.page:
-            from seq2see.serve.ui import page
+            from .ui import page
 
             blocks = await asyncio.to_thread(page.build_page, service)
             parent, mounted = page.mount(blocks)

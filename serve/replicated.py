@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seq2see.serve.access import Access, Caller, read_keys
-from seq2see.serve.plan import Limits
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Request, Service
-from seq2see.serve.settings import ServerSettings
-from seq2see.serve.translator import Translator
+from ..translate.decoding import GenerationDefaults
+from ..translate.translator import Translator
+from .access import Access, Caller, read_keys
+from .refusal import Refusal
+from .service import Service
+from .settings import ServerSettings
 
 if TYPE_CHECKING:
-    from seq2see.lens.trace import Trace
-    from seq2see.serve.jobs import Translation
+    from ..lens.trace import Trace
+    from ..translate.results import Translation
 
 WITHIN = Caller(None, "the front")
 
@@ -46,7 +46,7 @@ class ModelCard:
     name: str
     folder: Path | None
     language_pairs: list[tuple[str, str]]
-    limits: Limits
+    defaults: GenerationDefaults
     engine: EngineCard
     words: Mapping[str, frozenset[str] | None]
 
@@ -54,7 +54,7 @@ class ModelCard:
     def of(cls, translator: Translator) -> ModelCard:
         pairs = translator.language_pairs
         return cls(
-            translator.name, translator.folder, pairs, translator.limits,
+            translator.name, translator.folder, pairs, translator.defaults,
             EngineCard(translator.engine.name, translator.engine.precision),
             {source: translator.seen_words(source) for source, _ in pairs},
         )  # fmt: skip
@@ -72,12 +72,11 @@ class Replica:
     async def describe(self) -> Answer:
         return Answer({name: ModelCard.of(one) for name, one in self.service.models.items()})
 
-    async def translate(self, request: Request) -> Answer:
-        return await _answer(self.service.translate(request, caller=WITHIN))
+    async def translate(self, texts: Sequence[str], asked: Mapping[str, Any]) -> Answer:
+        return await _answer(self.service.translate(texts, caller=WITHIN, **asked))
 
-    async def look(self, request: Request, alternative: int, views: Sequence[str]) -> Answer:
-        return await _answer(
-            self.service.translate_and_look(request, caller=WITHIN, alternative=alternative, views=views))
+    async def look(self, texts: Sequence[str], asked: Mapping[str, Any]) -> Answer:
+        return await _answer(self.service.translate_and_look(texts, caller=WITHIN, **asked))
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Any], model: str | None) -> Answer:
         return await _answer(self.service.examine(texts, work, caller=WITHIN, model=model))
@@ -106,20 +105,20 @@ class Replicated(Service):
         self.ready = True
 
     async def translate_and_look(
-        self, request: Request, *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",)
+        self, texts: str | Sequence[str], *, caller: Caller, **asked: Any
     ) -> tuple[list[Translation], list[Trace]]:
-        async with self._serving(request, caller, seconds=self.settings.look_seconds):
-            both: tuple[list[Translation], list[Trace]] = await self._ask("look", request, alternative, tuple(views))
+        texts = [texts] if isinstance(texts, str) else texts
+        async with self._serving(texts, caller, seconds=self.settings.look_seconds, **asked):
+            both: tuple[list[Translation], list[Trace]] = await self._ask("look", texts, asked)
             return both
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Any], *, caller: Caller,
                       model: str | None = None) -> Any:
-        async with self._serving(Request(tuple(texts), None, None, model=model), caller,
-                                 seconds=self.settings.look_seconds):
+        async with self._serving(texts, caller, seconds=self.settings.look_seconds):
             return await self._ask("examine", tuple(texts), work, model)
 
-    async def _translate(self, request: Request) -> list[Translation]:
-        translations: list[Translation] = await self._ask("translate", request)
+    async def _translate(self, texts: Sequence[str], **asked: Any) -> list[Translation]:
+        translations: list[Translation] = await self._ask("translate", texts, asked)
         return translations
 
     async def _ask(self, method: str, *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The server process: uvicorn, which loads while it already says so, and ends when told to, whoever has a tab open."""
+"""The server process: uvicorn with the page; it says that it is loading, and ends within the grace period."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Mapping
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
 from seq2see.errors import UserError
-from seq2see.serve.access import KEYS_VARIABLE, Access, read_keys
-from seq2see.serve.app import make_app
-from seq2see.serve.connection import Connection
-from seq2see.serve.service import Service
-from seq2see.serve.settings import LOOPBACK, ServerSettings
-from seq2see.serve.threads import Threads
-from seq2see.serve.translator import Translator
+from ..translate.translator import Translator
+from .access import KEYS_VARIABLE, Access, read_keys
+from .app import make_app
+from .batcher import WORKER
+from .service import Service
+from .settings import LOOPBACK, ServerSettings
 
 SELF_TEST = "Hello."
-SWEEP = 10  # ticks of a tenth of a second between two looks at silent connections, and at new modules
-KEEP_ALIVE = 20  # seconds; clients drop an unused connection after 5 (httpx) or 15 (aiohttp), so that it is they who do
+KEEP_ALIVE = 20  # seconds; clients drop an unused connection after 5 (httpx) or 15 (aiohttp), before the server does
+HEAD_BYTES = 2**17  # of an address and headers: a text of 5,000 characters in an address has up to 60,000
 Loaders = Mapping[str, Callable[[], Translator]]
 Learning = Callable[[], dict[str, Any]]  # `learning.Learning.record`
 
@@ -41,17 +40,17 @@ class Server(uvicorn.Server):
         service: gets the models, and is ready when each has translated.
         loaders: what makes the models, by their names; run in a thread.
         socket_: where to listen, bound already.
-        learning: tells what becomes of a model that is trained still: then the page comes before the models do.
+        learning: the progress of a model in training; if given, the page is shown before the models are loaded.
     """
 
     def __init__(self, service: Service, loaders: Loaders, *, settings: ServerSettings, host: str,
                  socket_: socket.socket, open_browser: bool = False, learning: Learning | None = None):
         self.app = make_app(service, settings, host=host)
         proxies = list(settings.trusted_proxies)
-        super().__init__(uvicorn.Config(self.app, log_level="warning", access_log=False, ws="none", server_header=False,
-                                        http=Connection,
-                                        timeout_keep_alive=KEEP_ALIVE,
-                                        proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
+        super().__init__(uvicorn.Config(
+            self.app, log_level="warning", access_log=False, ws="none", server_header=False,
+            http="h11", h11_max_incomplete_event_size=HEAD_BYTES,  # httptools has no limit for a head
+            timeout_keep_alive=KEEP_ALIVE, proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.service = service
         self.loaders = loaders
         self.settings = settings
@@ -60,17 +59,15 @@ class Server(uvicorn.Server):
         self.socket = socket_
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{socket_.getsockname()[1]}"
         self.failure: BaseException | None = None
+        self._signal: int | None = None  # the first that came
         self._stop_page: Callable[[], None] | None = None
-        self._until = float("inf")  # when those at work must have ended
-        self._silent: dict[tuple[Any, Any], float] = {}  # connection and its last request: since when no other comes
-        self._unread: dict[Any, tuple[int, float]] = {}  # by connection: bytes not taken, since when
-        self._imported = 0  # modules, when they were last set apart
-        self._threads = Threads(1, "loading")
+        self._until = float("inf")  # the end of the grace period
+        self._threads = ThreadPoolExecutor(1, WORKER)
 
     def serve(self, sockets: list[socket.socket] | None = None) -> Any:  # a coroutine, as uvicorn has it
         return super().serve(sockets or [self.socket])
 
-    # --- beginning
+    # --- start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -81,22 +78,26 @@ class Server(uvicorn.Server):
         async with contextlib.AsyncExitStack() as stack:
             try:
                 if self.learning:
-                    self._announce()  # what says that the page comes is there already
+                    self._announce()  # the page in its place says that it is starting
                     await self._show_page(stack)
                 for name, load in self.loaders.items():
-                    self.service.add(name, await self._threads.do(partial(_tried, load, name)))
+                    self.service.add(name, await self._in_thread(_tried, load, name))
                 if len({source for source, _ in self.service.language_pairs}) > 1:
-                    await self._threads.do(lambda: self.service.detect(SELF_TEST))  # half a second, the first time
+                    await self._in_thread(self.service.detect, SELF_TEST)  # half a second, the first time
                 if self.settings.page and not self.learning:
                     await self._show_page(stack)
             except Exception as error:
                 self.failure = error
                 self.should_exit = True
                 return
+            gc.freeze()  # a full collection of what a server consists of holds up every client for up to 0.3 s
             self.service.ready = True
             if not self.learning:
                 self._announce()
             await asyncio.Event().wait()  # the page lives until this task is cancelled
+
+    async def _in_thread(self, work: Callable[..., Any], *args: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
 
     def _announce(self) -> None:
         print(f"Seq2See is at {self.url}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
@@ -105,29 +106,26 @@ class Server(uvicorn.Server):
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
         def build() -> Any:
-            from seq2see.serve.ui import page
+            from .ui import page
 
             return page, page.build_page(self.service, learning=self.learning)
 
-        page, blocks = await self._threads.do(build)
+        page, blocks = await self._in_thread(build)
         parent, mounted = page.mount(blocks)
         await stack.enter_async_context(parent.router.lifespan_context(parent))
         self._stop_page = mounted.stop_event.set
         self.app.state.page.app = page.CheckedCalls(mounted, blocks)
 
-    # --- ending
+    # --- end
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal lets those at work finish; the second does not."""
-        if self.should_exit:
-            self.force_exit = True
+        """The first signal lets running requests finish; the second does not."""
+        self.force_exit = self._signal is not None
+        self._signal = self._signal or sig
         super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
         if not await super().on_tick(counter):
-            if counter % SWEEP == 0:
-                self._sweep()
-                self._set_apart()
             return False
         if not self.service.draining:
             self.service.draining = True
@@ -141,42 +139,21 @@ class Server(uvicorn.Server):
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._loading
-        if self.force_exit and self._captured_signals:
-            os._exit(128 + self._captured_signals[0])
+        if self.force_exit and self._signal:
+            os._exit(128 + self._signal)
         await super().shutdown(sockets)
         self.service.close()
-        self._threads.close()
-        if self.service.running and self._captured_signals:  # an engine is at work still, and would be waited for
-            os._exit(128 + self._captured_signals[0])
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if self._signal and _at_work():  # Python would wait for them
+            os._exit(128 + self._signal)
 
-    def _sweep(self) -> None:
-        """Close connections on which nothing moves for too long: no whole request comes, or an answer is not read.
 
-        uvicorn, which has a clock for what is between two requests, waits for ever for a first one, for the end of a
-        head, and for a client to take what was sent to it.
-        """
-        now, patience = time.monotonic(), self.settings.read_seconds
-        silent, unread = {}, {}
-        connection: Any
-        for connection in list(self.server_state.connections):
-            cycle = connection.cycle  # of the last request
-            if cycle is None or (cycle.response_complete and connection.timeout_keep_alive_task is None):
-                since = silent[connection, cycle] = self._silent.get((connection, cycle), now)
-                if now - since > patience:
-                    connection.transport.close()
-            if left := connection.transport.get_write_buffer_size():
-                before, since = self._unread.get(connection, (left, now))
-                unread[connection] = (left, now if left != before else since)
-                if now - unread[connection][1] > patience:
-                    connection.transport.abort()
-        self._silent, self._unread = silent, unread
-
-    def _set_apart(self) -> None:
-        """Have Python's collector pass over what the server consists of, torch after the first look too: to go through
-        all of it, and nothing is garbage, takes up to 0.3 s, in which nobody gets an answer."""
-        if self.service.ready and len(sys.modules) != self._imported:
-            self._imported = len(sys.modules)
-            gc.freeze()
+def _at_work() -> bool:
+    """Whether a thread is still working, a moment after all were told to end."""
+    workers = [one for one in threading.enumerate() if one.name.startswith(WORKER)]
+    for one in workers:
+        one.join(0.2)
+    return any(one.is_alive() for one in workers)
 
 
 def make_server(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,

@@ -1,7 +1,7 @@
 """What every way to ask for a translation calls, whatever its wire format: the checks, the limits, the batches.
 
     service = Service({"storybook": translator}, ServerSettings())
-    [translation] = await service.translate(Request(("Hello.",), "en", "fr"), caller=caller)
+    [translation] = await service.translate(["Hello."], source="en", target="fr", caller=caller)
 
 Knows neither FastAPI nor Gradio.  A `Refusal` is the only exception that a caller need expect.
 """
@@ -12,48 +12,34 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seq2see.errors import UserError
-from seq2see.serve.access import Access, Caller
-from seq2see.serve.batcher import Batcher
-from seq2see.serve.jobs import Job, Translation
-from seq2see.serve.languages import Detection, detect
-from seq2see.serve.metrics import Metrics
-from seq2see.serve.opened import ModelChanged
-from seq2see.serve.plan import Settings
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.settings import ServerSettings
-from seq2see.serve.threads import Threads
-from seq2see.serve.translator import Translator
+from ..translate.checkpoint import ModelChanged
+from ..translate.decoding import NO_OPTIONS, DecodingOptions
+from ..translate.results import Translation
+from ..translate.translator import Format, Translator
+from .access import Access, Caller
+from .batcher import WORKER, Batcher
+from .languages import Detection, detect
+from .metrics import Metrics
+from .refusal import Refusal
+from .settings import ServerSettings
 
 if TYPE_CHECKING:
-    from seq2see.lens.trace import Trace
+    from ..lens.trace import Trace
 
-__all__ = ["Caller", "Detection", "Refusal", "Request", "Service"]
+__all__ = ["Caller", "Detection", "Refusal", "Service"]
 
 Result = TypeVar("Result")
-DRAWS = ("temperature", "top_k", "top_p")  # settings, any of which draws translations
 MOST_LOOKS = 8  # at work and waiting
 LONG_TEXT = 1_000  # characters; longer ones are made ready in a thread, for the event loop has others to serve
 log = logging.getLogger("seq2see.serve")
-
-
-@dataclass(frozen=True)
-class Request:
-    """Texts to be translated alike.  `source` None or "auto": found out for each; `target` None: the first there is."""
-
-    texts: tuple[str, ...]
-    source: str | None
-    target: str | None
-    format: Literal["text", "html"] = "text"
-    settings: Settings = field(default_factory=lambda: Settings())
-    model: str | None = None
-    prefix: str | tuple[tuple[int, ...], ...] = ""  # this and `parts`: see `Translator.prepare`
-    parts: tuple[str, ...] = ()
 
 
 class Service:
@@ -70,9 +56,9 @@ class Service:
         self.draining = False  # the end has come: what is running may finish
         self.running = 0
         self._batchers: dict[str, Batcher] = {}  # of searches
-        self._drawing: dict[str, Batcher] = {}  # of draws, which torch makes one at a time: nobody else waits for them
-        self._threads = Threads(2, "texts")
-        self._looking = Threads(1, "looking")
+        self._sampling: dict[str, Batcher] = {}  # of samples, which torch makes one at a time
+        self._threads = ThreadPoolExecutor(2, WORKER)
+        self._looking = ThreadPoolExecutor(1, WORKER)
         self._looks = 0
         for name, translator in (models or {}).items():
             self.add(name, translator)
@@ -82,12 +68,12 @@ class Service:
         """Serve one more model, by this name and no other: clients are not told where its folder is."""
         translator.name = name
         self._batchers[name] = self._batcher(translator, threads=translator.engine.threads)
-        self._drawing[name] = self._batcher(translator, threads=1)
+        self._sampling[name] = self._batcher(translator, threads=1)
         self.models = {**self.models, name: translator}
 
     def _batcher(self, translator: Translator, *, threads: int) -> Batcher:
         return Batcher(
-            lambda sources, plan, wanted: translator.engine_for(plan).translate(sources, plan, wanted=wanted),
+            lambda sources, options, wanted: translator.engine_for(options).translate(sources, options, wanted=wanted),
             threads=threads,
             batch_tokens=self.settings.batch_tokens,
             queue_tokens=self.settings.queue_tokens,
@@ -98,14 +84,14 @@ class Service:
     def close(self) -> None:
         for end in self.at_end:
             end()
-        for batcher in (*self._batchers.values(), *self._drawing.values()):
+        for batcher in (*self._batchers.values(), *self._sampling.values()):
             batcher.close()
         for threads in (self._threads, self._looking):
-            threads.close()
+            threads.shutdown(wait=False, cancel_futures=True)
 
     @property
     def busy(self) -> bool:
-        """Whether every queue but those of draws is full: no request need be read to be refused."""
+        """Whether every queue but those of samples is full: no request need be read to be refused."""
         return bool(self._batchers) and all(one.full for one in self._batchers.values())
 
     def refuse_busy(self) -> Refusal:
@@ -126,41 +112,52 @@ class Service:
         """Which of the served source languages a text is in, most probable first."""
         return detect(text, (source for source, _ in self.language_pairs))
 
-    async def translate(self, request: Request, *, caller: Caller) -> list[Translation]:
-        """A translation of each text, in order."""
-        looks = request.format == "html"  # its elements are placed by attention, and the first look loads torch
-        seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
-        async with self._serving(request, caller, seconds=seconds):
-            return await self._translate(request)
+    async def translate(
+        self, texts: Sequence[str], *, caller: Caller, source: str | None = None, target: str | None = None,
+        format: Format = "text", options: DecodingOptions = NO_OPTIONS, model: str | None = None,
+        prefix: str | Sequence[Sequence[int]] = "", parts: Sequence[str] = (),
+    ) -> list[Translation]:  # fmt: skip
+        """A translation of each text, in order.
 
-    async def look(self, request: Request, *, caller: Caller, alternative: int = 0,
-                   views: Sequence[str] = ("raw",)) -> list[Trace]:
-        """The traces of the translations: one for each of their segments."""
-        return (await self.translate_and_look(request, caller=caller, alternative=alternative, views=views))[1]
+        Args:
+            source: None or "auto": found out for each text.
+            target: None: the first there is.
+            model: None: the first that has the pair.
+            prefix, parts: see `Translator.prepare`.
+        """
+        looks = format == "html"  # its elements are placed by attention, and the first look loads torch
+        seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
+        async with self._serving(texts, caller, seconds=seconds, options=options, prefix=prefix):
+            return await self._translate(texts, source=source, target=target, format=format, options=options,
+                                         model=model, prefix=prefix, parts=parts)
 
     async def translate_and_look(
-        self, request: Request, *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",)
-    ) -> tuple[list[Translation], list[Trace]]:
-        """Both.  The first look loads the model into torch, which takes seconds; looks are done one at a time."""
-        async with self._serving(request, caller, seconds=self.settings.look_seconds), self._in_line():
-            longest, most = max(map(len, request.texts)), self.settings.look_characters
+        self, texts: str | Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
+        **asked: Any,
+    ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
+        """The translations and the traces of one hypothesis of each: one a segment.  `asked` as in `translate`.
+
+        The first look loads the model into torch, which takes seconds; looks are done one at a time.
+        """
+        texts = [texts] if isinstance(texts, str) else texts
+        async with self._serving(texts, caller, seconds=self.settings.look_seconds, **asked), self._in_line():
+            longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
                 raise Refusal(400, "text_too_long",
                               f"a text of {longest} characters: {most} at most can be looked into")
-            results = await self._translate(request)
+            results = await self._translate(texts, **asked)
             if not all(one.hypotheses for one in results):
                 raise Refusal(400, "blank_text", "there is nothing to look at in a text without words")
-            traces = await self._looking.do(lambda: self._traces(request, results, alternative, views))
-            return results, traces
+            model = asked.get("model")
+            return results, await _in(self._looking, lambda: self._traces(results, model, alternative, views))
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
         """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
         every request is, by the `texts` that it is about."""
-        request = Request(tuple(texts), None, None, model=model)
-        async with self._serving(request, caller, seconds=self.settings.look_seconds), self._in_line():
-            translator = self.models[self.model_for(request, None, None)]
-            return await self._looking.do(lambda: work(translator))
+        async with self._serving(texts, caller, seconds=self.settings.look_seconds), self._in_line():
+            translator = self.models[self.model_for(model, None, None)]
+            return await _in(self._looking, lambda: work(translator))
 
     @asynccontextmanager
     async def _in_line(self) -> AsyncIterator[None]:
@@ -173,68 +170,57 @@ class Service:
         finally:
             self._looks -= 1
 
-    def _traces(self, request: Request, results: Sequence[Translation], alternative: int,
+    def _traces(self, results: Sequence[Translation], model: str | None, alternative: int,
                 views: Sequence[str]) -> list[Trace]:
         made_by = groupby(results, lambda one: self.model_for(
-            request, one.source_language or None, one.target_language or None))
+            model, one.source_language or None, one.target_language or None))
         return [trace for name, group in made_by
                 for trace in self.models[name].look(list(group), alternative=alternative, views=views)]
 
-    async def _translate(self, request: Request) -> list[Translation]:
-        sources = [await self._source(request, text) for text in request.texts]
+    async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
+                         model: str | None = None, **asked: Any) -> list[Translation]:
+        sources = [await self._source(text, source, target, model) for text in texts]
         found: list[Translation | None] = [None] * len(sources)
         groups = dict.fromkeys(sources)
 
         async def one_language(source: str | None) -> None:
             members = [index for index, one in enumerate(sources) if one == source]
-            texts = [request.texts[index] for index in members]
-            for index, one in zip(members, await self._alike(request, source, texts), strict=True):
+            name = self.model_for(model, source, target)
+            alike = await self._alike(name, [texts[index] for index in members], source=source, target=target, **asked)
+            for index, one in zip(members, alike, strict=True):
                 found[index] = one
 
         await asyncio.gather(*map(one_language, groups))
         return [one for one in found if one is not None]
 
-    async def _alike(self, request: Request, source: str | None, texts: Sequence[str]) -> list[Translation]:
-        name = self.model_for(request, source, request.target)
+    async def _alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
+                     **asked: Any) -> list[Translation]:
         translator = self.models[name]
-        settings = self._bounded(translator, request.settings)
+        bounded = self._bounded(translator, options)
         size = sum(map(len, texts))
-        jobs = await self._run(size, lambda: translator.prepare(
-            texts, source=source, target=request.target, prefix=request.prefix, parts=request.parts,
-            format=request.format, **settings))
+        jobs = await self._run(size, lambda: translator.prepare(texts, options=bounded, **asked))
         work = [one for job in jobs for one in job.work]
         tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
         if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
             raise Refusal(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
-        batchers = self._drawing if jobs[0].plan.temperature is not None else self._batchers
-        return await self._finished(translator, batchers[name], jobs, size)
-
-    async def _finished(self, translator: Translator, batcher: Batcher, jobs: Sequence[Job],
-                        size: int) -> list[Translation]:
-        work = [one for job in jobs for one in job.work]
-        outcomes = iter(await batcher.submit(work) if work else [])
-        each = [[next(outcomes) for _ in job.work] for job in jobs]
-        written = sum(len(one.token_ids) for parts in each for hypotheses in parts for one in hypotheses)
-        self.metrics.tokens.labels("target").inc(written)
-
-        def finish() -> list[Translation | Job]:
-            return [translator.finish(job, parts) for job, parts in zip(jobs, each, strict=True)]
-
+        batcher = (self._sampling if options.sampling else self._batchers)[name]
+        while work:
+            found = await batcher.submit(work)
+            written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
+            self.metrics.tokens.labels("target").inc(written)
+            jobs = await self._run(size, partial(translator.advance, jobs, found))
+            work = [one for job in jobs for one in job.work]
         if any(job.marked for job in jobs):  # it looks inside the model
-            finished = await self._looking.do(finish)
-        else:
-            finished = await self._run(size, finish)
-        again = [one for one in finished if isinstance(one, Job)]
-        others = iter(await self._finished(translator, batcher, again, size) if again else ())
-        return [next(others) if isinstance(one, Job) else one for one in finished]
+            return await _in(self._looking, lambda: translator.finish(jobs))
+        return await self._run(size, lambda: translator.finish(jobs))
 
     # --- which model, which language
 
-    def model_for(self, request: Request, source: str | None, target: str | None) -> str:
+    def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
         """The model asked for, or the first that has the pair."""
-        if request.model is not None and request.model not in self.models:
+        if model is not None and model not in self.models:
             raise Refusal(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
-        names = [request.model] if request.model is not None else list(self.models)
+        names = [model] if model is not None else list(self.models)
         for name in names:
             pairs = self.models[name].language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
@@ -242,56 +228,55 @@ class Service:
         known = ", ".join(f"{a} to {b}" for name in names for a, b in self.models[name].language_pairs)
         raise Refusal(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
-    async def _source(self, request: Request, text: str) -> str | None:
+    async def _source(self, text: str, source: str | None, target: str | None, model: str | None) -> str | None:
         """The language asked for, or the likeliest of those that can be translated as asked; None: the model's own."""
-        if request.source not in (None, "auto"):
-            return request.source
-        self.model_for(request, None, request.target)
-        names = [request.model] if request.model is not None else list(self.models)
+        if source not in (None, "auto"):
+            return source
+        self.model_for(model, None, target)
+        names = [model] if model is not None else list(self.models)
         pairs = [pair for name in names for pair in self.models[name].language_pairs]
-        sources = list(dict.fromkeys(a for a, b in pairs if request.target in (None, b)))
+        sources = list(dict.fromkeys(a for a, b in pairs if target in (None, b)))
         if len(sources) < 2:
             return sources[0] if sources else None
         return (await self._run(LONG_TEXT, lambda: detect(text, sources)))[0].language
 
     # --- limits
 
-    def _check(self, request: Request) -> None:
+    def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str | Sequence[Sequence[int]]) -> None:
         limits = self.settings
-        if not request.texts:
+        if not texts:
             raise Refusal(400, "no_text", "there is no text to translate")
-        if len(request.texts) > limits.texts:
-            raise Refusal(400, "too_many_texts", f"{len(request.texts)} texts: {limits.texts} at most are taken")
-        begun = request.prefix if isinstance(request.prefix, str) else [id for ids in request.prefix for id in ids]
-        for what, longest in (("text", max(map(len, request.texts))), ("prefix", len(begun))):
+        if len(texts) > limits.texts:
+            raise Refusal(400, "too_many_texts", f"{len(texts)} texts: {limits.texts} at most are taken")
+        begun = prefix if isinstance(prefix, str) else [id for ids in prefix for id in ids]
+        for what, longest in (("text", max(map(len, texts))), ("prefix", len(begun))):
             if longest > limits.characters:
                 raise Refusal(400, f"{what}_too_long",
-                                   f"a {what} of {longest} characters: {limits.characters} at most are taken")
-        draws = any(request.settings.get(name) is not None for name in DRAWS)
-        found = limits.alternatives if draws else min(limits.alternatives, limits.beams)  # each takes a beam
+                              f"a {what} of {longest} characters: {limits.characters} at most are taken")
+        found = limits.alternatives if options.sampling else min(limits.alternatives, limits.beams)  # each takes a beam
         for name, most in (("num_beams", limits.beams), ("alternatives", found), ("max_new_tokens", limits.new_tokens)):
-            value: Any = request.settings.get(name)
-            if isinstance(value, int) and value > most:
+            value = getattr(options, name)
+            if value is not None and value > most:
                 raise Refusal(400, f"{name}_too_large", f"{name} {value}: {most} at most are allowed")
 
-    def _bounded(self, translator: Translator, settings: Settings) -> dict[str, Any]:
-        """The settings, and where they leave something to the checkpoint, no more of it than the server allows."""
-        bounded: dict[str, Any] = {**settings}
-        usual = translator.limits.plan()
-        if bounded.get("max_new_tokens") is None and usual.max_length > self.settings.new_tokens:
-            bounded["max_new_tokens"] = self.settings.new_tokens
-        draws = any(bounded.get(name) is not None for name in DRAWS)
-        if bounded.get("num_beams") is None and usual.num_beams > self.settings.beams and not draws:
-            bounded["num_beams"] = self.settings.beams
-        return bounded
+    def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
+        """The options, and where they leave something to the checkpoint, no more of it than the server allows."""
+        usual, limits = translator.defaults.resolve(), self.settings
+        if options.max_new_tokens is None and (usual.max_new_tokens or 0) > limits.new_tokens:
+            options = replace(options, max_new_tokens=limits.new_tokens)
+        if options.num_beams is None and (usual.num_beams or 0) > limits.beams and not options.sampling:
+            options = replace(options, num_beams=limits.beams)
+        return options
 
     @asynccontextmanager
-    async def _serving(self, request: Request, caller: Caller, *, seconds: float) -> AsyncIterator[None]:
+    async def _serving(self, texts: Sequence[str], caller: Caller, *, seconds: float,
+                       options: DecodingOptions = NO_OPTIONS, prefix: str | Sequence[Sequence[int]] = "",
+                       **_: Any) -> AsyncIterator[None]:
         """Around each request: whether it may begin, and the counting of what becomes of it."""
         try:
             self.check_ready()
-            self._check(request)
-            self.access.spend(caller, len(request.texts))
+            self._check(texts, options, prefix)
+            self.access.spend(caller, len(texts))
             async with self._running(seconds):
                 yield
         except Refusal as error:
@@ -338,4 +323,8 @@ class Service:
 
     async def _run(self, size: int, work: Callable[[], Result]) -> Result:
         """Work on texts of so many characters: at once where it is short."""
-        return work() if size < LONG_TEXT else await self._threads.do(work)
+        return work() if size < LONG_TEXT else await _in(self._threads, work)
+
+
+async def _in(threads: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
+    return await asyncio.get_running_loop().run_in_executor(threads, work)

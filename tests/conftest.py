@@ -26,8 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 import atexit
 import gc
 import ipaddress
+import json
 import shutil
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ settings.register_profile("long", max_examples=int(os.environ.get("EXAMPLES", "1
 settings.load_profile("long" if "EXAMPLES" in os.environ else "brief")
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))  # for the modules that several folders of tests share
 
 
 def pytest_collectstart() -> None:
@@ -138,3 +141,29 @@ def browser() -> Iterator[Any]:
         instance = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield instance
         instance.close()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny random Seq2See, with the words it has seen."""
+    import tiny
+
+    made = tiny.save(tmp_path_factory.mktemp("run"), *tiny.make("seq2see"))
+    seen = {"en": ["the", "cat", "did", "not", "cross"]}
+    (made / "seen_words.json").write_text(json.dumps(seen), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="session")
+def translator(folder: Path) -> Any:
+    from seq2see import Translator
+
+    return Translator.from_pretrained(folder, engine="torch")
+
+
+@pytest.fixture(scope="session")
+def book(once: Any) -> Any:
+    """The built-in corpus of seed 0."""
+    from seq2see.storybook import generate
+
+    return once("storybook", lambda: generate(seed=0))

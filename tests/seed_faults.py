@@ -48,7 +48,7 @@ def run_with(fault: Fault) -> str | None:
         skipped = shutil.ignore_patterns(
             ".git", ".venv", "runs", "build", "dist", "__pycache__", "*.egg-info", ".*_cache"
         )
-        shutil.copytree(ROOT, copy, ignore=skipped)
+        shutil.copytree(ROOT, copy, symlinks=True, ignore=skipped)
         path = copy / fault.file
         text = path.read_text(encoding="utf-8")
         if fault.old not in text:

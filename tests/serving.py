@@ -9,14 +9,14 @@ import sys
 import threading
 import time
 import urllib.parse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from seq2see.serve.engine import Found, Hypothesis
-from seq2see.serve.plan import Limits
+from seq2see.translate.decoding import NO_OPTIONS, DecodingOptions, GenerationDefaults
+from seq2see.translate.results import Hypothesis
 
 HERE = Path(__file__).resolve().parent
 
@@ -30,12 +30,13 @@ class StubJob:
     text: str
     source: str
     target: str
-    plan: object
+    options: DecodingOptions
+    hypotheses: tuple = ()
     marked = ()
 
     @property
     def work(self):
-        return [(tuple(map(ord, self.text)), self.plan)] if self.text.strip() else []
+        return [(tuple(map(ord, self.text)), self.options)] if self.text.strip() and not self.hypotheses else []
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Stub:
 
     name = engine_name = "stub"
     precision = "none"
-    limits = Limits({}, None)
+    defaults = GenerationDefaults({}, None)
 
     def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
         self.language_pairs = list(pairs)
@@ -75,21 +76,22 @@ class Stub:
     def seen_words(self, language):
         return None
 
-    def __call__(self, text, **settings):
-        [job] = self.prepare([text], **settings)
-        return self.finish(job, [self._one(ids) for ids, _ in job.work])
+    def __call__(self, text, *, source=None, target=None, **options):
+        [job] = self.prepare([text], source=source, target=target, options=DecodingOptions(**options))
+        return self.finish(self.advance([job], [self._one(ids) for ids, _ in job.work]))[0]
 
-    def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text", **settings):
+    def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text",
+                options=NO_OPTIONS):
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
-        plan = self.limits.plan(**settings)
+        options = self.defaults.resolve(options)
         a, b = self.language_pairs[0]
-        return [StubJob(text, source or a, target or b, plan) for text in texts]
+        return [StubJob(text, source or a, target or b, options) for text in texts]
 
-    def engine_for(self, plan):
+    def engine_for(self, options):
         return self
 
-    def translate(self, sources, plan, *, wanted=None):
+    def translate(self, sources, options, *, wanted=None):
         texts = ["".join(map(chr, source)) for source in sources]
         self.batches.append(len(texts))
         self.seen += texts
@@ -104,11 +106,18 @@ class Stub:
         return [self._one(source) for source in sources]
 
     def _one(self, source):
-        return (Found(source, -1.0, True),)
+        return (Hypothesis("", source, -1.0, -1.0, True),)
 
-    def finish(self, job, found):
+    def advance(self, jobs, found):
+        left = iter(found)
+        return [replace(job, hypotheses=next(left)) if job.work else job for job in jobs]
+
+    def finish(self, jobs):
+        return [self._translation(job) for job in jobs]
+
+    def _translation(self, job):
         hypotheses = tuple(Hypothesis("".join(map(chr, one.token_ids)).upper(), one.token_ids, -1.0, -1.0, True)
-                           for each in found for one in each)
+                           for one in job.hypotheses)
         return StubTranslation(hypotheses[0].text if hypotheses else job.text, job.text, job.source, job.target,
                                hypotheses)
 
@@ -156,9 +165,9 @@ COMMAND = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 from serving import Stub
-from seq2see.serve.translator import Translator
-Translator.from_pretrained = lambda run, engine: Stub()
-from seq2see.cli import main
+from seq2see.translate.translator import Translator
+Translator.from_pretrained = lambda run, **settings: Stub()
+from seq2see.cli.command import main
 sys.exit(main(["serve", "stub", *sys.argv[1:]]))
 """
 

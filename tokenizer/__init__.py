@@ -3,19 +3,16 @@
 Names are imported when they are asked for: words need nothing but a regular expression, the tokenizer transformers.
 """
 
-if not __name__.startswith("seq2see."):
-    raise ImportError("import seq2see.tokenizer, not tokenizer: under the bare name every class would exist twice")
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seq2see.tokenizer.subwords import train_tokenizer as train_tokenizer
-    from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer as Seq2SeeTokenizer
-    from seq2see.tokenizer.words import Piece as Piece
-    from seq2see.tokenizer.words import Word as Word
-    from seq2see.tokenizer.words import piece_spans as piece_spans
-    from seq2see.tokenizer.words import split_words as split_words
+    from .subwords import train_tokenizer as train_tokenizer
+    from .tokenization_seq2see import Seq2SeeTokenizer as Seq2SeeTokenizer
+    from .words import Piece as Piece
+    from .words import Word as Word
+    from .words import piece_spans as piece_spans
+    from .words import split_words as split_words
 
 _HOME_OF = {
     "Piece": "words",

@@ -17,6 +17,7 @@ To protect anything else, put a private-use character in its place.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from unicodedata import digit
@@ -122,7 +123,7 @@ class Reading:
             model_input += text[done : match.start()] + stand_ins[-1]
             done = match.end()
             if not stand_ins[-1] and (not model_input or model_input[-1].isspace()):  # one space is enough
-                done += len(text[done:]) - len(text[done:].lstrip())
+                done = _blank_about(text, done)[1]
                 model_input = model_input.rstrip() if text[done : done + 1] in _CLOSING else model_input
             elif not stand_ins[-1] and text[done : done + 1].isalnum():
                 model_input += " "
@@ -191,26 +192,39 @@ class _Placing:
         self.words = [match.start() for match in _WORD.finditer(read + self.source[done:])]
         self.ends = [match.end() for match in _WORD.finditer(translation)]
         self.end = len(translation)
+        self.source_end = len(self.source.rstrip())
 
     def place(self, span: Span) -> Span:
         """After as large a share of the words; at an end, where it is at that of the source."""
-        before = sum(word < span[0] for word in self.words)
+        before = bisect_left(self.words, span[0])
         number = round(before * len(self.ends) / max(len(self.words), 1))
         place = self.ends[number - 1] if number else 0
-        if not self.source[span[1] :].strip():
+        if span[1] >= self.source_end:
             place = self.end
         return place, place
 
     def put(self, text: str, place: Span, span: Span) -> str:
         """White space beside it is as in the source, where there is any."""
-        before, after = text[: place[0]].rstrip(), text[place[1] :].lstrip()
-        own = text[len(before) : place[0]], text[place[1] : len(text) - len(after)]
-        left, right = self.source[: span[0]], self.source[span[1] :]
-        spaces = left[len(left.rstrip()) :], right[: len(right) - len(right.lstrip())]
+        start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
+        own = text[start : place[0]], text[place[1] : end]
+        first, last = _blank_about(self.source, span[0])[0], _blank_about(self.source, span[1])[1]
+        spaces = self.source[first : span[0]], self.source[span[1] : last]
+        part = self.source[slice(*span)]
         is_new = place[0] == place[1]
-        needs = is_new and bool(before), is_new and after[:1] not in _CLOSING
-        may_touch = not is_new or not any(map(str.isalnum, self.source[slice(*span)]))
-        glued = may_touch and left[-1:].isalnum(), may_touch and right[:1].isalnum()
-        first, last = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
+        needs = is_new and start > 0, is_new and text[end : end + 1] not in _CLOSING
+        may_touch = not is_new or not any(map(str.isalnum, part))
+        glued = (may_touch and self.source[max(span[0] - 1, 0) : span[0]].isalnum(),
+                 may_touch and self.source[span[1] : span[1] + 1].isalnum())
+        left, right = ("" if stuck else (space or mine) if mine else (space or " ") if need else ""
                        for stuck, space, mine, need in zip(glued, spaces, own, needs, strict=True))
-        return before + first + self.source[slice(*span)] + last + after
+        return text[:start] + left + part + right + text[end:]
+
+
+def _blank_about(text: str, place: int) -> Span:
+    """The white space that begins or ends at a place, in time that does not grow with the text."""
+    start = end = place
+    while start and text[start - 1].isspace():
+        start -= 1
+    while text[end : end + 1].isspace():
+        end += 1
+    return start, end

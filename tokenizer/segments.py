@@ -15,8 +15,8 @@ import regex
 from sentencex import segment
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.context import refers_back
-from seq2see.tokenizer.protected import has_words, masked, protected_spans
+from .context import refers_back
+from .protected import has_words, masked, protected_spans
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 _MARKS = re.compile(r"\s*(?:(?:[-*•>#–—]+|\d+[.)])\s+)*")  # of lists, headings, quotations and speech

@@ -14,9 +14,9 @@ from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.layout import END, PAD, SPECIAL_TOKENS, START, UNKNOWN, tag_slots
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, template
-from seq2see.tokenizer.words import refuse_surrogates
+from .layout import END, PAD, SPECIAL_TOKENS, START, UNKNOWN, tag_slots
+from .tokenization_seq2see import Seq2SeeTokenizer, template
+from .words import refuse_surrogates
 
 MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run says otherwise
 

@@ -16,9 +16,9 @@ from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BatchEncoding, TokenizersBackend
 
 from seq2see.errors import UserError, told_in_one_line
-from seq2see.modeling import Seq2SeeConfig
-from seq2see.tokenizer.layout import END, FIRST_TAG, SPECIAL_TOKENS, TAG_SLOTS, tag_slots, tagged_languages
-from seq2see.tokenizer.words import Piece, piece_spans, refuse_surrogates
+from ..modeling import Seq2SeeConfig
+from .layout import END, FIRST_TAG, SPECIAL_TOKENS, TAG_SLOTS, tag_slots, tagged_languages
+from .words import Piece, piece_spans, refuse_surrogates
 
 
 def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
@@ -103,7 +103,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
         By `train_tokenizer`, for transformers' own way would leave out the byte pieces; so it adds no special tokens.
         """
-        from seq2see.tokenizer.subwords import train_tokenizer  # which imports this class
+        from .subwords import train_tokenizer  # which imports this class
 
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has no special tokens but its own: leave them out")

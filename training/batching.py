@@ -24,10 +24,10 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.cache import fingerprint, made_once
-from seq2see.training.pairs import ROWS, Pair, StoredPairs
-from seq2see.training.progress import Lines
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from .cache import fingerprint, made_once
+from .pairs import ROWS, Pair, StoredPairs
+from .progress import Lines
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 

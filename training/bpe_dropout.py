@@ -9,9 +9,9 @@ import json
 from collections.abc import Sequence
 from random import Random
 
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.batching import EncodedPair, EncodedPairs
-from seq2see.training.pairs import Pair
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from .batching import EncodedPair, EncodedPairs
+from .pairs import Pair
 
 VARIANTS = 8  # ways to cut a word in one epoch; more would be drawn in vain for nearly all words
 

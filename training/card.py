@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from seq2see.training.config import RunConfig
+from .config import RunConfig
 
 CARD = """\
 {front}

@@ -242,7 +242,7 @@ def flush_entry(folder: Path) -> None:
 
 
 @contextmanager
-def written_whole(output_dir: Path) -> Iterator[Path]:
+def atomic_files(output_dir: Path) -> Iterator[Path]:
     """A folder to write the finished model into; its files are put in place once all are written, the manifest last."""
     staging = output_dir / FINISHING
     try:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import local_folder
-from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS, tagged_languages
-from seq2see.training.config import RunConfig, load_config
-from seq2see.training.progress import say
-from seq2see.vetting import read_json, vet
+from seq2see.json_files import read_json
+from seq2see.streams import LINES_CHECKED
+from seq2see.vetting import vet
+from ..tokenizer.layout import FIRST_TAG, TAG_SLOTS, tagged_languages
+from .config import DataConfig, RunConfig, load_config
+from .progress import say
+from .reading import find_part, is_table
 
 
 def check_command(args: argparse.Namespace) -> None:
@@ -18,7 +23,23 @@ def check_command(args: argparse.Namespace) -> None:
     config = load_config(args.config, args.overrides)
     if config.model.init_from and (folder := local_folder(config.model.init_from)):
         check_start(config, folder)
+    check_data(config.data)
     say(f"run folder {config.output}; loading PyTorch and transformers")
+
+
+def check_data(data: DataConfig) -> None:
+    """UserError where the training pairs are in files, and their beginning, or the whole of a short one, is refused."""
+    in_files = is_table(data) or (isinstance(data.path, str) and Path(data.path).is_dir())
+    if data.path == "storybook" or not in_files:
+        return
+    from .pairs import Cleaner  # with pyarrow, which a wrong setting need not wait for
+
+    part = find_part(data, "train")
+    assert part is not None
+    rows = list(islice(part.rows(), LINES_CHECKED))
+    if len(rows) < LINES_CHECKED:
+        for _ in Cleaner(data).pairs(replace(part, rows=lambda: iter(rows))):
+            pass
 
 
 def check_start(config: RunConfig, folder: Path) -> None:

@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
-import math
-import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from seq2see.errors import UserError
 from seq2see.folders import RUNS
+from seq2see.settings_file import check_keys, nearest, override, read_settings, wrong
 
-SHOWN = 12  # known names in a line that says what is known
+SECTIONS = "sections such as data: and training:"
 VOCABULARY = 8000  # tokens, unless the configuration says otherwise
 SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
@@ -57,28 +55,6 @@ IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use 
     "the model has no buffers that change": ("ddp_broadcast_buffers",),
     "Liger has no kernels for this model": ("use_liger_kernel", "liger_kernel_config"),
 }  # fmt: skip
-
-
-class Loader(yaml.SafeLoader):
-    """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number.
-
-    Without aliases: a page of them stands for more than any memory holds.
-    """
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not read here")
-        return super().compose_node(parent, index)
-
-
-Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
-Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
-)
 
 
 @dataclass(frozen=True)
@@ -163,18 +139,17 @@ def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
 
     Raises UserError (exit code 2) for an unknown file, key or type.
     """
-    text, name, where = _read(name_or_path)
-    tree = _sections(text, where)
-    for override in overrides:
-        _apply(override, tree)
-    tree.setdefault("name", name)
-    return _build_run(tree, where)
+    path = Path(name_or_path)
+    tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
+    override(tree, overrides, example="data.path=mine.tsv")
+    tree.setdefault("name", path.stem)
+    return _build_run(tree, str(path))
 
 
 def load_record(run_yaml: Path) -> RunConfig:
     """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect and
     joined no sentences."""
-    tree = _sections(run_yaml.read_text("utf-8"), str(run_yaml))
+    tree = read_settings(run_yaml, expected=SECTIONS)
     data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
     if model.get("init_from") and "d_model" in model:
         tokenizer.pop("vocab_size", None)
@@ -185,62 +160,21 @@ def load_record(run_yaml: Path) -> RunConfig:
     return _build_run(tree, str(run_yaml))
 
 
-def _sections(text: str, where: str) -> dict[str, Any]:
-    tree = parse_yaml(text, where) or {}
-    if not isinstance(tree, dict):
-        raise _wrong(f"{where} holds {type(tree).__name__}, expected sections such as data: and training:")
-    return tree
-
-
-def parse_yaml(text: str, where: str) -> Any:
-    """What YAML says, as Python has it; UserError where it is none."""
-    try:
-        return yaml.load(text, Loader)
-    except RecursionError:
-        raise _wrong(f"{where} is not YAML: it is nested too deeply") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
-        raise _wrong(f"{where} is not YAML: {str(error)[:300]}") from None
-
-
 def packaged_names() -> list[str]:
     names = {Path(item.name).stem for item in resources.files("seq2see.configs").iterdir() if item.name[-5:] == ".yaml"}
     return sorted(names - {"serve"})  # that one is the server's
 
 
-def _read(name_or_path: str) -> tuple[str, str, str]:
-    """Text, experiment name and where it was found."""
-    path = Path(name_or_path)
-    if path.is_file():
-        try:
-            return path.read_text("utf-8"), path.stem, str(path)
-        except (OSError, UnicodeDecodeError) as error:
-            raise _wrong(f"cannot read {path}: {error}") from None
-    if name_or_path in (names := packaged_names()):
-        text = resources.files("seq2see.configs").joinpath(f"{name_or_path}.yaml").read_text("utf-8")
-        return text, name_or_path, name_or_path
-    raise _wrong(
-        f"no configuration {name_or_path!r}: neither a YAML file nor the name of a packaged one"
-        + _nearest(name_or_path, names)
-    )
-
-
-def _apply(override: str, tree: dict[str, Any]) -> None:
-    key, equals, text = override.partition("=")
-    if not equals or not key:
-        raise _wrong(f"{override!r} is not key=value; write for instance data.path=mine.tsv")
-    value = parse_yaml(text, f"the value of {override!r}")
-    *sections, last = key.split(".")
-    for section in sections:
-        if tree.get(section) is None:  # or there, with nothing in it
-            tree[section] = {}
-        tree = tree[section]
-        if not isinstance(tree, dict):
-            raise _wrong(f"{override!r}: {section} is a value, not a section")
-    tree[last] = value
+def _packaged(name: str) -> Traversable:
+    if name not in (names := packaged_names()):
+        raise wrong(
+            f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
+        )
+    return resources.files("seq2see.configs").joinpath(f"{name}.yaml")
 
 
 def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
-    _check_keys(tree, [item.name for item in fields(RunConfig)], prefix="", where=where)
+    check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
     sections: dict[str, Any] = {"name": check_type(tree["name"], str, "name")}
     for name, cls in (
         ("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig), ("evaluation", EvaluationConfig)
@@ -249,14 +183,14 @@ def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
     if sections["model"].init_from:
         given = [key for key in SHAPE if key in (tree.get("model") or {})]
         if given:
-            raise _wrong(
+            raise wrong(
                 f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
                 f" out {', '.join(given)}, as the recipe finetune does"
             )
         if "vocab_size" not in (tree.get("tokenizer") or {}):
             sections["tokenizer"] = replace(sections["tokenizer"], vocab_size=None)
     elif sections["tokenizer"].vocab_size is None:
-        raise _wrong("tokenizer.vocab_size is null, expected int")
+        raise wrong("tokenizer.vocab_size is null, expected int")
     sections["training"] = _checked(tree.get("training"), training_fields(), "training", where)
     config = RunConfig(**sections)
     _check_ranges(config)
@@ -298,59 +232,57 @@ def _build(cls: type, section: Any, name: str, where: str) -> Any:
     required = [item.name for item in fields(cls) if item.default is MISSING and item.default_factory is MISSING]
     for key in required:
         if values.get(key) is None:
-            raise _wrong(f"{where} has no {name}.{key}; add it, or give {name}.{key}=... on the command line")
+            raise wrong(f"{where} has no {name}.{key}; add it, or give {name}.{key}=... on the command line")
     return cls(**values)
 
 
 def _checked(section: Any, hints: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
     section = {} if section is None else section
     if not isinstance(section, dict):
-        raise _wrong(f"{name} in {where} is {section!r}, expected a section of key: value lines")
-    _check_keys(section, list(hints), prefix=f"{name}.", where=where)
+        raise wrong(f"{name} in {where} is {section!r}, expected a section of key: value lines")
+    for instead, names in IGNORED.items() if name == "training" else ():
+        for key in section:
+            if key in names:
+                raise wrong(f"training.{key} in {where} has no effect: {instead}")
+    check_keys(section, list(hints), prefix=f"{name}.", where=where)
     return {key: check_type(value, hints[key], f"{name}.{key}") for key, value in section.items()}
-
-
-def _check_keys(section: Mapping[str, Any], known: list[str], *, prefix: str, where: str) -> None:
-    for key in section:
-        if key not in known:
-            for instead, names in IGNORED.items() if prefix == "training." else ():
-                if key in names:
-                    raise _wrong(f"training.{key} in {where} has no effect: {instead}")
-            raise _wrong(f"unknown key {prefix}{key} in {where}{_nearest(str(key), known, prefix)}")
 
 
 def _check_ranges(config: RunConfig) -> None:
     targets = config.data.targets
     if not targets or config.data.source in targets or len(set(targets)) < len(targets):
-        raise _wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
+        raise wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
     if not 0 < config.data.val_fraction < 1:
-        raise _wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
+        raise wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
     if not 0 <= config.data.test_fraction < 1 - config.data.val_fraction:
-        raise _wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
+        raise wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
     if not 0 <= config.data.joined <= 1:
-        raise _wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
+        raise wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
     if not 0 <= config.tokenizer.bpe_dropout < 1:
-        raise _wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
+        raise wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
     if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):
-        raise _wrong(
+        raise wrong(
             f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"
             " model to adapt; model.lora=null trains all weights"
         )
     for key, value, least in (
         ("data.max_characters", config.data.max_characters, 1), ("evaluation.pairs", config.evaluation.pairs, 1),
-        ("evaluation.num_beams", config.evaluation.num_beams, 1),
         ("evaluation.max_length", config.evaluation.max_length, 3),  # the start and the tag count too
     ):
         if value < least:
-            raise _wrong(f"{key} is {value}, expected at least {least}")
+            raise wrong(f"{key} is {value}, expected at least {least}")
     for key, value in (
         ("evaluation.shortlist", config.evaluation.shortlist),
         ("training.cpu_processes", config.training.get("cpu_processes", 0)),  # asked for before the arguments are made
     ):
         if value < 0:
-            raise _wrong(f"{key} is {value}, expected 0 or more")
-    if not math.isfinite(config.evaluation.length_penalty):
-        raise _wrong(f"evaluation.length_penalty is {config.evaluation.length_penalty}, expected a finite number")
+            raise wrong(f"{key} is {value}, expected 0 or more")
+    for key, number, low, high in (  # what a checkpoint may say: see vetting.py
+        ("evaluation.num_beams", config.evaluation.num_beams, 1, 64),
+        ("evaluation.length_penalty", config.evaluation.length_penalty, -10, 10),
+    ):
+        if not low <= number <= high:
+            raise wrong(f"{key} is {number}, expected a number from {low} to {high}")
 
 
 def check_type(value: Any, hint: Any, key: str) -> Any:
@@ -370,21 +302,10 @@ def check_type(value: Any, hint: Any, key: str) -> Any:
         except ValueError:
             pass
     expected = " or ".join(_spell(option) for option in options)
-    raise _wrong(f"{key} is {value!r} ({type(value).__name__}), expected {expected}")
+    raise wrong(f"{key} is {value!r} ({type(value).__name__}), expected {expected}")
 
 
 def _spell(hint: Any) -> str:
     if typing.get_origin(hint) is typing.Literal:
         return " or ".join(map(repr, typing.get_args(hint)))
     return "null" if hint is type(None) else getattr(hint, "__name__", str(hint))
-
-
-def _nearest(key: str, known: list[str], prefix: str = "") -> str:
-    found = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    if found:
-        return f"; did you mean {prefix}{found[0]}?"
-    return f"; known are {', '.join(sorted(known)[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
-
-
-def _wrong(message: str) -> UserError:
-    return UserError(message, exit_code=2)

@@ -22,14 +22,14 @@ from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
 from seq2see.manifest import sha256
-from seq2see.modeling import Seq2SeeForConditionalGeneration
-from seq2see.modeling.loading import load_checkpoint, resolve_folder
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
-from seq2see.training import translation
-from seq2see.training.cache import fingerprint, made_once
-from seq2see.training.config import DataConfig
-from seq2see.training.pairs import Corpus, Pair, PairWriter, StoredPairs, visible
-from seq2see.training.progress import say
+from ..modeling import Seq2SeeForConditionalGeneration
+from ..modeling.loading import load_checkpoint, resolve_folder
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
+from . import translation
+from .cache import fingerprint, made_once
+from .config import DataConfig
+from .pairs import Corpus, Pair, PairWriter, StoredPairs, visible
+from .progress import say
 
 PART = 1_000  # pairs that one process translates at a time
 DECIDES = ("config.json", "model.safetensors", "generation_config.json", "tokenizer.json")  # what a teacher writes

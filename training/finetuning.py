@@ -14,14 +14,14 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.modeling.loading import load_checkpoint, resolve_folder
-from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
-from seq2see.training.checkpoints import find_record
-from seq2see.training.config import VOCABULARY, RunConfig, load_record
-from seq2see.training.pairs import Corpus, Texts, load_corpus
-from seq2see.training.progress import say
+from ..modeling.loading import load_checkpoint, resolve_folder
+from ..tokenizer.layout import FIRST_TAG, TAG_SLOTS
+from ..tokenizer.subwords import train_tokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
+from .checkpoints import find_record
+from .config import VOCABULARY, RunConfig, load_record
+from .pairs import Corpus, Texts, load_corpus
+from .progress import say
 
 BYTES = 256
 

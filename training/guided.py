@@ -26,14 +26,14 @@ import torch
 from torch import Tensor, nn
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.links import Link, read_pharaoh
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import split_words
-from seq2see.training.arguments import Seq2SeeTrainingArguments
-from seq2see.training.batching import Collator, EncodedPair, EncodedPairs
-from seq2see.training.config import RunConfig
-from seq2see.training.pairs import Pair
-from seq2see.training.trainer import Seq2SeeTrainer
+from ..tokenizer.links import Link, read_pharaoh
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import split_words
+from .arguments import Seq2SeeTrainingArguments
+from .batching import Collator, EncodedPair, EncodedPairs
+from .config import RunConfig
+from .pairs import Pair
+from .trainer import Seq2SeeTrainer
 
 ROWS, WEIGHTS = "guide_rows", "guide_weights"  # what a batch has beyond the model's inputs: [K,3] pair, t, s; and [K]
 
@@ -199,7 +199,7 @@ def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs
     if config.data.path != "storybook":
         raise _wrong(f"training.guided_alignment needs links, and {config.data.path} has none: give"
                      " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
-    from seq2see.training.storybook import generate
+    from ..storybook import generate
 
     known = {pair.source: list(pair.links) for pair in generate(seed=arguments.seed).train}
     return [known[pair.source] for pair in pairs]

@@ -11,8 +11,8 @@ from transformers.trainer_utils import HubStrategy
 
 from seq2see.errors import UserError
 from seq2see.manifest import NAME as MANIFEST
-from seq2see.training.arguments import Seq2SeeTrainingArguments
-from seq2see.training.progress import say
+from .arguments import Seq2SeeTrainingArguments
+from .progress import say
 
 # What a checkpoint has beyond a model: its states, and a manifest that names them.
 STATES = ["*.pt", "*.pth", "raw_weights.safetensors", "trainer_state.json", MANIFEST]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch.utils.data import Dataset
 
-from seq2see.training.batching import EncodedPair, EncodedPairs
+from .batching import EncodedPair, EncodedPairs
 
 MOST_JOINED = 6  # pairs of a text
 

@@ -25,11 +25,11 @@ from transformers.trainer_utils import HubStrategy
 from transformers.utils.hub import PushInProgress
 
 from seq2see.errors import UserError
-from seq2see.training.arguments import Seq2SeeTrainingArguments
-from seq2see.training.batching import plan_epoch
-from seq2see.training.checkpoints import SAVING, STATE, begin, put_in_place, remove_old, told_in_one_line
-from seq2see.training.hub import create_repository, push_checkpoint
-from seq2see.training.stopping import SIGNALS, Stopper
+from .arguments import Seq2SeeTrainingArguments
+from .batching import plan_epoch
+from .checkpoints import SAVING, STATE, begin, put_in_place, remove_old, told_in_one_line
+from .hub import create_repository, push_checkpoint
+from .stopping import SIGNALS, Stopper
 
 EXPLODED = 5  # times the loss of a model that knows nothing: more is no learning any more
 MOST_LEFT_OUT = 10  # batches in a row; more are no accident of the data

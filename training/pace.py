@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 from transformers import TrainerCallback, TrainerState
 from transformers.trainer_callback import ExportableState
 
-from seq2see.training.progress import duration
+from .progress import duration
 
 FIRST = ("loss", "target_tokens_per_second")
 HIDDEN = (  # of what transformers logs at the end: not counted, not of all processes, or of the last resumption alone

@@ -28,8 +28,8 @@ def train_storybook(run: Path, *, callbacks: Sequence[Any] = ()) -> None:
 
     UserError for a folder that holds something else.
     """
-    from seq2see.training.config import load_config
-    from seq2see.training.run import run_experiment
+    from .config import load_config
+    from .run import run_experiment
 
     begun = is_begun(run)
     print(f"{run}: {'going on with' if begun else 'starting'} the training; it takes a few minutes, once", flush=True)

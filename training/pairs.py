@@ -24,10 +24,10 @@ import numpy as np
 import pyarrow as pa
 
 from seq2see.errors import UserError
-from seq2see.training.cache import cache_folder, fingerprint, made_once
-from seq2see.training.config import DataConfig
-from seq2see.training.progress import Watched, say
-from seq2see.training.reading import Fault, Part, find_part, is_table
+from .cache import cache_folder, fingerprint, made_once
+from .config import DataConfig
+from .progress import Watched, say
+from .reading import Fault, Part, find_part, is_table
 
 COLUMNS = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("target_language", pa.string()), ("row", pa.int64())]
@@ -96,7 +96,7 @@ class Corpus:
         return self.train if self.untaught is None else self.untaught
 
 
-def drawn_evenly(count: int, most: int, *, targets: int) -> list[int]:
+def evenly_spaced(count: int, most: int, *, targets: int) -> list[int]:
     """Indices of `most` of `count` pairs, or of all where there are fewer, evenly spaced.
 
     Pairs of several target languages lie in turn, row by row: each language has its share of the indices.

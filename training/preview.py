@@ -7,7 +7,6 @@ What is printed is YAML: the resolved configuration, and the rest as comments, s
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,21 +15,20 @@ import numpy as np
 import transformers
 from transformers import PreTrainedModel
 
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.batching import EncodedPairs, plan_epoch
-from seq2see.training.config import load_config
-from seq2see.training.joining import JoinedPairs
-from seq2see.training.lora import count_trained
-from seq2see.training.processes import choose_count
-from seq2see.training.run import Prepared, holds_run, prepare, training_set
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from .batching import EncodedPairs, plan_epoch
+from .config import RunConfig
+from .joining import JoinedPairs
+from .lora import count_trained
+from .processes import choose_count
+from .run import Prepared, holds_run, prepare, training_set
 
 EXAMPLES = 3
 PARTS = {"model.shared.": "embedding", "model.encoder.": "encoder", "model.decoder.": "decoder"}
 
 
-def preview(args: argparse.Namespace) -> None:
-    """The command: `args.config` and `args.overrides`, as `seq2see train` has them."""
-    config = load_config(args.config, args.overrides)
+def preview(config: RunConfig) -> None:
+    """Print what would be trained, and on what."""
     transformers.logging.set_verbosity_error()
     prepared = prepare(config, config.output, dry_run=True)
     print(config.to_yaml())

@@ -23,10 +23,10 @@ from accelerate.state import AcceleratorState
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
-from seq2see.training.arguments import Seq2SeeTrainingArguments
-from seq2see.training.config import RunConfig
-from seq2see.training.progress import say
-from seq2see.training.stopping import leave_signals_to_parent
+from .arguments import Seq2SeeTrainingArguments
+from .config import RunConfig
+from .progress import say
+from .stopping import leave_signals_to_parent
 
 SHARE = 512  # pieces of a batch that make another process worth its while
 MOST = 8
@@ -136,7 +136,7 @@ def follow() -> None:
     leave_signals_to_parent()
     config = pickle.load(sys.stdin.buffer)
     threading.Thread(target=end_with_parent, daemon=True).start()
-    from seq2see.training.run import run_experiment
+    from .run import run_experiment
 
     gc.freeze()  # what was imported is never garbage, and a training has the collector look for some
     gc.enable()

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from seq2see.errors import UserError
-from seq2see.training.cache import fingerprint
-from seq2see.training.config import DataConfig
+from seq2see.streams import UTF_16, is_utf16
+from .cache import fingerprint
+from .config import DataConfig
 
 TABLES = {".tsv", ".csv", ".jsonl", ".json", ".parquet"}
 CODE = r"[a-z]{2,3}"  # of a language
@@ -164,13 +165,15 @@ def _storybook(split: str, languages: Sequence[str], seed: int) -> Part:
         raise UserError(f"storybook is English to French, not {' to '.join(languages)}", exit_code=2)
     if split not in ("train", "val", "test"):
         raise UserError(f"storybook has the splits train, val and test, not {split!r}", exit_code=2)
-    grammar = sorted((Path(__file__).parent / "storybook").glob("*.py"))
+    from .. import storybook
+
+    grammar = sorted(Path(storybook.__file__).parent.glob("*.py"))
     return Part("storybook", (*grammar, f"{split} {seed}"), lambda: iter(_written_storybook(seed)[split]))
 
 
 @lru_cache(maxsize=1)
 def _written_storybook(seed: int) -> dict[str, list[Row]]:
-    from seq2see.training.storybook import generate
+    from ..storybook import generate
 
     book = generate(seed=seed)
     return {
@@ -216,6 +219,8 @@ def read_lines(path: Path, *, mended: Counter[str] | None = None) -> Iterator[st
             for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), start=1):
                 if len(line) > LONGEST:
                     raise UserError(f"{path}, line {number}, has more than {LONGEST:,} bytes, expected a sentence")
+                if number == 1 and is_utf16(line):
+                    raise UserError(f"{path}: {UTF_16}")
                 line = line.removesuffix(b"\n")
                 if number == 1 and line.startswith(codecs.BOM_UTF8):
                     line = line.removeprefix(codecs.BOM_UTF8)
@@ -340,8 +345,11 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
     wanted = list(map(_spelt, languages))
     names = [first] if isinstance(first, Fault) else [cell.strip() for cell in first]
     header = list(map(_spelt, names))
-    if set(wanted) <= set(header):
+    named = set(wanted) <= set(header)
+    if named:
         columns = [header.index(language) for language in wanted]
+        if any(header.count(language) > 1 for language in wanted):
+            raise UserError(f"{path}, line 1: two columns of one name in {', '.join(names)[:80]!r}; rename one of them")
     elif len(header) == len(wanted) and not _name_languages(header, wanted):
         columns = list(range(len(languages)))
         yield first_line, first
@@ -353,6 +361,8 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
     for line, cells in rows:
         if isinstance(cells, Fault):
             yield line, cells
+        elif named and cells == first:
+            yield line, Fault("the header again")
         elif len(cells) != len(first):
             yield line, Fault(f"expected {len(first)} columns as in line 1, found {len(cells)}")
         else:

@@ -6,7 +6,6 @@ Seq2SeeTrainer, evaluated, and saved with the resolved configuration, metrics an
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import json
 import os
@@ -22,58 +21,43 @@ import transformers
 from huggingface_hub.errors import StrictDataclassError
 from transformers import GenerationConfig, PreTrainedModel, TrainerCallback, TrainerState
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
-from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-from seq2see.modeling.loading import load_checkpoint, resolve_folder
-from seq2see.tokenizer.layout import tag_slots
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.arguments import Seq2SeeTrainingArguments
-from seq2see.training.batching import EncodedPairs
-from seq2see.training.bpe_dropout import RecutPairs
-from seq2see.training.cache import fingerprint, made_once
-from seq2see.training.card import model_card
-from seq2see.training.checkpoints import find_checkpoint, numbered, only_training, step_of, written_whole
-from seq2see.training.checks import check_start
-from seq2see.training.config import VOCABULARY, RunConfig, load_config, load_record
-from seq2see.training.curve import draw_curve
-from seq2see.training.distillation import with_teachers
-from seq2see.training.evaluation import evaluate_run
-from seq2see.training.finetuning import has_new_languages, start_from
-from seq2see.training.guided import GuidedPairs, GuidedTrainer, training_links
-from seq2see.training.hub import check_hub, push_run
-from seq2see.training.joining import JoinedPairs
-from seq2see.training.lora import add_adapter, count_trained, merge_adapter
-from seq2see.training.pairs import Corpus, Texts, load_corpus, tell
-from seq2see.training.processes import on_all_cores
-from seq2see.training.progress import Watched, duration, say
-from seq2see.training.reading import absolute
-from seq2see.training.reporting import check_reporters
-from seq2see.training.scores import print_scores
-from seq2see.training.seen import seen_words, source_limits
-from seq2see.training.shortlist import write_shortlist
-from seq2see.training.trainer import Seq2SeeTrainer
-from seq2see.whole import write_whole
+from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from ..modeling.loading import load_checkpoint, resolve_folder
+from ..tokenizer.layout import tag_slots
+from ..tokenizer.subwords import train_tokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from .arguments import Seq2SeeTrainingArguments
+from .batching import EncodedPairs
+from .bpe_dropout import RecutPairs
+from .cache import fingerprint, made_once
+from .card import model_card
+from .checkpoints import atomic_files, find_checkpoint, only_training, step_of
+from .checks import check_start
+from .config import VOCABULARY, RunConfig, load_record
+from .curve import draw_curve
+from .distillation import with_teachers
+from .evaluation import evaluate_run
+from .finetuning import has_new_languages, start_from
+from .guided import GuidedPairs, GuidedTrainer, training_links
+from .hub import check_hub, push_run
+from .joining import JoinedPairs
+from .lora import add_adapter, count_trained, merge_adapter
+from .pairs import Corpus, Texts, load_corpus, tell
+from .processes import on_all_cores
+from .progress import Watched, duration, say
+from .reading import absolute
+from .reporting import check_reporters
+from .scores import print_scores
+from .seen import seen_words, source_limits
+from .shortlist import write_shortlist
+from .trainer import Seq2SeeTrainer
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # which must not change when a run is resumed
-
-
-def train(args: argparse.Namespace) -> int:
-    """The command: `args.config`, a path or packaged name, and `args.overrides`, a list of key=value."""
-    config = load_config(args.config, args.overrides)
-    try:
-        run_experiment(config)
-    except (KeyboardInterrupt, SystemExit) as stopped:
-        output = config.output
-        done = "to go on" if numbered(output) else "no checkpoint was written yet: to begin again"
-        say(f"stopped; {done}, give the same command with training.resume=true (run folder {output})")
-        if isinstance(stopped, SystemExit):
-            raise
-        return 130
-    return 0
 
 
 def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = ()) -> Path:
@@ -357,8 +341,8 @@ def prepare_folder(output: Path, config: RunConfig, corpus: Corpus) -> None:
     """With a run.yaml that names the data from wherever it is read, and what tells whether they have changed."""
     kept = replace(config, data=replace(config.data, path=absolute(config.data)))
     try:
-        write_whole(output / "run.yaml", kept.to_yaml())
-        write_whole(output / DATA, json.dumps(data_record(corpus)) + "\n")
+        atomic_write(output / "run.yaml", kept.to_yaml())
+        atomic_write(output / DATA, json.dumps(data_record(corpus)) + "\n")
     except OSError as error:
         raise UserError(f"cannot write to {output} ({error.strerror}); give another training.output_dir") from error
 
@@ -367,7 +351,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
     """Evaluate the trained model and put the finished files in place."""
     model, tokenizer, corpus, state = trained.model, trained.tokenizer, trained.corpus, trained.state
     model.eval()
-    with written_whole(output) as folder:
+    with atomic_files(output) as folder:
         if trained.adapter:
             model = merge_adapter(trained.adapter, folder / "adapter")
         start = resolve_folder(config.model.init_from) if config.model.init_from else None
@@ -395,7 +379,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         },
     }
     kept = step_kept(trained)
-    with written_whole(output) as folder:
+    with atomic_files(output) as folder:
         write_json(folder / "metrics.json", metrics)
         draw_curve(
             folder / "curve.png",

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from seq2see.tokenizer.words import split_words
-from seq2see.training.checkpoints import find_record
-from seq2see.training.joining import JoinedPairs
-from seq2see.training.pairs import Pair
+from ..tokenizer.words import split_words
+from .checkpoints import find_record
+from .joining import JoinedPairs
+from .pairs import Pair
 
 
 def seen_words(pairs: Iterable[Pair], *, start: Path | None = None) -> dict[str, list[str]]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from seq2see.tokenizer.layout import FIRST_LEARNT
-from seq2see.training.batching import EncodedPair
-from seq2see.training.pairs import drawn_evenly
+from ..tokenizer.layout import FIRST_LEARNT
+from .batching import EncodedPair
+from .pairs import evenly_spaced
 
 FILE = "shortlist.json"
 ITERATIONS = 4
@@ -36,7 +36,7 @@ def shortlist(
 
     `targets`: how many target languages there are.
     """
-    pairs = [pairs[index] for index in drawn_evenly(len(pairs), MOST_PAIRS, targets=targets)]
+    pairs = [pairs[index] for index in evenly_spaced(len(pairs), MOST_PAIRS, targets=targets)]
     counts = np.bincount(np.concatenate([pair.labels for pair in pairs]), minlength=FIRST_LEARNT)
     frequent = np.argsort(-counts, kind="stable")[:FREQUENT]
     always = {*range(FIRST_LEARNT), *map(int, frequent[counts[frequent] > 0])}

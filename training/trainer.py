@@ -33,19 +33,19 @@ from transformers import (
     TrainerControl,
 )
 
-from seq2see.training.allocator import GiveBack, keep_freed_memory
-from seq2see.training.arguments import Seq2SeeTrainingArguments
-from seq2see.training.batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
-from seq2see.training.checkpoints import RAW_WEIGHTS
-from seq2see.training.kernels import fast_kernels
-from seq2see.training.lasting import LastingTrainer
-from seq2see.training.loss import consistent_cross_entropy, smoothed_cross_entropy
-from seq2see.training.metrics import score
-from seq2see.training.muon import Muon, grouped
-from seq2see.training.pace import HIDDEN, LogLines, Pace, ProgressBar
-from seq2see.training.pairs import drawn_evenly
-from seq2see.training.stopping import leave_signals_to_parent
-from seq2see.training.translation import translate_pairs
+from .allocator import GiveBack, keep_freed_memory
+from .arguments import Seq2SeeTrainingArguments
+from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from .checkpoints import RAW_WEIGHTS
+from .kernels import fast_kernels
+from .lasting import LastingTrainer
+from .loss import consistent_cross_entropy, smoothed_cross_entropy
+from .metrics import score
+from .muon import Muon, grouped
+from .pace import HIDDEN, LogLines, Pace, ProgressBar
+from .pairs import evenly_spaced
+from .stopping import leave_signals_to_parent
+from .translation import translate_pairs
 
 
 class Seq2SeeTrainer(LastingTrainer):
@@ -217,11 +217,11 @@ class Seq2SeeTrainer(LastingTrainer):
         with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():
             loss = self._validation_loss(dataset)
             targets = len({pair.target_language for pair in dataset.pairs})
-            drawn = drawn_evenly(len(dataset), self.validation_pairs, targets=targets)
+            drawn = evenly_spaced(len(dataset), self.validation_pairs, targets=targets)
             wanted = [dataset.pairs[index] for index in drawn]
             longest, positions = int(dataset.lengths().max()), self.model.config.max_position_embeddings
-            limit = min(2 * longest + 10, self.model.generation_config.max_length, positions)
-            hypotheses = self._translate(wanted, max_length=limit)
+            limit = min(2 * longest + 10, self.model.generation_config.max_length, positions) - 1  # less the start
+            hypotheses = self._translate(wanted, max_new_tokens=limit)
         scores = score(hypotheses, [pair.target for pair in wanted])
         metrics = {
             f"{metric_key_prefix}_{name}": value
@@ -242,10 +242,12 @@ class Seq2SeeTrainer(LastingTrainer):
         loss, count = self.accelerator.reduce(total).tolist()
         return loss / count
 
-    def _translate(self, pairs: Sequence[Any], *, max_length: int) -> list[str]:
+    def _translate(self, pairs: Sequence[Any], *, max_new_tokens: int) -> list[str]:
         """Each process translates every n-th pair; all get all translations."""
         mine = pairs[self.args.process_index :: self.args.world_size]
-        texts = translate_pairs(self.model, self.processing_class, mine, num_beams=1, max_length=max_length)
+        texts = translate_pairs(
+            self.model, self.processing_class, mine, num_beams=1, max_new_tokens=max_new_tokens
+        )
         if self.args.world_size == 1:
             return texts
         indexed = list(zip(range(self.args.process_index, len(pairs), self.args.world_size), texts, strict=True))

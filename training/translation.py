@@ -1,60 +1,51 @@
-"""Translating many texts with `model.generate`: what validation and `seq2see evaluate` use."""
+"""Translating many pairs: what evaluations and teachers use.  The search is the torch engine's, as everybody's is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from threading import Lock
 
-import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.training.batching import pad
-from seq2see.training.pairs import Pair
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..translate.decoding import DecodingOptions, GenerationDefaults
+from ..translate.torch_engine import TorchEngine
+from .pairs import Pair
 
 
-@torch.no_grad()
 def translate_pairs(
     model: PreTrainedModel,
     tokenizer: Seq2SeeTokenizer,
     pairs: Sequence[Pair],
     *,
-    batch_tokens: int = 4096,
     num_beams: int | None = None,
-    **generation: Any,
+    max_new_tokens: int | None = None,
 ) -> list[str]:
-    """The source side of each pair in its target language, in the order given.
+    """The source side of each pair in its target language, in the order given; uncut, and in evaluation mode.
 
-    Sources of like length and the same target language share a batch of at most `batch_tokens` pieces over all beams.
-    Other keywords go to `generate`; what is not given comes from the model's generation_config.
+    What is not given is as the model's generation_config says.
 
-    Raises UserError for a source of more pieces than the model has positions.
+    Raises UserError for a source of more tokens than the model has positions, and for an option out of bounds.
     """
-    sources = [tokenizer.encode_source(pair.source) for pair in pairs]
+    positions = model.config.max_position_embeddings
+    sources = tokenizer.encode_sources([pair.source for pair in pairs])
     for source, pair in zip(sources, pairs, strict=True):
-        if len(source) > model.config.max_position_embeddings:
+        if len(source) > positions:
             raise UserError(
-                f"a source of {len(source)} pieces, more than the model's {model.config.max_position_embeddings}"
-                f" positions, starts {pair.source[:40]!r}; leave it out, or cut it into sentences"
+                f"a source of {len(source)} tokens, more than the model's {positions} positions, starts"
+                f" {pair.source[:40]!r}; leave it out, or cut it into sentences"
             )
-    beams = num_beams or model.generation_config.num_beams or 1
-    order = sorted(range(len(pairs)), key=lambda index: (pairs[index].target_language, len(sources[index])))
+    try:
+        options = DecodingOptions(num_beams=num_beams, max_new_tokens=max_new_tokens)
+    except ValueError as error:
+        raise UserError(str(error), exit_code=2) from None
+    defaults = GenerationDefaults(model.generation_config.to_dict(), positions)
+    engine = TorchEngine(model, end=defaults.end, lock=Lock())
     texts = [""] * len(pairs)
-    while order:
-        language, longest = pairs[order[-1]].target_language, len(sources[order[-1]])
-        batch = [index for index in order[-max(1, batch_tokens // (beams * longest)) :]
-                 if pairs[index].target_language == language]
-        del order[-len(batch) :]
-        input_ids_BS = pad([sources[index] for index in batch], model.config.pad_token_id).to(model.device)
-        lengths_B = torch.tensor([len(sources[index]) for index in batch], device=model.device)
-        output_BT = model.generate(
-            input_ids=input_ids_BS,
-            attention_mask=(torch.arange(input_ids_BS.shape[1], device=model.device) < lengths_B[:, None]).long(),
-            forced_bos_token_id=tokenizer.tag_id(language),
-            num_beams=beams,
-            **generation,
-        )
-        for index, ids in zip(batch, output_BT.tolist(), strict=True):
-            texts[index] = tokenizer.decode_text(ids)
+    for language in dict.fromkeys(pair.target_language for pair in pairs):
+        mine = [index for index, pair in enumerate(pairs) if pair.target_language == language]
+        asked = defaults.resolve(options, first=tokenizer.tag_id(language))
+        for index, (found,) in zip(mine, engine.translate([sources[index] for index in mine], asked), strict=True):
+            texts[index] = tokenizer.decode_text(found.token_ids)
     return texts

@@ -1,61 +1,74 @@
 """The Hugging Face Hub's inference interface for the task `translation`: `InferenceClient(model="http://HOST:PORT")`.
 
-A request names a text or a list of them and, in `parameters`, languages and `generate`'s settings.  The reply to one
+A request names a text or a list of them and, in `parameters`, languages and `generate`'s options.  The reply to one
 text is a list with one object (`num_return_sequences` of them), that to a list has an entry a text.
 """
 
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException
-from fastapi import Request as HttpRequest
+from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see import __version__
-from seq2see.serve.dialects.wire import (
-    REFUSALS,
-    From1,
+from ...translate.decoding import DecodingOptions
+from ...translate.results import Translation
+from ..refusal import Refusal
+from ..service import Service
+from .bodies import (
+    ERRORS,
+    Body,
+    JSONRoute,
+    OptionFields,
     Pair,
     Text,
     Texts,
-    Tuning,
     as_whole,
     by_kind,
-    documents,
-    find_language,
-    read_json,
+    find_languages,
+    security,
 )
-from seq2see.serve.jobs import Translation
-from seq2see.serve.plan import Settings
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Request, Service
 
 NOT_GET = ["DELETE", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]
 # What transformers' clean_up_tokenization takes the space from.
 SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
 
 
-class Generation(Tuning):
-    """Settings of `generate`."""
+class Generation(OptionFields):
+    """Options of `generate`."""
 
-    num_return_sequences: From1 | None = Field(default=None, description="translations of each text")
+    alternatives: Annotated[int, Field(ge=1), as_whole] | None = Field(
+        default=None, alias="num_return_sequences", description="translations of each text")
     max_length: Annotated[int, Field(ge=2), as_whole] | None = Field(
         default=None, description="max_new_tokens and the decoder's start")
-    do_sample: bool | None = Field(default=None, description="draw; without it temperature, top_k and top_p are unused")
+    do_sample: bool | None = Field(
+        default=None, description="sample; without it temperature, top_k and top_p are unused")
 
 
 class Parameters(Generation):
-    """Languages, and settings of `generate`, here or in `generate_parameters`."""
+    """Languages, and options of `generate`, here or in `generate_parameters`."""
 
-    src_lang: str | None = Field(default=None, min_length=1, description="language of the text (found out)")
+    src_lang: str | None = Field(default=None, min_length=1, description="language of the text (detected)")
     tgt_lang: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
     clean_up_tokenization_spaces: bool | None = Field(default=None, description="no space before punctuation")
     truncation: Literal["do_not_truncate", "longest_first", "only_first", "only_second"] | None = Field(
         default=None, description="unused: long texts are split, nothing is ever cut off")
-    generate_parameters: Generation | None = Field(default=None, description="settings, as above")
+    generate_parameters: Generation | None = Field(default=None, description="options, as above")
+
+    def options(self) -> DecodingOptions:
+        """The inner ones count; `do_sample` decides whether those of sampling do."""
+        inner = self.generate_parameters.model_dump(exclude_none=True) if self.generate_parameters else {}
+        asked = self.model_copy(update=inner)
+        if not asked.do_sample:
+            asked.temperature = asked.top_k = asked.top_p = None
+        elif asked.temperature is None:
+            asked.temperature = 1.0
+        if asked.max_length is not None and asked.max_new_tokens is None:
+            asked.max_new_tokens = asked.max_length - 1
+        return Generation.options(asked)
 
 
-class Inputs(BaseModel):
+class Inputs(Body):
     """A text, or a list of them."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
@@ -65,7 +78,7 @@ class Inputs(BaseModel):
     ]})  # fmt: skip
 
     inputs: Annotated[Text | Texts, by_kind] = Field(description="a text, or a list of them")
-    parameters: Parameters | None = Field(default=None, description="languages and settings")
+    parameters: Parameters | None = Field(default=None, description="languages and options")
     options: dict[str, Any] | None = Field(default=None, description="unused: the model is always there")
 
 
@@ -88,43 +101,32 @@ class Info(BaseModel):
 
 def router(service: Service) -> APIRouter:
     """`POST /` and `/models/NAME`, which a client is given as its model; below each, `/info` and `/health`."""
-    routes = APIRouter(tags=["Hugging Face"])
+    routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
+    usual: dict[str, Any] = {"response_model": list[Output] | list[list[Output]], "responses": ERRORS,
+                             "dependencies": security(service)}
 
-    async def answer(http: HttpRequest, name: str | None) -> list[Any]:
-        body = await read_json(http, Inputs)
-        caller = service.access.caller(http)
-        service.check_ready()
+    async def answer(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
+        caller = service.access.caller(request)
         parameters = body.parameters or Parameters()
-        pairs = service.models[_known(service, name)].language_pairs if name is not None else service.language_pairs
-        found = await service.translate(
-            Request(
-                texts=(body.inputs,) if isinstance(body.inputs, str) else tuple(body.inputs),
-                source=_language(parameters.src_lang, [pair[0] for pair in pairs]),
-                target=_language(parameters.tgt_lang, [pair[1] for pair in pairs]),
-                settings=settings_of(parameters),
-                model=name,
-            ),
-            caller=caller,
-        )
+        source, target = find_languages(service, parameters.src_lang, parameters.tgt_lang, model=model)
+        texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
+        found = await service.translate(texts, caller=caller, source=source, target=target, model=model,
+                                        options=parameters.options())
         outputs = [_outputs(one, clean=bool(parameters.clean_up_tokenization_spaces)) for one in found]
         if isinstance(body.inputs, str):
             return outputs[0]
         return outputs if any(len(one) > 1 for one in outputs) else [one[0] for one in outputs]
 
-    shape: dict[str, Any] = {
-        "response_model": list[Output] | list[list[Output]], "responses": REFUSALS, "openapi_extra": documents(Inputs)
-    }  # fmt: skip
-
-    @routes.get("/info", summary="The first model, and the limits", responses=REFUSALS)
+    @routes.get("/info", summary="The first model, and the limits", responses=ERRORS)
     async def info() -> Info:
         service.check_ready()
         return _info(service, next(iter(service.models)))
 
-    @routes.get("/models/{name:path}/info", summary="A model, and the limits", responses=REFUSALS)
+    @routes.get("/models/{name:path}/info", summary="A model, and the limits", responses=ERRORS)
     async def info_of(name: str) -> Info:
         return _info(service, _known(service, name))
 
-    @routes.get("/models/{name:path}/health", summary="Whether a model is ready", responses=REFUSALS)
+    @routes.get("/models/{name:path}/health", summary="Whether a model is ready", responses=ERRORS)
     async def health_of(name: str) -> dict[str, str]:
         _known(service, name)
         return {"status": "ok"}
@@ -134,43 +136,15 @@ def router(service: Service) -> APIRouter:
     async def only_to_be_read() -> None:  # else the last route would take them for models of that name
         raise HTTPException(405, headers={"Allow": "GET"})
 
-    @routes.post("/", summary="Translate with the model that has the pair of languages", **shape)
-    async def translate(request: HttpRequest) -> list[Any]:
-        return await answer(request, None)
+    @routes.post("/", summary="Translate with the model that has the pair of languages", **usual)
+    async def translate(body: Inputs, request: Request) -> list[Any]:
+        return await answer(body, request)
 
-    @routes.post("/models/{name:path}", summary="Translate with a model", **shape)
-    async def translate_with(request: HttpRequest, name: str) -> list[Any]:
-        return await answer(request, name)
+    @routes.post("/models/{name:path}", summary="Translate with a model", **usual)
+    async def translate_with(body: Inputs, request: Request, name: str) -> list[Any]:
+        return await answer(body, request, name)
 
     return routes
-
-
-def settings_of(parameters: Parameters) -> Settings:
-    """`generate`'s settings in our words."""
-    names = Generation.model_fields
-    asked = {name: getattr(parameters, name) for name in names}
-    inner = parameters.generate_parameters
-    asked |= {name: getattr(inner, name) for name in names if inner is not None and getattr(inner, name) is not None}
-    draws, length, count = asked.pop("do_sample"), asked.pop("max_length"), asked.pop("num_return_sequences")
-    if not draws:
-        asked |= {"temperature": None, "top_k": None, "top_p": None}
-    elif asked["temperature"] is None:
-        asked["temperature"] = 1.0
-    if length is not None and asked["max_new_tokens"] is None:
-        asked["max_new_tokens"] = length - 1
-    settings: Settings = {"alternatives": count}
-    settings.update({name: value for name, value in asked.items() if value is not None})  # type: ignore[typeddict-item]
-    return settings
-
-
-def _language(code: str | None, known: list[str]) -> str | None:
-    if code is None or not known:
-        return code
-    found = find_language(code, known)
-    if found is None:
-        languages = ", ".join(dict.fromkeys(known))
-        raise Refusal(400, "unknown_language", f"{code[:20]} is not supported; there is {languages}")
-    return found
 
 
 def _known(service: Service, name: str) -> str:

@@ -11,13 +11,13 @@ from typing import Annotated, Any, TypeVar
 import gradio as gr
 from pydantic import BaseModel, Field, ValidationError
 
-from seq2see.serve.access import Caller
-from seq2see.serve.dialects.wire import From1, Tuning, bad_request
-from seq2see.serve.plan import MOST_BEAMS, Settings
-from seq2see.serve.refusal import Refusal
-from seq2see.serve.service import Request, Service
-from seq2see.serve.ui.calls import OUTCOME
-from seq2see.serve.ui.shown import Start
+from ...translate.decoding import MOST_BEAMS, OPTIONS
+from ..access import Caller
+from ..dialects.bodies import OptionFields, bad_request
+from ..refusal import Refusal
+from ..service import Service
+from .calls import OUTCOME
+from .shown import Start
 
 Result = TypeVar("Result")
 Body = TypeVar("Body", bound=BaseModel)
@@ -26,17 +26,7 @@ MOST_WAITING = 200
 MOST_VISITS = 2_000  # of which is remembered what was stopped last
 
 
-class Searched(Tuning):
-    """Whatever the page asks for with the settings of its search."""
-
-    alternatives: From1 | None = None
-
-    def settings(self) -> Settings:
-        given = {name: getattr(self, name) for name in Settings.__annotations__}
-        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[typeddict-item]
-
-
-class Ask(Searched):
+class Ask(OptionFields):
     """A translation that the page asks for, its `n`th; `prefix`: the ids that each of the `parts` is to begin with.
 
     `shown`: which of the alternatives is to be shown first.
@@ -52,9 +42,14 @@ class Ask(Searched):
     shown: int = Field(default=0, ge=0, lt=MOST_BEAMS)
     start: Start | None = None
 
-    def request(self) -> Request:
-        return Request((self.text.strip(),), self.source, self.target, settings=self.settings(), model=self.model,
-                       prefix=self.prefix or "", parts=self.parts)
+    def request(self) -> dict[str, Any]:
+        """For `Service.translate`."""
+        return {"texts": [self.text.strip()], "source": self.source, "target": self.target, "options": self.options(),
+                "model": self.model, "prefix": self.prefix or "", "parts": self.parts}
+
+    def given(self) -> dict[str, Any]:
+        """The options that the page names."""
+        return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}
 
 
 def parse(kind: type[Body], event: gr.EventData) -> Body:

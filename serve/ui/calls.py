@@ -12,10 +12,11 @@ from typing import Any
 import gradio as gr
 from gradio.data_classes import CancelBody, ComponentServerJSONBody, PredictBody, ResetBody, SimplePredictBody
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from starlette.datastructures import Headers
 
-from seq2see.serve.dialects.wire import bad_request
-from seq2see.serve.guard import PAGE, Again, Application, Message, Receive, Scope, Send
-from seq2see.serve.refusal import Refusal
+from ..dialects.bodies import bad_request
+from ..guard import PAGE, Again, Application, Message, Receive, Scope, Send
+from ..refusal import Refusal
 
 API = f"{PAGE}/gradio_api"
 BODIES: dict[str, type[BaseModel]] = {
@@ -47,6 +48,9 @@ class CheckedCalls:
         kind, _, rest = scope["path"].removeprefix(f"{API}/").strip("/").partition("/")
         if scope["method"] != "POST" or kind == "mcp":
             return await self.app(scope, receive, send)
+        media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        if media != "application/json":  # Gradio would send the whole body back, or fail to
+            raise Refusal(400, "bad_request", "Content-Type: expected application/json")
         body: bytes = (await receive())["body"]  # all of it, as the guard gives it
         self._check(kind, rest, body)
         outcome = Outcome()
@@ -63,7 +67,7 @@ class CheckedCalls:
         if kind not in BODIES or (kind == "queue" and name != "join"):
             raise Refusal(404, "not_found", "there is no such route")
         try:
-            value = json.loads(body, object_hook=_no_file)
+            value = json.loads(body.decode("utf-8"), object_hook=_no_file)  # in bytes UTF-16 would do
             if kind == "call" and name.startswith("v2/"):
                 return self._check_named(name.removeprefix("v2/"), FIELDS.validate_python(value))
             found: Any = BODIES[kind].model_validate(value)
@@ -79,6 +83,9 @@ class CheckedCalls:
             function = self._named(name) if index is None else self.page.fns.get(index)
             if function is None or not function.fn:
                 raise Refusal(404, "not_found", "there is no such function")
+            if len(found.data) < len(function.inputs):  # Gradio says so in several lines, with what the caller sent
+                raise Refusal(400, "bad_request",
+                              f"data: expected {len(function.inputs)} values, got {len(found.data)}")
             if getattr(found, "batched", None):
                 raise Refusal(400, "bad_request", "batched: calls of the page come one by one")
             if not SESSION.fullmatch("none" if found.session_hash is None else found.session_hash):

@@ -7,9 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.serve.service import Service
-from seq2see.serve.ui.components.learning import learning_panel
-from seq2see.serve.ui.translate_tab import about
+from ..service import Service
+from .components.learning import learning_panel
+from .translate_tab import about
 
 SECONDS = 1.0  # between two looks at what the training told
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.lens.wording import printable
-from seq2see.serve.service import Service
-from seq2see.serve.ui.asking import caller_of, read, refusal
-from seq2see.serve.ui.components.lessons import lessons_list
-from seq2see.serve.ui.shown import Start
+from ...lens.wording import printable
+from ..service import Service
+from .asking import caller_of, read, refusal
+from .components.lessons import lessons_list
+from .shown import Start
 
 LESSONS = [sys.executable, "-m", "seq2see", "lessons"]
 LINES = 12  # of what the running lessons say, that are shown

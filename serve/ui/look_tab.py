@@ -2,8 +2,8 @@
 
 import gradio as gr
 
-from seq2see.serve.service import Service
-from seq2see.serve.ui.components.explorer import explorer
+from ..service import Service
+from .components.explorer import explorer
 
 
 def build_look(service: Service, tab: gr.Tab, shown: gr.JSON) -> None:

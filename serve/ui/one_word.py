@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 from pydantic import Field
 
-from seq2see.lens.wording import printable
-from seq2see.serve.service import Refusal, Request, Service
-from seq2see.serve.ui.asking import Searched, caller_of, read, refusal
-from seq2see.tokenizer.words import split_words
+from ...lens.wording import printable
+from ...tokenizer.words import split_words
+from ..dialects.bodies import OptionFields
+from ..service import Refusal, Service
+from .asking import caller_of, read, refusal
 
 if TYPE_CHECKING:
-    from seq2see.lens.moved import Move
-    from seq2see.lens.trace import Trace
-    from seq2see.serve.translator import Translator
+    from ...lens.moved import Move
+    from ...lens.trace import Trace
+    from ...translate.translator import Translator
 
 LONGEST = 300  # characters of each
 SENTENCES = (  # before the word, its two choices, after it
@@ -26,7 +27,7 @@ SENTENCES = (  # before the word, its two choices, after it
 )
 
 
-class Compare(Searched):
+class Compare(OptionFields):
     n: int
     texts: tuple[str, ...] = Field(min_length=2, max_length=2)
     source: str
@@ -52,7 +53,7 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
         raise refusal(f"Sentences of at most {LONGEST} characters are compared.")
     try:
         _, traces = await service.translate_and_look(
-            Request(asked.texts, asked.source, asked.target, settings=asked.settings(), model=asked.model),
+            asked.texts, source=asked.source, target=asked.target, options=asked.options(), model=asked.model,
             caller=caller_of(service, request))
         if len(traces) != 2:
             raise refusal("One sentence each is compared.")
@@ -62,8 +63,8 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
 
 
 def _compared(before: Trace, after: Trace) -> dict[str, Any]:
-    from seq2see.lens.changes import changed
-    from seq2see.lens.moved import moves
+    from ...lens.changes import changed
+    from ...lens.moved import moves
 
     sources = changed(before.source_words, after.source_words)
     targets = changed(before.target_words, after.target_words)
@@ -76,7 +77,7 @@ def _compared(before: Trace, after: Trace) -> dict[str, Any]:
 
 
 def _move(move: Move, traces: tuple[Trace, Trace]) -> dict[str, Any]:
-    from seq2see.lens.by_words import word_map
+    from ...lens.by_words import word_map
 
     maps = [word_map(trace, move.kind) for trace in traces]
     names = [[printable(unit.text) for unit in one.rows] for one in maps]

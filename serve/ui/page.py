@@ -1,6 +1,7 @@
 """The page as a whole: its frame, its three tabs, and where it is mounted."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
@@ -8,17 +9,18 @@ import gradio as gr
 from fastapi import FastAPI
 from starlette.routing import Mount
 
-from seq2see.serve.guard import PAGE
-from seq2see.serve.page_api import add_api, mcp_installed, readable
-from seq2see.serve.service import Service
-from seq2see.serve.ui.calls import CheckedCalls as CheckedCalls
-from seq2see.serve.ui.files import text_of
-from seq2see.serve.ui.first_minute import build_first_minute
-from seq2see.serve.ui.forgetting import ForgetfulVisits
-from seq2see.serve.ui.learn_tab import build_learn
-from seq2see.serve.ui.look_tab import build_look
-from seq2see.serve.ui.translate_tab import about, asked_by_link, build_translate
+from ..guard import PAGE
+from ..page_api import add_api
+from ..service import Service
+from .calls import CheckedCalls as CheckedCalls
+from .files import text_of
+from .first_minute import build_first_minute
+from .gradio_patches import answer_in_json
+from .learn_tab import build_learn
+from .look_tab import build_look
+from .translate_tab import about, asked_by_link, build_translate
 
+MOST_VISITS = 100  # of which Gradio keeps in memory what was shown last
 TITLE = """<header><h1>Seq2See</h1>
 <p>The translation model you can see through: translate a sentence, then see where every attention head looked.</p>
 </header>"""
@@ -54,7 +56,8 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
                 build_look(service, looking, shown)
             with gr.Tab("Learn", id="learn") as learn:
                 build_learn(service, learn, open_look, [box, tabs])
-        gr.Markdown("Everything runs on the machine that serves this page; nothing you type is kept.", elem_id="foot")
+        gr.Markdown("Everything runs on the machine that serves this page; what you type is neither saved nor logged.",
+                    elem_id="foot")
         page.load(visit, None, [box, tabs], show_progress="hidden", queue=False, api_visibility="private")
     return page
 
@@ -64,14 +67,14 @@ def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
 
     A parent of its own: in ours, Gradio would leave it to our CORS to say which sites may read the page.
     """
+    page.state_session_capacity = MOST_VISITS
     parent = FastAPI()
     theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
     settings: dict[str, Any] = {"theme": theme, "css": text_of("style.css")}
     gr.mount_gradio_app(parent, page, PAGE, **settings, footer_links=[], run_history=False, ssr_mode=False,
-                        show_error=True, enable_monitoring=False, max_file_size="1mb", mcp_server=mcp_installed())
+                        show_error=True, enable_monitoring=False, max_file_size="1mb",
+                        mcp_server=find_spec("mcp") is not None)
     if page.mcp_server_obj is not None:
-        readable(page.mcp_server_obj)
+        answer_in_json(page.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
-    mounted.state_holder = ForgetfulVisits()
-    mounted.state_holder.set_blocks(page)
     return parent, mounted

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from seq2see.errors import UserError
-from seq2see.serve.dialects.wire import bad_request
-from seq2see.serve.engine import Hypothesis
-from seq2see.serve.jobs import Translation
+from ...translate.results import Hypothesis, Translation
+from ..dialects.bodies import bad_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seq2see.lens.trace import Trace
-    from seq2see.serve.translator import Translator
+    from ...lens.trace import Trace
+    from ...translate.translator import Translator
 
 
 class Strict(BaseModel):

@@ -15,21 +15,19 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 from pydantic import ValidationError
 
-from seq2see.lens.wording import printable
-from seq2see.serve.dialects.names import NAMES
-from seq2see.serve.engine import Hypothesis
-from seq2see.serve.jobs import Translation
-from seq2see.serve.service import Refusal, Service
-from seq2see.serve.ui.asking import Ask, Line, Visits, caller_of, parse, read, refusal
-from seq2see.serve.ui.components.translation import translation_box
-from seq2see.serve.ui.forgetting import rest
-from seq2see.serve.ui.one_word import compare, sentences
-from seq2see.serve.ui.shown import Shown, Start, Strict
+from ...lens.wording import printable
+from ...translate.results import Hypothesis, Translation
+from ..dialects.names import NAMES
+from ..service import Refusal, Service
+from .asking import Ask, Line, Visits, caller_of, parse, read, refusal
+from .components.translation import translation_box
+from .one_word import compare, sentences
+from .shown import Shown, Start, Strict
 
 if TYPE_CHECKING:
-    from seq2see.lens.alignment import AlignmentChoice
-    from seq2see.lens.trace import Trace
-    from seq2see.serve.translator import Translator
+    from ...lens.alignment import AlignmentChoice
+    from ...lens.trace import Trace
+    from ...translate.translator import Translator
 
 LONGEST_TO_ALIGN = 2_000  # characters; of a longer text nobody points at the words, and its maps would take seconds
 OTHERS = 8  # of a word, that are offered
@@ -64,7 +62,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
                         return
                     yield gr.update(line={"n": ask.n, "before": before}), gr.skip()
             try:
-                found = await visits.run(visit, ask.n, service.translate(ask.request(), caller=caller))
+                found = await visits.run(visit, ask.n, service.translate(**ask.request(), caller=caller))
             finally:
                 line.leave()
         except Refusal as error:
@@ -73,8 +71,8 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         if found is None:
             return
         [result] = found
-        model = service.model_for(ask.request(), result.source_language or None, result.target_language or None)
-        each = [Shown.of(result, model=model, alternative=number, asked=dict(ask.settings()), start=ask.start,
+        model = service.model_for(ask.model, result.source_language or None, result.target_language or None)
+        each = [Shown.of(result, model=model, alternative=number, asked=ask.given(), start=ask.start,
                          link=_link(service, model, ask, number)).plain() for number in range(len(result.hypotheses))]
         each = each or [NOTHING]
         first = ask.shown if ask.shown < len(each) else 0
@@ -106,17 +104,12 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         return gr.update(compared=await compare(service, event, request))
 
     box = translation_box(about=about(service), elem_id="translation")
-    queued = [
-        box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
-                api_visibility="private"),
-        box.compare(flip, None, [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
-                    api_visibility="private"),
-        shown.change(align, [shown], [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
-                     api_visibility="private"),
-    ]
-    for event in queued:
-        event.then(rest, None, None, trigger_mode="always_last", concurrency_limit=None, show_progress="hidden",
-                   api_visibility="private")
+    box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
+            api_visibility="private")
+    box.compare(flip, None, [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                api_visibility="private")
+    shown.change(align, [shown], [box], show_progress="hidden", concurrency_limit=2, trigger_mode="always_last",
+                 api_visibility="private")
     box.stop(stop, None, None, queue=False, api_visibility="private")
     box.choose(choose, None, [shown], show_progress="hidden", queue=False, api_visibility="private")
     box.emptied(None, None, [shown], js="() => null", queue=False, api_visibility="private")
@@ -159,14 +152,14 @@ def asked_by_link(query: Any, *, longest: int) -> dict[str, Any] | None:
 def _number(query: Any, name: str) -> Any:
     """A number of a link, as `Ask` would take it; None for anything else."""
     try:
-        return getattr(Ask.model_validate({"n": 0, "text": "", name: query.get(name)}), name)
+        return getattr(Ask.model_validate({"n": 0, "text": "", name: query.get(name)}, strict=False), name)
     except ValidationError:
         return None
 
 
 def _usual(service: Service, translator: Translator) -> dict[str, int]:
     """The search that a page begins with: the model's own."""
-    beams = min(translator.limits.plan().num_beams, service.settings.beams)
+    beams = min(translator.defaults.resolve().num_beams or 1, service.settings.beams)
     return {"num_beams": beams} | ({"alternatives": min(ALTERNATIVES, service.settings.alternatives, beams)}
                                    if beams > 1 else {})
 
@@ -175,7 +168,7 @@ def _link(service: Service, model: str, ask: Ask, alternative: int) -> dict[str,
     """What a link to an answer says beside text and languages; None where the page chose how it begins."""
     if ask.prefix:
         return None
-    settings = dict(ask.settings())
+    settings = ask.given()
     return {**({"model": model} if len(service.models) > 1 else {}),
             **(settings if settings != _usual(service, service.models[model]) else {}),
             **({"shown": alternative} if alternative else {})}
@@ -211,14 +204,14 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     """Which words belong together in each part, and what else stood at each word; run by the service."""
     known = translator.known_choice
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
-    special = {*translator.tokenizer.all_special_ids, *translator.limits.end}
-    tags = len(translator.limits.plan(first=translator.tag(found.target)).prefix)
+    special = {*translator.tokenizer.all_special_ids, *translator.defaults.end}
+    tags = len(translator.defaults.resolve(first=translator.tag(found.target)).prefix)
     return {"ids": found.ids, "said": known.said,
             "parts": [_part(trace, known.choice, special, tags) for trace in traces]}
 
 
 def _part(trace: Trace, choice: AlignmentChoice, special: set[int], tags: int) -> dict[str, Any]:
-    from seq2see.lens.counterparts import counterparts, first_steps
+    from ...lens.counterparts import counterparts, first_steps
 
     steps = first_steps(trace)
     return {

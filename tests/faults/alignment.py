@@ -5,10 +5,10 @@ from . import Fault
 FAULTS = [
     Fault(
         "a choice is used for weights that it was not fitted to",
-        "serve/opened.py",
+        "translate/checkpoint.py",
         "return choice if choice and choice.fingerprint == self._fingerprint else None",
         "return choice",
-        tests="tests/package/test_align_command.py -k other_weights",
+        tests="tests/cli/test_align_command.py -k other_weights",
     ),
     Fault(
         "an interval draws the variants of a sentence one by one",
@@ -19,10 +19,10 @@ FAULTS = [
     ),
     Fault(
         "trust is measured as if storybook had no variants",
-        "seq2see/trust.py",
+        "measures/faithfulness.py",
         "measured_on=name, groups=groups,",
         "measured_on=name, groups=None,",
-        tests="tests/package/test_align_command.py -k held_out",
+        tests="tests/cli/test_align_command.py -k held_out",
     ),
     Fault(
         "variants of a sentence are in both halves of a fit",
@@ -40,17 +40,17 @@ FAULTS = [
     ),
     Fault(
         "a link to a word that is not there is found out while tracing",
-        "seq2see/align.py",
+        "measures/alignment.py",
         "    for number in kept:",
         "    for number in ():",
-        tests="tests/package/test_align_command.py -k told_before",
+        tests="tests/cli/test_align_command.py -k told_before",
     ),
     Fault(
         "a folder that cannot be written is found out at the end",
-        "seq2see/align.py",
+        "measures/alignment.py",
         "if not os.access(folder, os.W_OK) or",
         "if",
-        tests="tests/package/test_align_command.py -k told_before",
+        tests="tests/cli/test_align_command.py -k told_before",
     ),
     Fault(
         "a threshold that is no number is read",

@@ -25,6 +25,27 @@ FAULTS = [
         tests="tests/training/test_csv.py",
     ),
     Fault(
+        "data: the header of a joined table is a pair",
+        "training/reading.py",
+        "elif named and cells == first:",
+        "elif False:",
+        tests="tests/training/test_pairs.py -k one_line",
+    ),
+    Fault(
+        "data: the first of two columns of one name is taken",
+        "training/reading.py",
+        "if any(header.count(language) > 1 for language in wanted):",
+        "if False:",
+        tests="tests/training/test_pairs.py -k one_line",
+    ),
+    Fault(
+        "data: a table in UTF-16 has bytes that are not UTF-8",
+        "training/reading.py",
+        "if number == 1 and is_utf16(line):",
+        "if False:",
+        tests="tests/training/test_pairs.py -k one_line",
+    ),
+    Fault(
         "data: a symbol makes no other sentence",
         "training/pairs.py",
         ' or unicodedata.category(item) == "So"',
@@ -48,8 +69,8 @@ FAULTS = [
     Fault(
         "data: a run that was forced keeps its old fingerprint",
         "training/run.py",
-        "write_whole(output / DATA, json.dumps(data_record(corpus)) + \"\\n\")",
-        "(output / DATA).exists() or write_whole(output / DATA, json.dumps(data_record(corpus)))",
+        "atomic_write(output / DATA, json.dumps(data_record(corpus)) + \"\\n\")",
+        "(output / DATA).exists() or atomic_write(output / DATA, json.dumps(data_record(corpus)))",
         tests="tests/training/test_run.py -k changed_data",
     ),
 ]

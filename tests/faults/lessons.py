@@ -173,14 +173,14 @@ FAULTS = [
     ),
     Fault(
         "lessons: a named run that is not finished is trained",
-        "lessons/command.py",
+        "seq2see/cli/lessons.py",
         "if run and not is_finished(folder):",
         "if run and not folder:",
         tests="tests/lessons/test_page.py -k never_trained",
     ),
     Fault(
         "lessons: a run of another corpus is measured",
-        "lessons/command.py",
+        "seq2see/cli/lessons.py",
         'if path != "storybook" or source != "en"',
         'if source != "en"',
         tests="tests/lessons/test_page.py -k another_corpus",
@@ -194,8 +194,8 @@ FAULTS = [
     ),
     Fault(
         "lessons: the page is written piece by piece",
-        "lessons/command.py",
-        "write_whole(html, page(record))",
+        "seq2see/cli/lessons.py",
+        "atomic_write(html, page(record))",
         'html.write_text(page(record), "utf-8")',
         tests="tests/lessons/test_page.py -k whole_or_not",
     ),

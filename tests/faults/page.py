@@ -54,7 +54,7 @@ FAULTS = [
     ),
     Fault(
         "page: a prefix may end a translation",
-        "serve/translator.py",
+        "translate/job.py",
         " and id not in end for ids in prefix",
         " for ids in prefix",
         tests="tests/serve/ui/test_raw_calls.py -k question",
@@ -95,13 +95,6 @@ FAULTS = [
         tests="tests/lens/test_counterparts.py -k goes_before",
     ),
     Fault(
-        "page: Gradio keeps what was typed",
-        "serve/ui/page.py",
-        "    mounted.state_holder = ForgetfulVisits()\n    mounted.state_holder.set_blocks(page)\n",
-        "",
-        tests="-m browser tests/serve/ui/test_privacy.py",
-    ),
-    Fault(
         "page: what was chosen in one language begins the other",
         "serve/ui/components/translation.js",
         "held = [];  // what each part",
@@ -117,24 +110,24 @@ FAULTS = [
     ),
     Fault(
         "demo: the first step tells how long the rest takes",
-        "seq2see/learner.py",
+        "seq2see/demo_worker.py",
         "if done >= ENOUGH else None",
         "if done else None",
-        tests="tests/package/test_demo.py -k weights_as_they_are",
+        tests="tests/cli/test_demo.py -k weights_as_they_are",
     ),
     Fault(
         "demo: the training outlives it",
-        "seq2see/learning.py",
+        "seq2see/demo_run.py",
         "            self._process.terminate()\n",
         "            return\n",
-        tests="tests/package/test_demo.py -k told_to_end",
+        tests="tests/cli/test_demo.py -k told_to_end",
     ),
     Fault(
         "demo: the training outlives a killed demo",
-        "seq2see/learning.py",
+        "seq2see/demo_run.py",
         "        os.kill(os.getpid(), signal.SIGTERM)",
         "        pass",
-        tests="tests/package/test_demo.py -k is_killed",
+        tests="tests/cli/test_demo.py -k is_killed",
     ),
     Fault(
         "page: links are lost with the text",

@@ -5,17 +5,17 @@ from . import Fault
 FAULTS = [
     Fault(
         "a blank pair leaves no line of links",
-        "seq2see/align.py",
+        "measures/alignment.py",
         "yield from (next(found) if number in at else None for number, _ in chunk)",
         "yield from found",
-        tests="tests/package/test_align_command.py -k a_line_for_each",
+        tests="tests/cli/test_align_command.py -k a_line_for_each",
     ),
     Fault(
         "the variants of a sentence fall into both halves",
-        "seq2see/gold.py",
+        "measures/gold.py",
         'story.contrast_key or f"alone {number}"',
         'f"alone {number}"',
-        tests="tests/package/test_heads_command.py",
+        tests="tests/cli/test_heads_command.py",
     ),
     Fault(
         "a damaged file passes the manifest",
@@ -131,17 +131,17 @@ FAULTS = [
     ),
     Fault(
         "a line without end is read on and on",
-        "serve/commands.py",
+        "seq2see/cli/lines.py",
         "stream.readline(LONGEST_LINE + 1)",
         "stream.readline()",
-        tests="tests/package/test_streams.py -k line",
+        tests="tests/cli/test_streams.py -k line",
     ),
     Fault(
         "heads: a head is needed for what the whole model cannot do",
-        "seq2see/heads.py",
+        "measures/heads.py",
         "test.apart() > NEEDED >= test.apart(chosen)",
         "NEEDED >= test.apart(chosen)",
-        tests="tests/package/test_heads_command.py -k report",
+        tests="tests/cli/test_heads_command.py -k report",
     ),
     Fault(
         "what was printed before goes to stderr",
@@ -149,7 +149,7 @@ FAULTS = [
         "    if sys.stdout:\n"
         "        sys.stdout.flush()\n",
         "",
-        tests="tests/package/test_streams.py -k printed_before",
+        tests="tests/cli/test_streams.py -k printed_before",
     ),
     Fault(
         "Ctrl-C is reported as damaged data",

@@ -483,7 +483,7 @@ FAULTS = [
     ),
     Fault(
         "a run's own data are read for one of their languages",
-        "training/evaluation.py",
+        "seq2see/cli/evaluate.py",
         "load_split(whole or one, split, seed=seed)",
         "load_split(one, split, seed=seed)",
         tests="tests/training/test_evaluation.py",
@@ -504,7 +504,7 @@ FAULTS = [
     ),
     Fault(
         "a section without lines takes no overrides",
-        "training/config.py",
+        "seq2see/settings_file.py",
         "if tree.get(section) is None:",
         "if section not in tree:",
         tests="tests/training/test_config.py",
@@ -596,8 +596,8 @@ FAULTS = [
     Fault(
         "a setting without effect is taken",
         "training/config.py",
-        "                if key in names:",
-        "                if False:",
+        "            if key in names:",
+        "            if False:",
         tests="tests/training/test_config.py -k name_the_mend",
     ),
     Fault(
@@ -630,7 +630,7 @@ FAULTS = [
     ),
     Fault(
         "torch is imported before the first line",
-        "seq2see/cli.py",
+        "seq2see/cli/command.py",
         '    if "check" in args:',
         '    import_module(module)\n    if "check" in args:',
         tests="tests/training/test_progress.py -k before_torch",
@@ -679,7 +679,7 @@ FAULTS = [
     ),
     Fault(
         "a test set is cleaned as the run was",
-        "training/evaluation.py",
+        "seq2see/cli/evaluate.py",
         'on_bad="refuse", duplicates="keep")',
         ")",
         tests="tests/training/test_evaluation.py",
@@ -750,7 +750,7 @@ FAULTS = [
     ),
     Fault(
         "evaluate does not pass on its number of beams",
-        "training/evaluation.py",
+        "seq2see/cli/evaluate.py",
         "translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)",
         "translate_pairs(model, tokenizer, pairs)",
         tests="tests/training/test_evaluation.py -k beams",

@@ -1,16 +1,12 @@
 """The tiny models of `tests/tiny.py`, one of each kind a session."""
 
 import copy
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import tiny
+import torch
 
 
 @pytest.fixture(scope="session", params=tiny.KINDS)

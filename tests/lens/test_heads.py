@@ -119,6 +119,34 @@ def test_a_uniform_head_scores_its_baseline(measured):
             assert not role_score(Head("encoder", 0, 1), role, dev, test).holds
 
 
+def test_every_baseline_has_an_interval_over_sentences(measured):
+    """It holds the baseline, and is half as wide of four times as many sentences; variants of one tell no more."""
+    dev, test = measured
+
+    def four_times(*, variants):
+        groups = {key: [name if variants else f"{name}, {i}" for i in range(4) for name in names]
+                  for key, names in test.groups.items()}
+        return replace(test, groups=groups, places={key: hits * 4 for key, hits in test.places.items()}, **{
+            part: {key: np.concatenate([values] * 4) for key, values in getattr(test, part).items()}
+            for part in ("scores", "rivals", "uniform")})
+
+    known = set()
+    for head, role in ((2, "antecedent"), (3, "antecedent"), (0, "previous"), (5, "punctuation")):
+        once, again, variants = (role_score(Head("encoder", 0, head), role, dev, half) for half in
+                                 (test, four_times(variants=False), four_times(variants=True)))
+        assert variants.intervals == {name: pytest.approx(ends) for name, ends in once.intervals.items()}
+        assert set(once.baselines) == {name for name in ("uniform", "positional", "rival")
+                                       if getattr(once, name) is not None}
+        assert max(value for value, _, _ in once.baselines.values()) == once.baseline
+        for name, (value, low, high) in once.baselines.items():
+            assert low - 1e-9 <= value <= high + 1e-9 and value == getattr(once, name)
+            if low < high:
+                known.add(name)
+                narrow = again.intervals[name]
+                assert narrow[1] - narrow[0] == pytest.approx((high - low) / 2, rel=0.2), (role, name)
+    assert known >= {"uniform", "positional"}
+
+
 def test_roles_of_all_kinds_are_measured(measured):
     dev, _ = measured
     assert {kind for kind, _ in dev.scores} == set(KINDS)
@@ -312,6 +340,28 @@ def test_an_interval_of_telling_apart_is_over_sentences():
     assert high - low == pytest.approx(2 * 1.96 * spread, rel=0.25), "as far as other sentences would have it"
     twice = apart_interval(np.repeat(margins, 2), np.repeat(is_il, 2), [f"{i // 2}" for i in range(400)])
     assert twice == pytest.approx((low, high)), "variants of a sentence count as one"
+
+
+def test_a_perfect_score_has_an_exact_bound():
+    """Below 1, and higher the more sentences there are; a corpus that is resampled would stay perfect."""
+    bounds = []
+    for count in (20, 200):
+        is_il, names = np.arange(count) % 2 == 0, [f"{i}" for i in range(count)]
+        margins = np.random.default_rng(0).uniform(0.1, 1, count)
+        assert told_apart(margins, is_il) == 1 and told_apart(-margins, is_il) == 0
+        low, high = apart_interval(margins, is_il, names)
+        assert high == 1 and low ** (count / 2) == pytest.approx(0.025), "as many pairs, each of sentences of its own"
+        assert apart_interval(-margins, is_il, names) == pytest.approx((0, 1 - low))
+        variants = apart_interval(np.tile(margins, 3), np.tile(is_il, 3), names * 3)
+        assert variants == (low, high), "variants of a sentence count as one"
+        both = apart_interval(margins, is_il, [f"{i // 2}" for i in range(count)])
+        assert both[0] ** (count / 4) == pytest.approx(0.025), "the two of one group are no independent pair"
+        assert both[0] < low < 1
+        margins[0] = -1  # nearly perfect
+        assert told_apart(margins, is_il) < 1 and apart_interval(margins, is_il, names)[0] <= low, "and no surer"
+        bounds.append(low)
+    assert bounds[0] < bounds[1]
+    assert 0 < apart_interval(np.ones(2), np.array([True, False]), ["one", "one"])[0] < 1
 
 
 def test_an_ordinary_set_is_not_special():

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see.storybook import generate
 from seq2see.tokenizer import train_tokenizer
-from seq2see.training.storybook import generate
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "lens.ipynb"
 

@@ -85,6 +85,22 @@ def test_a_head_trained_with_gold_links_is_labelled_wherever_its_error_is_told(p
     assert "supervised" in TERMS
 
 
+def test_a_layer_that_contains_a_head_trained_with_gold_links_is_labelled_so(planted):
+    """Views of whole layers: the head's own layer, and of views through layers those above; words left out never."""
+    trace, gold = planted((1, 0))
+    means = dict.fromkeys(("rollout", "mixing", "contributions"), trace.cross["raw"].mean(1))
+    trace = replace(trace, cross=trace.cross | means)
+    trust = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x",
+                          supervised={(1, 0)})
+    labelled = {(one.view, one.map) for one in trust.maps if one.supervised}
+    assert labelled == {("raw", (1, 0)), ("mixing", (1,)), ("rollout", (1,)), ("rollout", (2,)),
+                        ("contributions", (1,)), ("contributions", (2,))}
+    line = trust.line("mixing", "cross", "predicts", (1,))
+    assert line.startswith("contains a supervised head, AER ") and "this head was trained with gold links" in line
+    assert "supervised" not in trust.line("mixing", "cross", "predicts", (0,)).partition("Best of")[0]
+    assert all("supervised" in str(one) for one in trust.best if one.supervised)
+
+
 def test_tau_of_a_long_sentence_needs_the_memory_of_one_word_s_pairs():
     maps, falls = np.random.default_rng(0).random((20, 60, 60)), np.random.default_rng(1).random((60, 60))
     tracemalloc.start()

@@ -1,17 +1,15 @@
 """A small untrained model in a run's folder, and a workbench around it, for whatever must run and need not be right."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.storybook import StoryPair, generate
 from seq2see.tokenizer import train_tokenizer
-from seq2see.training.storybook import StoryPair, generate
 
 
 @pytest.fixture(scope="session")

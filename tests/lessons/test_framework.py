@@ -17,7 +17,7 @@ from seq2see.lessons import contents, record
 from seq2see.lessons.errata import ERRATA
 from seq2see.lessons.lesson import Finding, Table, found, overall, spelled, to_data, undecided
 from seq2see.lessons.workbench import Budget, Workbench
-from seq2see.training.storybook import generate
+from seq2see.storybook import generate
 
 WRITTEN = contents.chosen(None)
 

@@ -6,8 +6,8 @@ import torch
 from seq2see.lens.forcing import encode_source
 from seq2see.lessons.keys import Nouns, alive, one, read_nouns, told, told_by_keys
 from seq2see.lessons.workbench import Workbench
-from seq2see.training.storybook import StoryPair
-from seq2see.training.storybook.lexicon import NOUNS
+from seq2see.storybook import StoryPair
+from seq2see.storybook.lexicon import NOUNS
 
 
 def nouns(**keys: float) -> Nouns:

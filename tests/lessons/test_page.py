@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from accessibility import violations
 
-from seq2see import cli
-from seq2see.lessons import command, contents, record
+from seq2see.cli import command as cli
+from seq2see.cli import lessons as command
+from seq2see.lessons import contents, record
 from seq2see.lessons.drawing import new_figure, to_svg
 from seq2see.lessons.page import page, table, text
 from seq2see.lessons.workbench import Budget, Workbench

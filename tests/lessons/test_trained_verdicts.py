@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seq2see.gold import in_halves, to_gold
 from seq2see.lens.ablation import Head
 from seq2see.lens.heads import RoleScore, measure, role_score
 from seq2see.lessons import l06_causal_mask as mask
@@ -20,7 +19,8 @@ from seq2see.lessons import small
 from seq2see.lessons.drawing import style, to_svg
 from seq2see.lessons.lesson import Finding, Verdict
 from seq2see.lessons.workbench import Workbench
-from seq2see.training.storybook import HARD
+from seq2see.measures.gold import in_halves, to_gold
+from seq2see.storybook import HARD
 
 
 def check(lesson: Any, held: Any, changes: dict[int | tuple[int, ...], dict[str, Any]]) -> None:
@@ -59,7 +59,7 @@ def test_causal_mask() -> None:
 
 
 def role(name: str, *, holds: bool = True, head: int = 2, place: float = 0.2) -> RoleScore:
-    return RoleScore(Head("cross", 1, head), name, 0.6, 0.5, 0.7, 0.1, place, None, 100, holds)
+    return RoleScore(Head("cross", 1, head), name, 0.6, 0.5, 0.7, 0.1, place, None, 100, holds, {})
 
 
 def test_many_heads() -> None:

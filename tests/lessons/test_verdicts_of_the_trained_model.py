@@ -34,7 +34,7 @@ def role(head: Head, name: str, score: float, *, rival: float | None = None, pla
     """A score with its interval, beside an even head's 0.1 and a best place's."""
     holds = score >= max(place + 0.1 if name in CONTENTS else 0.2, (rival or 0) + 0.1)
     best_place = place if name in CONTENTS else None
-    return RoleScore(head, name, score, score - 0.01, score + 0.01, 0.1, best_place, rival, 100, holds)
+    return RoleScore(head, name, score, score - 0.01, score + 0.01, 0.1, best_place, rival, 100, holds, {})
 
 
 def relation(right: float) -> word_vectors.Relation:

@@ -1,14 +1,10 @@
 """Small real networks whose attention is far from uniform: the usual tiny initialisation would hide most faults."""
 
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-
-sys.path.insert(0, str(Path(__file__).parent.parent))  # for tiny.py
 
 PAD, START, END = 0, 1, 2
 VOCABULARY = 40

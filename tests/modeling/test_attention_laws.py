@@ -11,7 +11,6 @@ import torch
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache, StaticCache
 
 from seq2see.modeling.attention import attend
-
 from .conftest import PAD, VOCABULARY, make_batch, make_model, padded_left
 
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}

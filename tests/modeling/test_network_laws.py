@@ -13,7 +13,6 @@ from transformers import StaticCache
 from transformers.cache_utils import EncoderDecoderCache
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-
 from .conftest import END, PAD, START, VOCABULARY, make_batch, make_model, padded_left
 
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}

@@ -18,7 +18,6 @@ from transformers import AutoModelForSeq2SeqLM, MarianConfig, MarianMTModel
 
 from seq2see import Seq2SeeForConditionalGeneration, load_checkpoint
 from seq2see.errors import UserError
-
 from .conftest import make_batch, make_model
 
 

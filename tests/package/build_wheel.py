@@ -18,7 +18,7 @@ def build_wheel(folder: Path) -> Path:
     """Build the wheel into `folder` and return its path."""
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "source"
-        shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        shutil.copytree(ROOT, source, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
         subprocess.run([*command, "--wheel-dir", str(folder.resolve()), str(source)], check=True)
     (wheel,) = folder.glob("seq2see-*.whl")

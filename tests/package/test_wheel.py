@@ -88,7 +88,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 
 
 def test_the_wheel_holds_every_file_that_the_checkout_has(wheel: Path) -> None:
-    folders = ("seq2see", "modeling", "tokenizer", "training", "lens", "serve", "configs")
+    folders = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures", "lessons",
+               "serve", "configs")
     kinds = {".py", ".yaml", ".js", ".css", ".html", ".typed"}
     here = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
     wanted = {path.relative_to(ROOT).as_posix() for path in [*here, ROOT / "seq2see/py.typed"]}
@@ -101,7 +102,7 @@ def test_every_module_can_be_imported_from_the_wheel(environment: Path, tmp_path
     assert done.returncode == 0, done.stderr
     *modules, place = done.stdout.splitlines()
     assert Path(place).is_relative_to(environment)
-    wanted = {"seq2see.modeling.loading", "seq2see.lens.show", "seq2see.training.storybook", "seq2see.serve.translator"}
+    wanted = {"seq2see.modeling.loading", "seq2see.lens.show", "seq2see.storybook", "seq2see.translate.translator"}
     assert wanted <= set(modules)
 
 

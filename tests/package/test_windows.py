@@ -85,7 +85,8 @@ def test_the_fast_engine_translates_and_the_demo_ends_its_training(tmp_path: Pat
         (run / name).write_text("{}")
     said = run_without(f"""
 from pathlib import Path
-from seq2see import Translator, learner
+from seq2see import Translator
+from seq2see import demo_worker as learner
 from seq2see.serve.server import bind
 print(Translator.from_pretrained({str(run)!r})("The cat.").engine)
 bind("127.0.0.1", 0).close()

@@ -1,38 +1,9 @@
-"""Translators of tiny random models (`tests/tiny.py`), in memory and as folders."""
-
-import json
-import sys
-from pathlib import Path
+"""Servers of a tiny random model."""
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import serving
-import tiny
 
 KEY = "a-key-of-the-tests"
-SEEN = {"en": ["the", "cat", "did", "not", "cross"]}
-
-
-@pytest.fixture(scope="session", params=tiny.KINDS)
-def any_folder(request, tmp_path_factory):
-    """A checkpoint folder of each kind."""
-    return tiny.save(tmp_path_factory.mktemp(request.param), *tiny.make(request.param))
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    """A Seq2See's folder, with the words it has seen."""
-    made = tiny.save(tmp_path_factory.mktemp("run"), *tiny.make("seq2see"))
-    (made / "seen_words.json").write_text(json.dumps(SEEN), encoding="utf-8")
-    return made
-
-
-@pytest.fixture(scope="session")
-def translator(folder):
-    from seq2see import Translator
-
-    return Translator.from_pretrained(folder, engine="torch")
 
 
 @pytest.fixture(scope="session")

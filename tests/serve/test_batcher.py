@@ -6,13 +6,12 @@ import threading
 import pytest
 
 from seq2see.serve.batcher import Batcher
-from seq2see.serve.engine import Found
 from seq2see.serve.metrics import Metrics
-from seq2see.serve.plan import Plan
 from seq2see.serve.refusal import Refusal
-from seq2see.serve.threads import Failure, Threads
+from seq2see.translate.decoding import DecodingOptions
+from seq2see.translate.results import Hypothesis
 
-GREEDY, BEAMS = Plan(), Plan(num_beams=4)
+GREEDY, BEAMS = DecodingOptions(), DecodingOptions(num_beams=4)
 
 
 class Panic(BaseException):
@@ -28,13 +27,13 @@ class Engine:
         self.gate.set()
         self.entered = threading.Event()
 
-    def translate(self, sources, plan, wanted):
-        self.calls.append((list(sources), plan))
+    def translate(self, sources, options, wanted):
+        self.calls.append((list(sources), options))
         self.entered.set()
         assert self.gate.wait(20)
         if any(source[0] == 666 for source in sources):
             raise Panic("the text of a user")
-        return [(Found(source[::-1], 0.0, True),) for source in sources]
+        return [(Hypothesis("", source[::-1], 0.0, 0.0, True),) for source in sources]
 
     @property
     def sizes(self):
@@ -54,7 +53,7 @@ def batcher(engine, *, threads=1, batch_tokens=100, queue_tokens=1000, wait=0.0)
 
 
 def answer(source):
-    return [(Found(tuple(source)[::-1], 0.0, True),)]
+    return [(Hypothesis("", tuple(source)[::-1], 0.0, 0.0, True),)]
 
 
 async def held(engine):
@@ -154,7 +153,7 @@ def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
         work = [one.submit([((number, 5), GREEDY)]) for number in (1, 666, 2)]
         good, bad, other = await asyncio.gather(*work, return_exceptions=True)
         assert (good, other) == (answer((1, 5)), answer((2, 5)))
-        assert isinstance(bad, Failure) and isinstance(bad.__cause__, Panic)
+        assert isinstance(bad, RuntimeError) and isinstance(bad.__cause__, Panic)
         assert "text of a user" not in str(bad)
         assert await one.submit([((7,), GREEDY)]) == answer((7,))
 
@@ -164,13 +163,13 @@ def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, StopIteration, MemoryError])
 def test_whatever_the_engine_raises_the_loop_lives(error):
-    def translate(sources, plan, wanted):
+    def translate(sources, options, wanted):
         raise error("no")
 
     async def run():
         one = Batcher(translate, threads=1, batch_tokens=9, queue_tokens=9, wait=0, metrics=Metrics())
         for _ in range(2):
-            with pytest.raises(Failure):
+            with pytest.raises(RuntimeError):
                 await asyncio.wait_for(one.submit([((1,), GREEDY)]), 5)
 
     asyncio.run(run())
@@ -179,8 +178,8 @@ def test_whatever_the_engine_raises_the_loop_lives(error):
 def test_an_engine_that_loses_a_result_is_noticed(engine):
     async def run():
         one = batcher(engine)
-        one.translate = lambda sources, plan, wanted: []
-        with pytest.raises(Failure):
+        one.translate = lambda sources, options, wanted: []
+        with pytest.raises(RuntimeError):
             await asyncio.wait_for(one.submit([((1,), GREEDY), ((2,), GREEDY)]), 5)
 
     asyncio.run(run())
@@ -224,8 +223,8 @@ def test_who_goes_while_the_engine_works_leaves_the_others_their_answers(engine)
 def test_the_engine_is_told_who_is_gone_while_it_works(engine):
     told = []
 
-    def translate(sources, plan, wanted):
-        found = Engine.translate(engine, sources, plan, wanted)
+    def translate(sources, options, wanted):
+        found = Engine.translate(engine, sources, options, wanted)
         told.append([wanted(index) for index in range(len(sources))])
         return found
 
@@ -277,18 +276,3 @@ def test_a_batch_does_not_wait_when_it_is_full(engine):
         return await asyncio.wait_for(one.submit([((1, 2), GREEDY), ((3, 4), GREEDY)]), 60)
 
     assert len(asyncio.run(run())) == 2
-
-
-@pytest.mark.parametrize("error", [Panic, KeyboardInterrupt, SystemExit])
-def test_threads_survive_what_their_work_raises(error):
-    def fail():
-        raise error("the text of a user")
-
-    async def run():
-        threads = Threads(1, "test")
-        for _ in range(2):
-            with pytest.raises(Failure, match=f"^{error.__name__}$"):
-                await asyncio.wait_for(threads.do(fail), 5)
-        assert await asyncio.wait_for(threads.do(lambda: 3), 5) == 3
-
-    asyncio.run(run())

@@ -1,11 +1,9 @@
 """What stands before a live server: bodies, names, other sites, keys, rates and proxies."""
 
 import contextlib
-import http.client
 import json
 import re
 import socket
-import time
 import urllib.parse
 
 import fastapi.testclient
@@ -15,7 +13,6 @@ import pytest
 import yaml
 from serving import Stub, counters, raw, stub_server, translate
 
-from seq2see.serve import server
 from seq2see.serve.access import WRONG_KEYS
 from seq2see.serve.server import make_server
 from seq2see.serve.settings import ServerSettings
@@ -76,59 +73,6 @@ def test_a_long_text_in_an_address_is_no_head_without_end():
     with stub_server() as client:
         answer = client.post("/translate?source=en&target=fr&q=" + "%F0%9F%98%80" * 5_000)
     assert answer.status_code == 200 and answer.json()["translatedText"] == "😀" * 5_000
-
-
-def test_answers_that_nobody_reads_are_dropped(monkeypatch):
-    monkeypatch.setattr(server, "SWEEP", 1)
-    body = json.dumps({"texts": ["x" * 5_000] * 64, "source": "en", "target": "fr"}).encode()
-    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
-    with stub_server(read_seconds=0.5, queue_tokens=10**6) as client:
-        url = urllib.parse.urlsplit(str(client.base_url))
-        with socket.create_connection((url.hostname, url.port)) as connection:
-            connection.settimeout(1)
-            with contextlib.suppress(OSError):
-                for _ in range(100):
-                    connection.sendall(head + body)
-            until = time.monotonic() + 20
-            while client.server.server_state.connections:
-                assert time.monotonic() < until, "its answers are kept"
-                time.sleep(0.05)
-
-
-def test_half_open_connections_are_closed_and_health_answers_meanwhile(stub):
-    url = urllib.parse.urlsplit(str(stub.base_url))
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(socket.create_connection((url.hostname, url.port))) for _ in range(200)]
-        for connection in connections:
-            connection.sendall(b"POST /translate HTTP/1.1\r\nHost: loc")
-        assert stub.get("/healthz").status_code == 200
-        for connection in connections:
-            connection.settimeout(20)
-            with contextlib.suppress(ConnectionResetError):
-                assert connection.recv(1) == b""
-
-
-def test_a_connection_stays_open_between_two_requests(monkeypatch):
-    """However often the look for half-open ones, or however long it, finds it there."""
-    monkeypatch.setattr(server, "SWEEP", 1)
-    with stub_server(read_seconds=0.2) as client:
-        connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=20)
-        for pause in [0.02] * 40 + [0.6, 0]:
-            connection.request("GET", "/healthz")
-            assert connection.getresponse().read()
-            time.sleep(pause)
-        connection.close()
-
-
-def test_a_connection_is_closed_where_the_next_request_does_not_end(monkeypatch):
-    monkeypatch.setattr(server, "SWEEP", 1)
-    with stub_server(read_seconds=0.2) as client:
-        connection = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=10)
-        connection.request("GET", "/healthz")
-        assert connection.getresponse().read() == b"ok"
-        connection.sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
-        assert connection.sock.recv(1) == b""
-        connection.close()
 
 
 def test_unused_connections_are_kept_longer_than_clients_keep_them():
@@ -320,7 +264,8 @@ def test_the_operator_says_which_sites_may_show_the_page_in_a_frame():
 
 def test_with_keys_the_page_wants_one(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
-    server = make_server({"stub": Stub}, host="127.0.0.1", port=0, settings=ServerSettings(keys_file=tmp_path / "keys"))
+    settings = ServerSettings(keys_file=str(tmp_path / "keys"))
+    server = make_server({"stub": Stub}, host="127.0.0.1", port=0, settings=settings)
     with fastapi.testclient.TestClient(server.app, base_url="http://localhost") as client:
         for path in ("/ui", "/ui/", "/ui/config"):
             answer = client.get(path)

@@ -10,8 +10,8 @@ import serving
 from huggingface_hub import AsyncInferenceClient, InferenceClient
 from huggingface_hub.errors import HfHubHTTPError
 
-from seq2see.serve.dialects.huggingface import Parameters, settings_of
-
+from seq2see.serve.dialects.huggingface import Parameters
+from seq2see.translate.decoding import DecodingOptions
 from .conftest import KEY
 
 
@@ -58,15 +58,15 @@ def test_parameters_of_generation_reach_the_engine(live, translator):
 def test_settings_are_generates_own():
     """do_sample decides whether temperature counts; max_length counts the decoder's start; the inner ones win."""
     def of(**given):
-        return {name: value for name, value in settings_of(Parameters(**given)).items() if value is not None}
+        return Parameters(**given).options()
 
-    assert of(temperature=0.5, top_k=3) == {}
-    assert of(do_sample=True) == {"temperature": 1.0}
-    assert of(do_sample=True, top_p=0.9, temperature=0.5) == {"temperature": 0.5, "top_p": 0.9}
-    assert of(max_length=20) == {"max_new_tokens": 19}
-    assert of(max_length=20, max_new_tokens=7) == {"max_new_tokens": 7}
-    assert of(num_beams=2, num_return_sequences=2, generate_parameters={"num_beams": 4}) == {
-        "num_beams": 4, "alternatives": 2}
+    assert of(temperature=0.5, top_k=3) == DecodingOptions()
+    assert of(do_sample=True) == DecodingOptions(temperature=1.0)
+    assert of(do_sample=True, top_p=0.9, temperature=0.5) == DecodingOptions(temperature=0.5, top_p=0.9)
+    assert of(max_length=20) == DecodingOptions(max_new_tokens=19)
+    assert of(max_length=20, max_new_tokens=7) == DecodingOptions(max_new_tokens=7)
+    assert of(num_beams=2, num_return_sequences=2, generate_parameters={"num_beams": 4}) == DecodingOptions(
+        num_beams=4, alternatives=2)
 
 
 def test_a_list_is_answered_by_a_list(live, translator):
@@ -106,8 +106,8 @@ def test_the_clients_health_and_info(live):
     [
         ("", "x" * 5001, {}, 400, "a text of 5001 characters: 5000 at most are taken"),
         ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "zz is not supported; there is fr, de"),
-        ("", TEXT, {"generate_parameters": {"num_beams": 99}}, 400, "num_beams 99: 8 at most are allowed"),
-        ("", TEXT, {"generate_parameters": {"max_new_tokens": 10**9}}, 400, "512 at most are allowed"),
+        ("", TEXT, {"generate_parameters": {"num_beams": 33}}, 400, "num_beams 33: 8 at most are allowed"),
+        ("", TEXT, {"generate_parameters": {"max_new_tokens": 10**4}}, 400, "512 at most are allowed"),
         ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: there is no"),
         ("", TEXT, {"generate_parameters": {"num_beams": "2"}}, 400, "num_beams: Input should be a valid integer"),
         ("", 5, {}, 400, "inputs.text: Input should be a valid string"),
@@ -185,7 +185,7 @@ print(len(endpoint({{"inputs": "a", "parameters": {{"num_return_sequences": 3, "
 
 
 def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp_path):
-    from seq2see.cli import main
+    from seq2see.cli.command import main
 
     saved, made = tmp_path / "saved", tmp_path / "made"
     translator.model.register_for_auto_class("AutoModelForSeq2SeqLM")
@@ -202,11 +202,12 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     assert german != translator(TEXT, num_beams=2).text
     assert second == str([{"translation_text": german}, {"translation_text": " 12 "}])
     told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes 64",
-            "expected 1 to 16", "65 texts", "expected an object with inputs", "a text of 100000 characters",
-            "custom_generate: there is no such setting", "generate_parameters: expected an object",
-            "parameters: expected an object", "num_beams 4: expected 1 to 16 (int)", "num_beams True: expected",
-            "max_new_tokens 1000000000: expected 1 to 512", "top_p nan: expected",
-            "return_dict_in_generate: there is no", "tgt_lang: expected de, fr", *["tgt_lang: expected"] * 4,
+            "num_beams 1000: expected a whole number from 1 to 16", "65 texts",
+            "expected an object with inputs", "a text of 100000 characters",
+            "custom_generate: expected one of num_beams, ", "generate_parameters: expected an object",
+            "parameters: expected an object", "num_beams '4': expected a whole number", "num_beams True: expected",
+            "max_new_tokens 1000000000: expected a whole number from 1 to 512", "top_p nan: expected",
+            "return_dict_in_generate: expected one of", "tgt_lang: expected de, fr", *["tgt_lang: expected"] * 4,
             "src_lang: expected en", "3"]
     assert len(errors) == len(told) and all(part in line for part, line in zip(told, errors, strict=True))
     assert main(["export", str(saved), "--format", "endpoint", "--out", str(made)]) == 2, "not over what is there"

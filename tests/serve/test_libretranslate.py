@@ -36,12 +36,12 @@ def test_libretranslatepy_translates_detects_and_lists(live, translator):
 @pytest.mark.parametrize(
     ("args", "error"),
     [
-        ((TEXT, "zz", "fr"), "zz is not supported"),
-        ((TEXT, "en", "zz"), "zz is not supported"),
-        (("x" * 5001, "en", "fr"), "Invalid request: request (5001) exceeds text limit (5000)"),
+        ((TEXT, "zz", "fr"), "zz is not supported; there is en"),
+        ((TEXT, "en", "zz"), "zz is not supported; there is fr, de"),
+        (("x" * 5001, "en", "fr"), "a text of 5001 characters: 5000 at most are taken"),
     ],
 )
-def test_libretranslatepy_is_refused_in_its_own_words(live, args, error):
+def test_libretranslatepy_is_told_what_is_wrong(live, args, error):
     with pytest.raises(urllib.error.HTTPError) as raised:
         LibreTranslateAPI(live).translate(*args)
     assert raised.value.code == 400
@@ -98,7 +98,7 @@ def test_a_form_in_utf_8_need_not_be_escaped(live, translator):
     answer = ask(live, content="q=Le café&source=en&target=fr".encode(), headers=form)
     assert answer.json()["translatedText"] == translator("Le café").text
     answer = ask(live, content="q=Le café&source=en&target=fr".encode("latin-1"), headers=form)
-    assert (answer.status_code, answer.json()["error"]) == (400, "Invalid request: the parameters are not UTF-8")
+    assert (answer.status_code, answer.json()["error"]) == (400, "expected at most 100 parameters, in UTF-8")
 
 
 def test_a_batch_keeps_its_order_and_blank_texts(live, translator):
@@ -141,9 +141,9 @@ def test_codes_are_read_as_clients_write_them(live, code, same):
     [
         ({"q": None}, "q.text: Input should be a valid string"),
         ({"q": 1}, "q.text: Input should be a valid string"),
-        ({"q": []}, "missing q parameter"),
+        ({"q": []}, "q.list: List should have at least 1 item"),
         ({"q": ["a", 1]}, "q.list.1: Input should be a valid string"),
-        ({"source": ""}, "missing source parameter"),
+        ({"source": ""}, "source: String should have at least 1 character"),
         ({"target": 5}, "target: Input should be a valid string"),
         ({"format": "xml"}, "format: Input should be 'text' or 'html'"),
         ({"alternatives": "abc"}, "alternatives: Input should be a valid integer"),
@@ -166,7 +166,7 @@ def test_a_missing_parameter_is_named(live, name, encoding):
     fields = {"q": TEXT, "source": "en", "target": "fr"}
     del fields[name]
     answer = ask(live, **{encoding: fields})
-    assert (answer.status_code, answer.json()["error"]) == (400, f"Invalid request: missing {name} parameter")
+    assert (answer.status_code, answer.json()["error"]) == (400, f"{name}: missing")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_an_unknown_path_is_404_in_json(live):
 def test_what_is_not_offered_says_so(live):
     assert ask(live, "/suggest", data={"q": "a", "s": "b"}).status_code == 403
     answer = ask(live, "/translate_file", files={"file": ("a.txt", b"The cat.")})
-    assert (answer.status_code, answer.json()["error"]) == (403, "Files translation are disabled on this server.")
+    assert answer.status_code == 403 and "the translation of files" in answer.json()["error"]
 
 
 def test_settings_health_and_the_document(live, guarded):

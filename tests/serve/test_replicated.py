@@ -57,7 +57,7 @@ def test_the_page_translates_links_words_and_compares(server, translator):
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
-    beams = translator.limits.plan().num_beams
+    beams = translator.defaults.resolve().num_beams
     known = f'{{"name":"tiny","pairs":[["en","fr"],["en","de"]],"usual":{{"num_beams":{beams}'
     assert known in json.dumps(page, separators=",:")
     box, shown = ask(numbers["ask"], n=1, text="The cat.", source="en", target="fr")

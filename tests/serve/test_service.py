@@ -8,9 +8,9 @@ from serving import Stub
 
 from seq2see.serve.access import Access
 from seq2see.serve.languages import detect
-from seq2see.serve.plan import Limits
-from seq2see.serve.service import Caller, Refusal, Request, Service
+from seq2see.serve.service import Caller, Refusal, Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 
 CALLER = Caller(None, "10.0.0.1")
 ENGLISH = "The weather was so bad that nobody wanted to go for a walk."
@@ -18,8 +18,12 @@ FRENCH = "Il faisait si mauvais que personne ne voulait se promener."
 GERMAN = "Das Wetter war so schlecht, dass niemand spazieren gehen wollte."
 
 
-def ask(service, *texts, source="en", target="fr", **more):
-    return asyncio.run(service.translate(Request(texts, source, target, **more), caller=CALLER))
+ASKED = {"source": "en", "target": "fr", "caller": CALLER}
+
+
+def ask(service, *texts, options=None, **more):
+    more |= {"options": DecodingOptions.of(**options)} if options else {}
+    return asyncio.run(service.translate(texts, **(ASKED | more)))
 
 
 def refusal(service, *texts, **more):
@@ -48,11 +52,9 @@ def test_texts_come_back_in_order_with_blank_ones_as_they_are(service):
     (("a" * 71,), {}, "text_too_long"),
     (("a",), {"prefix": "a" * 71}, "prefix_too_long"),
     (("a",), {"prefix": ((5,) * 70, (5,))}, "prefix_too_long"),
-    (("a",), {"settings": {"num_beams": 5}}, "num_beams_too_large"),
-    (("a",), {"settings": {"alternatives": 3}}, "alternatives_too_large"),
-    (("a",), {"settings": {"max_new_tokens": 10**9}}, "max_new_tokens_too_large"),
-    (("a",), {"settings": {"temperature": -1.0}}, "invalid"),
-    (("a",), {"settings": {"num_beams": float("nan")}}, "invalid"),
+    (("a",), {"options": {"num_beams": 5}}, "num_beams_too_large"),
+    (("a",), {"options": {"alternatives": 3}}, "alternatives_too_large"),
+    (("a",), {"options": {"max_new_tokens": 2**15}}, "max_new_tokens_too_large"),
     (("a",), {"target": "xx"}, "unknown_language"),
     (("a",), {"source": "fr", "target": "en"}, "unknown_language"),
     (("a",), {"source": None, "target": "en"}, "unknown_language"),
@@ -72,19 +74,19 @@ def test_a_request_that_would_fill_the_queue_is_refused_but_one_text_is_not():
 
 def test_alternatives_take_a_beam_each_but_where_they_are_drawn(stub):
     service = Service({"stub": stub}, ServerSettings(beams=2, alternatives=5))
-    assert refusal(service, "a", settings={"alternatives": 3}) == (400, "alternatives_too_large")
-    ask(service, "a", settings={"alternatives": 2})
-    ask(service, "a", settings={"alternatives": 3, "top_k": 5})
+    assert refusal(service, "a", options={"alternatives": 3}) == (400, "alternatives_too_large")
+    ask(service, "a", options={"alternatives": 2})
+    ask(service, "a", options={"alternatives": 3, "top_k": 5})
 
 
 def test_the_server_bounds_what_the_checkpoint_asks_for(service, stub):
-    stub.limits = Limits({"num_beams": 50, "max_length": 10**9}, None)
-    plans = []
-    stub.prepare = lambda texts, _real=stub.prepare, **more: plans.append(more) or _real(texts, **more)
+    stub.defaults = GenerationDefaults({"num_beams": 50, "max_length": 10**9}, None)
+    seen = []
+    stub.prepare = lambda texts, _real=stub.prepare, **more: seen.append(more["options"]) or _real(texts, **more)
     ask(service, "a")
-    ask(service, "a", settings={"temperature": 1.0})
-    ask(service, "a", settings={"num_beams": 2, "max_new_tokens": 3})
-    assert [(one.get("num_beams"), one["max_new_tokens"]) for one in plans] == [(4, 20), (None, 20), (2, 3)]
+    ask(service, "a", options={"temperature": 1.0})
+    ask(service, "a", options={"num_beams": 2, "max_new_tokens": 3})
+    assert [(one.num_beams, one.max_new_tokens) for one in seen] == [(4, 20), (None, 20), (2, 3)]
 
 
 def test_every_text_is_detected_for_itself(service):
@@ -145,11 +147,10 @@ def test_a_refused_rate_costs_nothing(stub):
 
 def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
     async def run():
-        drawn = Request(("hold",), "en", "fr", settings={"temperature": 1.0})
-        draw = asyncio.create_task(service.translate(drawn, caller=CALLER))
+        draw = asyncio.create_task(service.translate(["hold"], options=DecodingOptions(temperature=1.0), **ASKED))
         while not stub.entered.is_set():
             await asyncio.sleep(0.001)
-        [searched] = await asyncio.wait_for(service.translate(Request(("a",), "en", "fr"), caller=CALLER), 20)
+        [searched] = await asyncio.wait_for(service.translate(["a"], **ASKED), 20)
         assert searched.text == "A" and not draw.done()
         stub.gate.set()
         assert (await draw)[0].text == "HOLD"
@@ -157,14 +158,14 @@ def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("settings", [{}, {"temperature": 1.0}])
-def test_the_engine_is_told_when_the_client_goes(service, stub, settings):
+@pytest.mark.parametrize("options", [DecodingOptions(), DecodingOptions(temperature=1.0)])
+def test_the_engine_is_told_when_the_client_goes(service, stub, options):
     told = []
-    stub.translate = lambda sources, plan, *, wanted, _real=stub.translate: (
-        told.append(wanted(0)), _real(sources, plan), told.append(wanted(0)))[1]
+    stub.translate = lambda sources, options, *, wanted, _real=stub.translate: (
+        told.append(wanted(0)), _real(sources, options), told.append(wanted(0)))[1]
 
     async def run():
-        task = asyncio.create_task(service.translate(Request(("hold",), "en", "fr", settings=settings), caller=CALLER))
+        task = asyncio.create_task(service.translate(["hold"], options=options, **ASKED))
         while not stub.entered.is_set():
             await asyncio.sleep(0.001)
         task.cancel()
@@ -184,11 +185,10 @@ def test_looks_come_with_their_translations_and_are_bounded(service, stub, monke
     stub.look = lambda results, **more: gate.wait(20) and [f"trace of {one.text}" for one in results]
 
     async def run():
-        request = Request(("a", "b"), "en", "fr")
-        two = [asyncio.create_task(service.translate_and_look(request, caller=CALLER)) for _ in range(2)]
+        two = [asyncio.create_task(service.translate_and_look(["a", "b"], **ASKED)) for _ in range(2)]
         await asyncio.sleep(0.05)
         with pytest.raises(Refusal) as refused:
-            await service.look(request, caller=CALLER)
+            await service.translate_and_look("a", **ASKED)
         gate.set()
         return refused.value.code, await asyncio.gather(*two)
 
@@ -202,13 +202,13 @@ def test_a_long_text_can_be_translated_and_not_looked_into(stub):
     service = Service({"stub": stub}, ServerSettings(look_characters=3))
     assert ask(service, "abcd")[0].text == "ABCD"
     with pytest.raises(Refusal, match="4 characters: 3 at most can be looked into") as refused:
-        asyncio.run(service.look(Request(("abcd",), "en", "fr"), caller=CALLER))
+        asyncio.run(service.translate_and_look("abcd", **ASKED))
     assert refused.value.code == "text_too_long"
 
 
 def test_a_blank_text_cannot_be_looked_into(service):
     with pytest.raises(Refusal) as refused:
-        asyncio.run(service.look(Request((" ",), "en", "fr"), caller=CALLER))
+        asyncio.run(service.translate_and_look(" ", **ASKED))
     assert refused.value.code == "blank_text"
 
 
@@ -221,7 +221,7 @@ def test_batched_answers_equal_those_alone(folder):
     texts = [f"The cat number {number} did not cross" + " the street" * (number % 5) for number in range(40)]
 
     async def run():
-        return await asyncio.gather(*(service.translate(Request((text,), "en", "fr"), caller=CALLER) for text in texts))
+        return await asyncio.gather(*(service.translate([text], **ASKED) for text in texts))
 
     together = [one.text for [one] in asyncio.run(run())]
     assert together == [translator(text, source="en", target="fr").text for text in texts]
@@ -243,6 +243,6 @@ def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(tr
         seen.append(threading.current_thread().name), look(*given, **more))[1])
     page = "<p>The <b>cat</b> did not cross.</p>"
     [result] = ask(Service({"tiny": translator}), page, format="html")
-    assert seen == ["looking"] and result.text == translator(page, format="html").text
+    assert "seq2see-worker" in seen[0] and result.text == translator(page, format="html").text
     ask(Service({"tiny": translator}), "<p>The cat did not cross.</p>", format="html")
     assert seen[2:] == []

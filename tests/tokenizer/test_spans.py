@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from transformers import BartTokenizer, PreTrainedTokenizerBase, T5Tokenizer
 
 from seq2see.tokenizer import Piece, Seq2SeeTokenizer, piece_spans, split_words
-
 from .conftest import SENTENCES
 
 ODD = [

@@ -16,7 +16,6 @@ from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
 from seq2see.tokenizer import Seq2SeeTokenizer, split_words, train_tokenizer
 from seq2see.tokenizer.layout import FIRST_LEARNT
-
 from .conftest import SENTENCES, TEXTS
 
 AWKWARD = [

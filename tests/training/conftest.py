@@ -1,7 +1,6 @@
 """A toy language to train on: small, regular, and with words enough for sentences of unlike length."""
 
 import random
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,9 @@ from transformers import GenerationConfig
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.tokenizer.subwords import train_tokenizer
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.pairs import Pair
-from seq2see.training.storybook import Storybook, generate
 from seq2see.training.trainer import Seq2SeeTrainer
 
 WORDS = {
@@ -63,12 +60,6 @@ def tokenizer(pairs):
     return train_tokenizer(texts, vocab_size=400, languages=["fr"])
 
 
-@cache
-def words(text: str, language: str = "en") -> tuple[str, ...]:
-    """Cut once for all tests: of the whole of storybook this takes seconds."""
-    return tuple(word.text for word in split_words(text, language=language))
-
-
 @pytest.fixture
 def make_trainer(pairs, tokenizer, tmp_path):
     """A trainer of a fresh tiny model (the same weights each time) on the toy pairs."""
@@ -95,8 +86,3 @@ def toy_file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("data") / "toy.tsv"
     path.write_text("en\tfr\n" + "".join(f"{pair.source}\t{pair.target}\n" for pair in toy_pairs(200)), "utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def book(once) -> Storybook:
-    return once("storybook", lambda: generate(seed=0))

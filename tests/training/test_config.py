@@ -104,6 +104,7 @@ def test_packaged_configs_state_the_true_defaults(name):
         ("data.val_fraction=2", "data.val_fraction is 2.0"),
         ("data.test_fraction=0.99", "data.test_fraction is 0.99"),
         ("evaluation.num_beams=0", "evaluation.num_beams is 0"),
+        ("evaluation.num_beams=65", "evaluation.num_beams is 65, expected a number from 1 to 64"),
         ("evaluation.max_length=2", "evaluation.max_length is 2, expected at least 3"),
         ("data.path=", "data.path is None .*expected str or list"),
         ("data=3", "data in storybook is 3, expected a section"),
@@ -145,7 +146,7 @@ def test_the_training_section_is_the_fields_of_the_arguments_but_for_those_that_
 @pytest.mark.parametrize("arguments", [["nowhere"], ["storybook", "training.seed=x"], ["storybook", "training.sead=1"],
                                        ["finetune", "model.init_from=nowhere"], ["finetune", "model.init_from=FOLDER"]])
 def test_what_is_wrong_is_told_before_anything_heavy_is_imported(arguments, tmp_path):
-    code = "import sys\nfrom seq2see.cli import main\nprint(main(sys.argv[1:]), 'torch' in sys.modules)"
+    code = "import sys\nfrom seq2see.cli.command import main\nprint(main(sys.argv[1:]), 'torch' in sys.modules)"
     arguments = [item.replace("FOLDER", str(tmp_path)) for item in arguments]
     command = [sys.executable, "-c", code, "train", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)

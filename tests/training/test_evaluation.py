@@ -10,13 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seq2see.cli import main
+from seq2see.cli import evaluate
+from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import evaluation
 from seq2see.training.config import DataConfig, RunConfig, load_config
 from seq2see.training.evaluation import evaluate_run
-from seq2see.training.pairs import Corpus, Pair, drawn_evenly, load_corpus, load_split
+from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_corpus, load_split
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
 from tests import tiny
@@ -35,7 +36,8 @@ def measured(monkeypatch) -> list[Pair]:
         seen.extend(pairs)
         return [pair.target for pair in pairs]
 
-    monkeypatch.setattr(evaluation, "translate_pairs", translate)
+    for module in (evaluation, evaluate):
+        monkeypatch.setattr(module, "translate_pairs", translate)
     return seen
 
 
@@ -102,7 +104,7 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured, capsys):
 
 def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
     monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
-    monkeypatch.setattr("seq2see.training.storybook.generate", lambda seed: book)
+    monkeypatch.setattr("seq2see.storybook.generate", lambda seed: book)
     data = DataConfig("storybook", max_characters=60, on_bad="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
     assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
@@ -203,7 +205,7 @@ def test_as_many_beams_search_as_are_asked_for(run, tmp_path, monkeypatch, capsy
         asked.append(num_beams)
         return [pair.target for pair in pairs]
 
-    monkeypatch.setattr(evaluation, "translate_pairs", translate)
+    monkeypatch.setattr(evaluate, "translate_pairs", translate)
     table = write_table(tmp_path / "other.tsv", LINES)
     evaluated(run, capsys, "--data", table, "--num-beams", "3")
     evaluated(run, capsys, "--data", table)
@@ -281,7 +283,7 @@ def test_of_several_targets_each_is_measured(run, tmp_path, tokenizer, measured,
 @example(count=2028, most=2000, targets=2)
 @given(count=st.integers(0, 3000), most=st.integers(1, 3000), targets=st.integers(1, 6))
 def test_as_many_pairs_are_drawn_as_asked_for_evenly_and_of_each_language(count, most, targets):
-    drawn = drawn_evenly(count, most, targets=targets)
+    drawn = evenly_spaced(count, most, targets=targets)
     assert len(drawn) == min(count, most) and drawn == sorted(set(drawn)) and set(drawn) <= set(range(count))
     rows = [[index // targets for index in drawn if index % targets == part] for part in range(targets)]
     assert max(map(len, rows)) - min(map(len, rows)) <= 1
@@ -331,7 +333,7 @@ def test_what_was_left_out_of_the_run_s_own_data_is_told(run, tmp_path, measured
 
 def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
     short, long = toy_pairs(1)[0], Pair("dog " * 99, "chien", "en", "fr")
-    with pytest.raises(UserError, match=r"a source of \d+ pieces, more than the model's 64 positions, starts 'dog dog"):
+    with pytest.raises(UserError, match=r"a source of \d+ tokens, more than the model's 64 positions, starts 'dog dog"):
         translate_pairs(tiny_model(tokenizer), tokenizer, [short, long])
 
 

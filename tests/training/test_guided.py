@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 
 from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
+from seq2see.storybook import generate
 from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
@@ -17,7 +18,6 @@ from seq2see.training.guided import GuidedPairs, GuidedTrainer, guide_of, traini
 from seq2see.training.kernels import fast_kernels
 from seq2see.training.pairs import Pair
 from seq2see.training.run import run_experiment
-from seq2see.training.storybook import generate
 from tests.training.conftest import tiny_model, toy_pairs
 
 INPUTS = ("input_ids", "attention_mask", "decoder_input_ids")  # of the model; a batch has labels and links, too
@@ -204,7 +204,7 @@ def test_two_processes_give_the_same_model(config_file, tmp_path):
 
 def test_storybook_has_links_of_its_own(monkeypatch):
     book = generate(train_size=300)
-    monkeypatch.setattr("seq2see.training.storybook.generate", lambda **_: book)
+    monkeypatch.setattr("seq2see.storybook.generate", lambda **_: book)
     config = load_config("storybook-aligned")
     arguments = Seq2SeeTrainingArguments(output_dir="", use_cpu=True, guided_alignment=0.1)
     pairs = [Pair(story.source, story.target, "en", "fr") for story in reversed(book.train)]

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
-from seq2see.cli import main
+from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
 
 SETTINGS = [

@@ -14,7 +14,7 @@ from filelock import FileLock
 from safetensors.torch import load_file, save_file
 from transformers import TrainerCallback
 
-from seq2see.cli import main
+from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.training import checkpoints, processes

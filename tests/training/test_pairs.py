@@ -171,9 +171,9 @@ def unequal(folder: Path) -> str:
     return str(folder)
 
 
-def written(name: str, text: str):
+def written(name: str, text: str, encoding: str = "utf-8"):
     def make(folder: Path) -> str:
-        (folder / name).write_text(text, "utf-8")
+        (folder / name).write_text(text, encoding)
         return str(folder / name)
 
     return make
@@ -191,6 +191,9 @@ FAULTS = {
     "not UTF-8": (bad_utf8, r"a\.tsv, line 3: a byte that is not UTF-8.*on_bad=skip"),
     "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' is no file or folder here"),
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
+    "the header again": (written("a.tsv", "en\tfr\nx\ty\nen\tfr\n"), r"a\.tsv, line 3: the header again \(1 such"),
+    "two of one name": (written("a.tsv", "en\ten\tfr\nx\ty\tz\n"), r"a\.tsv, line 1: two columns of one name"),
+    "UTF-16": (written("a.tsv", "en\tfr\nx\ty\n", "utf-16"), r"a\.tsv: not UTF-8 but UTF-16"),
     "too many columns": (written("a.tsv", "x\ty\tz\n"), r"a\.tsv, line 1: expected a header"),
     "a torn row": (written("a.tsv", "en\tfr\nx\ty\nx\n"), r"a\.tsv, line 3: expected 2 columns as in line 1, found 1"),
     "not JSON": (written("a.jsonl", '{"en": "x", "fr": "y"}\n{"en":\n'), r"a\.jsonl, line 2: not JSON"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seq2see.cli import main
+from seq2see.cli.command import main
 from seq2see.training.preview import visible
 
 SETTINGS = [

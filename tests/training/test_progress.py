@@ -184,7 +184,7 @@ def test_on_a_terminal_there_is_a_bar(monkeypatch, capsys):
 
 
 def test_the_first_line_comes_before_torch():
-    code = "import sys\nsys.modules['torch'] = None\nfrom seq2see.cli import main\nmain(['train', 'storybook'])"
+    code = "import sys\nsys.modules['torch'] = None\nfrom seq2see.cli.command import main\nmain(['train', 'storybook'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[0] == "run folder runs/storybook; loading PyTorch and transformers"
     assert "torch" in done.stderr.splitlines()[1]

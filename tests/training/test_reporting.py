@@ -5,7 +5,7 @@ import json
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from seq2see.cli import main
+from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.training.reporting import check_reporters
 

@@ -18,7 +18,7 @@ import yaml
 from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from seq2see.cli import main
+from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint

@@ -9,7 +9,6 @@ from transformers import AutoTokenizer, DataCollatorForSeq2Seq
 
 from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer
 from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
-
 from .conftest import tiny_model
 
 

@@ -109,11 +109,11 @@ def test_one_process_and_two_give_the_same_model(config_file, tmp_path):
     command = f"""
 import gc
 gc.disable()  # a fifth of what follows
-import argparse
-from seq2see.training.run import train
+from seq2see.training.config import load_config
+from seq2see.training.run import run_experiment
 gc.freeze()
 gc.enable()
-train(argparse.Namespace(config={str(config_file)!r}, overrides={[*settings, f"training.output_dir={two}"]}))
+run_experiment(load_config({str(config_file)!r}, {[*settings, f"training.output_dir={two}"]}))
 """
     script = tmp_path / "two_processes.py"
     script.write_text(command, "utf-8")

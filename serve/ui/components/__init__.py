@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.serve.ui.files import text_of
+from ..files import text_of
 
 
 def element(*, css: str, js: str, template: str = "<div></div>", **settings: Any) -> gr.HTML:

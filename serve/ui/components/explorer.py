@@ -7,19 +7,19 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.lens.show import asset as drawing
-from seq2see.lens.show import script
-from seq2see.serve.service import Service
-from seq2see.serve.ui.components import asset, element
-from seq2see.serve.ui.panels import HeadQuestion, Question, answering
-from seq2see.serve.ui.panels import asset as panel
-from seq2see.serve.ui.panels.arithmetic import arithmetic
-from seq2see.serve.ui.panels.maps import PageQuestion, maps, take
-from seq2see.serve.ui.panels.step import layers
-from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
-from seq2see.serve.ui.panels.training import CheckpointQuestion, training
-from seq2see.serve.ui.panels.what_if import TreeQuestion, tree, what_if
-from seq2see.serve.ui.panels.words import NearQuestion, WordsQuestion, near, words
+from ....lens.show import asset as drawing
+from ....lens.show import script
+from ...service import Service
+from ..panels import HeadQuestion, Question, answering
+from ..panels import asset as panel
+from ..panels.arithmetic import arithmetic
+from ..panels.maps import PageQuestion, maps, take
+from ..panels.step import layers
+from ..panels.switch_off import HeadsQuestion, switch_off
+from ..panels.training import CheckpointQuestion, training
+from ..panels.what_if import TreeQuestion, tree, what_if
+from ..panels.words import NearQuestion, WordsQuestion, near, words
+from . import asset, element
 
 PANELS = ("asking", "layers", "arithmetic", "switch_off", "side_by_side", "what_if", "beam_tree", "words", "training")
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.serve.ui.components import asset, element
+from . import asset, element
 
 
 def learning_panel(**settings: Any) -> gr.HTML:
-    """Its value is a record of `seq2see.learner`, or None for nothing to show."""
+    """Its value is a record of `seq2see.demo_worker`, or None for nothing to show."""
     js = f"""{asset("dom.js")}
 {asset("small_map.js")}
 {asset("learning.js")}

@@ -4,7 +4,7 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.serve.ui.components import asset, element
+from . import asset, element
 
 
 def lessons_list(**settings: Any) -> gr.HTML:

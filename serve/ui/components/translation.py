@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from seq2see.serve.ui.components import asset, element
+from . import asset, element
 
 
 def translation_box(*, about: dict[str, Any], **settings: Any) -> gr.HTML:

@@ -12,12 +12,12 @@ import gradio as gr
 from pydantic import Field, ValidationError
 
 from seq2see.errors import UserError
-from seq2see.lens.trace import Kind, Trace
-from seq2see.serve.dialects.wire import bad_request
-from seq2see.serve.service import Refusal, Service
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.files import text_of
-from seq2see.serve.ui.shown import Part, Shown, Strict
+from ....lens.trace import Kind, Trace
+from ....translate.translator import Translator
+from ...dialects.bodies import bad_request
+from ...service import Refusal, Service
+from ..files import text_of
+from ..shown import Part, Shown, Strict
 
 Answer = Callable[[Any, gr.Request], Awaitable[dict[str, Any]]]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import HeadQuestion
+from ....translate.translator import Translator
+from . import HeadQuestion
 
 
 def arithmetic(translator: Translator, asked: HeadQuestion) -> dict[str, Any]:
     """All that `lens.arithmetic` finds; a score that is masked is None."""
-    from seq2see.lens.arithmetic import arithmetic as numbers  # imports torch
+    from ....lens.arithmetic import arithmetic as numbers  # imports torch
 
     trace = asked.trace(translator)
     with translator.inside() as (model, _):

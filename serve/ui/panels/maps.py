@@ -5,13 +5,13 @@ from typing import Any, Literal
 import gradio as gr
 
 from seq2see.errors import UserError
-from seq2see.lens.files import to_json
-from seq2see.lens.show import to_html, view_data
-from seq2see.lens.trace import VIEWS, Trace
-from seq2see.serve.service import Service
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Answer, Question, examined, read, told
-from seq2see.serve.ui.shown import Start
+from ....lens.files import to_json
+from ....lens.show import to_html, view_data
+from ....lens.trace import VIEWS, Trace
+from ....translate.translator import Translator
+from ...service import Service
+from ..shown import Start
+from . import Answer, Question, examined, read, told
 
 LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
 

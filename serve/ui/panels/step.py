@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from seq2see.lens.wording import label
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Question
+from ....lens.wording import label
+from ....translate.translator import Translator
+from . import Question
 
 
 def layers(translator: Translator, asked: Question) -> dict[str, Any]:
     """For each layer and step: the piece's log-probability and rank there, and the layer's own five candidates."""
-    from seq2see.lens.logits import logit_lens  # imports torch
+    from ....lens.logits import logit_lens  # imports torch
 
     trace = asked.trace(translator)
     with translator.inside() as (model, tokenizer):

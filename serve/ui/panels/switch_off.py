@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import Field
 
-from seq2see.lens.changes import changed_words
-from seq2see.lens.trace import Kind
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Question
+from ....lens.changes import changed_words
+from ....lens.trace import Kind
+from ....translate.translator import Translator
+from . import Question
 
 
 class HeadsQuestion(Question):
@@ -17,9 +17,9 @@ class HeadsQuestion(Question):
 def switch_off(translator: Translator, asked: HeadsQuestion) -> dict[str, Any]:
     """Both translations with their changed words marked; how probable the one shown is with the heads and without, and
     how probable, without them, the new one."""
-    from seq2see.lens.ablation import ablate  # these import torch
-    from seq2see.lens.reading import trace_hypotheses
-    from seq2see.lens.what_if import WhatIf
+    from ....lens.ablation import ablate  # these import torch
+    from ....lens.reading import trace_hypotheses
+    from ....lens.what_if import WhatIf
 
     trace = asked.trace(translator)
     beams = asked.shown.asked.get("num_beams")

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field
 
 from seq2see.errors import UserError
-from seq2see.lens.changes import changed_words
-from seq2see.lens.show import view_data
-from seq2see.serve.history import checkpoints
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Question
+from ....lens.changes import changed_words
+from ....lens.show import view_data
+from ....translate.translator import Translator
+from ...history import checkpoints
+from . import Question
 
 KEPT = 4  # checkpoints in memory
 

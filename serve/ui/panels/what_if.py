@@ -7,13 +7,13 @@ import gradio as gr
 from pydantic import Field
 
 from seq2see.errors import UserError
-from seq2see.lens.changes import changed_words
-from seq2see.lens.show import view_data
-from seq2see.lens.wording import label
-from seq2see.serve.plan import Settings
-from seq2see.serve.service import Request, Service
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Answer, Question, read, texts_within, told
+from ....lens.changes import changed_words
+from ....lens.show import view_data
+from ....lens.wording import label
+from ....translate.decoding import OPTIONS, DecodingOptions
+from ....translate.translator import Translator
+from ...service import Service
+from . import Answer, Question, read, texts_within, told
 
 MOST_BEAMS = 8  # more are a thicket
 
@@ -43,15 +43,19 @@ def what_if(service: Service) -> Answer:
 async def _other(service: Service, asked: OtherQuestion, request: gr.Request) -> dict[str, Any]:
     shown, caller = asked.shown, service.access.caller(request)
     before = await service.examine(texts_within(service, asked), asked.trace, model=shown.model, caller=caller)
-    given: Any = {name: value for name, value in shown.asked.items() if name in Settings.__annotations__}
+    given: Any = {name: value for name, value in shown.asked.items() if name in OPTIONS}
     if asked.num_beams is not None:
         given = {"num_beams": asked.num_beams}
     text = (asked.chosen.text if asked.text is None else asked.text).strip()
     if not text:
         raise UserError("the source is blank")
-    other = Request((text,), shown.source or None, shown.target or None, settings=given, prefix=asked.prefix.strip(),
-                    model=asked.model or shown.model)
-    results, traces = await service.translate_and_look(other, caller=caller)
+    try:
+        options = DecodingOptions.of(**given)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    results, traces = await service.translate_and_look(
+        text, source=shown.source or None, target=shown.target or None, options=options,
+        prefix=asked.prefix.strip(), model=asked.model or shown.model, caller=caller)
     sides = changed_words(before.target_text, traces[0].target_text, language=shown.target)
     sources = changed_words(before.source_text, traces[0].source_text, language=shown.source)
     return {
@@ -63,7 +67,7 @@ async def _other(service: Service, asked: OtherQuestion, request: gr.Request) ->
 
 def tree(translator: Translator, asked: TreeQuestion) -> dict[str, Any]:
     """The nodes of each step: [piece, number of its parent, log-probability, score]; the hypotheses, best first."""
-    from seq2see.lens.beams import beam_tree  # imports torch
+    from ....lens.beams import beam_tree  # imports torch
 
     first = translator.tag(asked.shown.target)
     with translator.inside() as (model, tokenizer):

@@ -7,12 +7,12 @@ import numpy as np
 from pydantic import Field
 
 from seq2see.errors import UserError
-from seq2see.lens.wording import label
-from seq2see.serve.translator import Translator
-from seq2see.serve.ui.panels import Question
+from ....lens.wording import label
+from ....translate.translator import Translator
+from . import Question
 
 if TYPE_CHECKING:
-    from seq2see.lens.embeddings import Neighbour
+    from ....lens.embeddings import Neighbour
 
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
@@ -38,7 +38,7 @@ class NearQuestion(Question):
 
 def words(translator: Translator, asked: WordsQuestion) -> dict[str, Any]:
     """The word's vectors in each sentence, layer by layer: a plane to see them in, and how far apart each two are."""
-    from seq2see.lens.embeddings import contextual, distances, project  # imports torch
+    from ....lens.embeddings import contextual, distances, project  # imports torch
 
     if len(asked.sentences) < 2:
         raise UserError("write the word in two sentences or more, one a line")
@@ -54,7 +54,7 @@ def words(translator: Translator, asked: WordsQuestion) -> dict[str, Any]:
 
 def near(translator: Translator, asked: NearQuestion) -> dict[str, Any]:
     """[piece, how near, whether it was asked with], nearest first."""
-    from seq2see.lens.embeddings import analogy, neighbours
+    from ....lens.embeddings import analogy, neighbours
 
     words = [one.strip() for one in (asked.word, asked.minus, asked.plus)]
     with translator.inside() as (model, tokenizer):

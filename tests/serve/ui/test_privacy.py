@@ -1,13 +1,11 @@
-"""What a visitor types stays on the machine, and does not outlive the visit."""
+"""What a visitor types stays on the machine, and is neither saved nor logged."""
 
-import gc
 import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -39,31 +37,15 @@ print(json.dumps({"asked": asked, "kept": kept}))
 """
 
 
-def held():
-    """What of this process, in which the server is, holds the secret: the names of such containers."""
-    gc.collect()
-    found = []
-    for one in gc.get_objects():
-        values = list(one.values()) if type(one) is dict else one if type(one) in (list, tuple, set) else ()
-        if any(type(value) is str and SECRET.search(value) for value in values):
-            found.append(sorted(map(str, one))[:5] if type(one) is dict else type(one).__name__)
-    return found
-
-
-def test_nothing_leaves_the_machine_and_nothing_is_kept(server, capfd):
+def test_nothing_leaves_the_machine_and_nothing_is_saved_or_logged(server, capfd):
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
     done = subprocess.run([sys.executable, "-c", VISIT, server.url, program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     told = json.loads(done.stdout)
-    del done
     assert [url for url in told["asked"] if not url.startswith((f"{server.url}/", "data:", "blob:"))] == []
     assert not SECRET.search(told["kept"])
     assert not SECRET.search("".join(capfd.readouterr()))
     files = [path for path in (Path(tempfile.gettempdir()) / "gradio").rglob("*") if path.is_file()]
     assert not [path for path in files if SECRET.search(path.read_text("utf-8", "ignore"))]
-    deadline = time.monotonic() + 60  # Gradio learns of a closed tab by its heartbeat
-    while (left := held()) and time.monotonic() < deadline:
-        time.sleep(1)
-    assert left == []

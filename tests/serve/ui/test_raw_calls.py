@@ -93,6 +93,17 @@ def test_words_are_not_linked_in_parts_that_the_text_says_nothing_of(server, tar
     assert status == 200 and "texts up to 2,000 characters" in body and "source_text" not in body
 
 
+def test_of_a_failing_handler_nothing_is_logged_but_the_type_of_its_error(server, monkeypatch, capfd, caplog):
+    async def fail(*given, **more):
+        raise ValueError("secret")
+
+    monkeypatch.setattr(server.service, "translate", fail)
+    sent = {"data": ["secret", "en", "fr", 1]}
+    assert httpx.post(f"{server.url}/ui/gradio_api/run/translate", json=sent).status_code == 500
+    logged = capfd.readouterr().err + caplog.text
+    assert "ValueError" in logged and "secret" not in logged and "Traceback" not in logged
+
+
 def test_nobody_runs_the_lessons_where_the_operator_did_not_say_so(server, targets):
     assert call(server, targets["run"])[0] == 400
 
@@ -138,7 +149,8 @@ def test_whatever_is_posted_is_no_fault_of_the_server(server, targets):
             path, body = rng.choice(kinds)
             body = changed(body | {rng.choice(NAMES): rng.choice(JUNK)} if number % 4 == 0 else body, rng)
             sent = json.dumps(body).encode()
-            sent = rng.choice([sent] * 10 + [sent[: len(sent) // 2], b"\xff" + sent, b'{"data": [NaN]}', b"[" * 10_000])
+            sent = rng.choice([sent] * 10 + [sent.decode().encode("utf-16"), sent.decode().encode("utf-16-le"),
+                                             sent[: len(sent) // 2], b"\xff" + sent, b'{"data": [NaN]}', b"[" * 10_000])
             media = rng.choice(["application/json"] * 4 + ["text/plain", "multipart/form-data; boundary=x", ""])
             answer = client.post(path, content=sent, headers={"Content-Type": media})
             if answer.status_code >= 500:
@@ -158,6 +170,36 @@ def test_whatever_is_posted_is_no_fault_of_the_server(server, targets):
 def test_what_is_not_there_or_cannot_be_read_is_told_in_one_line(server, path, sent, status):
     answer = httpx.post(f"{server.url}/ui/gradio_api/{path}", json=sent)
     assert answer.status_code == status and "\n" not in answer.json()["error"].strip()
+
+
+BODY = json.dumps({"fn_index": 0, "data": ["The cat.", "en", "fr", 1], "session_hash": "s"})
+PATHS = ["queue/join", "run/predict", "call/translate", "call/v2/translate", "reset"]
+
+
+@pytest.mark.parametrize("media", ["application/json", "text/plain", "multipart/form-data; boundary=x", ""])
+@pytest.mark.parametrize("sent", [
+    BODY.encode("utf-16"), BODY.encode("utf-16-le"), BODY.encode("utf-32"), b"\xff" + BODY.encode(),
+    BODY.replace("s", "\ud800").encode("utf-8", "surrogatepass"), BODY.replace("cat", "x" * 1_000_000).encode(),
+], ids=["utf-16", "utf-16-le", "utf-32", "a wrong byte", "a lone surrogate", "a long text"])  # fmt: skip
+@pytest.mark.parametrize("path", PATHS)
+def test_a_body_that_is_no_json_in_utf_8_is_refused_in_one_line(server, path, sent, media):
+    answer = httpx.post(f"{server.url}/ui/gradio_api/{path}", content=sent, headers={"Content-Type": media})
+    assert 400 <= answer.status_code < 500 and len(answer.text) < 200 and "\n" not in answer.json()["error"].strip()
+
+
+@pytest.mark.parametrize("media", ["text/plain", "multipart/form-data; boundary=x", "", "application/jsonx"])
+def test_a_body_that_does_not_say_it_is_json_is_not_sent_back(server, media):
+    answer = httpx.post(f"{server.url}/ui/gradio_api/queue/join", content=BODY, headers={"Content-Type": media})
+    assert (answer.status_code, answer.json()["error"]) == (400, "Content-Type: expected application/json")
+
+
+def test_half_a_character_is_told_in_one_line_of_an_event(server):
+    body = BODY.replace("cat", "\\ud800").replace('"s"', '"half"')
+    base = f"{server.url}/ui/gradio_api/queue"
+    assert httpx.post(f"{base}/join", content=body, headers={"Content-Type": "application/json"}).status_code == 200
+    events = httpx.get(f"{base}/data?session_hash=half", timeout=60).text
+    assert '"success":false' in events.replace(" ", "") and "Traceback" not in events
+    assert all(len(line) < 1000 for line in events.splitlines())
 
 
 def test_arguments_may_be_named(server, translator):

@@ -12,6 +12,7 @@ from translating import asked, idle, read_out, shows, write
 from seq2see.lens.alignment import naive_choice
 from seq2see.lens.counterparts import counterparts, first_steps
 from seq2see.serve.ui import asking, translate_tab
+from seq2see.translate.decoding import DecodingOptions
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
 
@@ -102,13 +103,18 @@ def test_another_choice_at_a_word_is_taken_and_the_rest_translated_anew(page, tr
     [question] = sent
     assert tuple(question["prefix"][0]) == prefix
     idle(page)
-    settings = {"num_beams": question["num_beams"]}
-    [job] = translator.prepare(["The cat did not cross."], prefix=[prefix], alternatives=question.get("alternatives"),
-                               **settings)
-    [(ids, plan)] = job.work
-    assert read_out(page) == translator.finish(job, translator.engine_for(plan).translate([ids], plan)).text
+    options = DecodingOptions(num_beams=question["num_beams"], alternatives=question.get("alternatives"))
+    assert read_out(page) == begun(translator, "The cat did not cross.", [prefix], options)
     page.locator(".tr-held").get_by_role("button").click()
     page.wait_for_function("!document.querySelector('.tr-held').textContent")
+
+
+def begun(translator, text, prefix, options):
+    """A translation whose parts begin with these ids."""
+    jobs = translator.prepare([text], prefix=prefix, options=options)
+    found = [translator.engine_for(each).translate([ids], each)[0] for ids, each in jobs[0].work]
+    [result] = translator.finish(translator.advance(jobs, found))
+    return result.text
 
 
 def test_a_choice_in_a_later_part_is_taken_and_stays_when_one_is_taken_in_another(page, translator):
@@ -123,9 +129,7 @@ def test_a_choice_in_a_later_part_is_taken_and_stays_when_one_is_taken_in_anothe
         page.locator(f'.tr-out [data-word="{part}.0"]').click()
         page.locator(".tr-pop button").nth(other).click()
         idle(page)
-        [job] = translator.prepare([text], prefix=wanted, num_beams=sent[-1]["num_beams"])
-        found = [translator.engine_for(plan).translate([ids], plan)[0] for ids, plan in job.work]
-        shows(page, translator.finish(job, found).text)
+        shows(page, begun(translator, text, wanted, DecodingOptions(num_beams=sent[-1]["num_beams"])))
         page.wait_for_function("document.querySelector('.tr-caption').textContent.startsWith('Point')")
     assert [one["prefix"] for one in sent] == [[[], list(wanted[1])], list(map(list, wanted))]
     page.get_by_label("To", exact=True).select_option("de")

@@ -8,11 +8,11 @@ from looking import TEXT, panel, serving, thumb
 
 from seq2see import Translator
 from seq2see.lens.head_roles import FILE
-from seq2see.serve.checkpoint import fingerprint
 from seq2see.serve.guard import PAGE
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.serve.ui.shown import Shown
+from seq2see.translate.checkpoint import fingerprint
 
 ROLES = [{"role": "alignment", "score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1, "positional": 0.3, "rival": None}]
 

@@ -1,0 +1,144 @@
+"""Given translations under a model, and the choice of its maps that links are best read off, fitted on known links."""
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from seq2see.errors import UserError
+from seq2see.settings_file import parse_yaml
+from ..lens import VIEWS, Trace, trace_texts
+from ..lens.alignment import FILE, AlignmentChoice, naive_choice
+from ..lens.anatomy import attention_sites, supervised_heads
+from ..lens.fitting import check_links, fit_alignment
+from ..storybook import Storybook, StoryPair, generate
+from ..tokenizer.links import Links, read_pharaoh
+from ..tokenizer.words import Word, piece_spans, split_words
+from ..training.checkpoints import find_record
+from ..translate.checkpoint import fingerprint
+from ..translate.translator import Translator
+from .gold import groups_of
+from .pairs import LinkedFiles, TextPair, read_pairs
+
+AT_ONCE = 64  # sentence pairs whose traces are in memory together
+
+
+def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentChoice:
+    """The choice fitted on the given files, or on storybook's validation part, which is left beside the run."""
+    path = place(run, FILE)
+    before = (settings_of(path.parent).get("training") or {}).get("guided_alignment")  # all that an older run says
+    guided = bool(supervised_heads(aligner.model) or before)
+    groups: list[str] | None = None
+    if files:
+        (pairs, gold), name = linked_pairs(files, aligner), str(files.links)
+    else:
+        stories, name = storybook(settings_of(path.parent)).val, "storybook's validation part"
+        (pairs, gold), groups = known(stories), groups_of(stories)
+    if not pairs or gold is None:
+        raise UserError(f"{files and files.source} and {files and files.target} hold no sentence pair to fit on")
+    traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
+                  dynamic_ncols=True)
+    choice = fit_alignment(filter(None, traces), gold, fitted_on=name, groups=groups, guided=guided,
+                           fingerprint=fingerprint(path.parent))
+    choice.save(path)
+    return choice
+
+
+def place(run: str, name: str) -> Path:
+    """Where a file beside the run is to be; UserError, before anything long is done, where it cannot be written."""
+    folder = Path(run)
+    if not folder.is_dir():
+        raise UserError(f"{folder} is no folder, so {name} has no place: take a model that lies in one", exit_code=2)
+    if not os.access(folder, os.W_OK) or (folder / name).is_dir():
+        raise UserError(f"cannot write {folder / name}: take a copy of the run in a folder of yours")
+    return folder / name
+
+
+def settings_of(folder: Path) -> dict:
+    """What a run was trained with; empty where it does not say."""
+    record = find_record(folder, "run.yaml")
+    settings = parse_yaml(record.read_text("utf-8"), str(record)) if record else {}
+    return settings if isinstance(settings, dict) else {}
+
+
+def storybook(settings: dict) -> Storybook:
+    """The corpus that a run was trained on; UserError where it was another."""
+    data = settings.get("data") or {}
+    if data.get("path") != "storybook":
+        raise UserError("this model was not trained on storybook, whose links are known: give --src FILE --tgt FILE and"
+                        " --links FILE, development sentences with their links", exit_code=2)
+    return generate(seed=(settings.get("training") or {}).get("seed", 0))
+
+
+def known(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
+    """The two texts of each story, and their links."""
+    return [(one.source, one.target) for one in stories], [Links(frozenset(one.links)) for one in stories]
+
+
+def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair], list[Links] | None]:
+    """The pairs of the given files that are not blank, and their links where they are given; UserError for a link to a
+    word that is not there."""
+    pairs = list(read_pairs(files.source, files.target))
+    gold = list(read_pharaoh(files.links)) if files.links else None
+    if gold is not None and len(gold) != len(pairs):
+        raise UserError(f"{files.links} has {len(gold)} lines, {files.source} has {len(pairs)}")
+    kept = [number for number, pair in enumerate(pairs) if all(text.strip() for text in pair)]
+    if gold is None:
+        return [pairs[number] for number in kept], None
+    for number in kept:
+        check_links(gold[number], aligner.words(pairs[number]), f"{files.links}, line {number + 1}")
+    return [pairs[number] for number in kept], [gold[number] for number in kept]
+
+
+class Aligner:
+    """Traces given translations under a model, whose words are those of the texts as given."""
+
+    def __init__(self, translator: Translator, *, source: str | None = None, target: str | None = None):
+        self.model, self.tokenizer, self.name = translator.model, translator.tokenizer, translator.name
+        translator([], source=source, target=target)  # a wrong language is told before anything is read
+        pairs = translator.language_pairs or [(source or "", target or "")]
+        self.source, self.target = next(
+            pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])
+        )
+
+    def naive(self) -> AlignmentChoice:
+        sites = attention_sites(self.model)["cross"]
+        return naive_choice(len(sites), sites[-1].heads)
+
+    def words(self, pair: TextPair) -> tuple[list[Word], list[Word]]:
+        """Of either side, as a trace has them."""
+        return split_words(pair[0], language=self.source), split_words(pair[1], language=self.target)
+
+    def traces(self, pairs: Iterator[TextPair] | Sequence[TextPair], *, views: Sequence[str]) -> Iterator[Trace | None]:
+        """A trace a pair, in order; None where a side is blank.  UserError naming the line for a text too long."""
+        numbered = enumerate(pairs, start=1)
+        while chunk := list(itertools.islice(numbered, AT_ONCE)):
+            real = [(number, pair) for number, pair in chunk if pair[0].strip() and pair[1].strip()]
+            try:
+                found = iter(self._trace([pair for _, pair in real], views))
+            except UserError:
+                for number, pair in real:
+                    try:
+                        self._trace([pair], ("raw",))
+                    except UserError as error:
+                        raise UserError(f"line {number}: {error}") from None
+                raise
+            at = {number for number, _ in real}
+            yield from (next(found) if number in at else None for number, _ in chunk)
+
+    def _trace(self, pairs: Sequence[TextPair], views: Sequence[str]) -> list[Trace]:
+        traces = trace_texts(
+            self.model, self.tokenizer, [source for source, _ in pairs], [target for _, target in pairs],
+            source_language=self.source, target_language=self.target, model_name=self.name, views=views,
+        ) if pairs else []  # fmt: skip
+        return [self._worded(trace, target) for trace, (_, target) in zip(traces, pairs, strict=True)]
+
+    def _worded(self, trace: Trace, target: str) -> Trace:
+        """The trace with the target as it was given: a tokenizer may not spell it alike, and so count other words."""
+        if trace.target_text == target:
+            return trace
+        pieces = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+        return replace(trace, target_text=target, target=pieces, inputs=(trace.inputs[0], *pieces[:-1]))

@@ -1,0 +1,117 @@
+"""Storybook as the lens wants it: plain gold data, choices between *il* and *elle*, and minimal pairs of equal length.
+
+All of it is made of the held-out combinations, cut into a development half and a test half.  Variants of a sentence
+stay in one half.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import permutations
+from random import Random
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from ..lens.choices import Choice
+from ..lens.forcing import encode_source, encode_target
+from ..lens.roles import GoldPair, GoldPronoun
+from ..storybook import StoryPair, generate
+from ..tokenizer.words import split_words
+
+OTHER = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
+GENDER = {"il": "il", "ils": "il", "elle": "elle", "elles": "elle"}  # plurals are counted with their singular
+NOUN_ROLES = ("agent", "patient", "recipient")
+
+
+def halves(limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
+    """Development and test half of the held-out combinations, at most `limit` sentences each."""
+    return in_halves(generate().test, limit)
+
+
+def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
+    """The two halves of some stories, no minimal pair in both."""
+    groups: dict[str, list[StoryPair]] = defaultdict(list)
+    stories = list(stories)
+    for story, group in zip(stories, groups_of(stories), strict=True):
+        groups[group].append(story)
+    keys = sorted(groups)
+    Random(0).shuffle(keys)
+    parts = ([story for key in keys[half::2] for story in groups[key]][:limit] for half in (0, 1))
+    dev, test = parts
+    return dev, test
+
+
+def groups_of(stories: Iterable[StoryPair]) -> list[str]:
+    """Which sentence each story is a variant of; one that has no variants is alone."""
+    return [story.contrast_key or f"alone {number}" for number, story in enumerate(stories)]
+
+
+def to_gold(story: StoryPair) -> GoldPair:
+    """The truth about a sentence as plain data; pronouns are the subjects that stand for a noun of the sentence."""
+    nouns = {word for word, role in story.roles if role in NOUN_ROLES}
+    words = split_words(story.source, language="en")
+    pronouns = tuple(
+        GoldPronoun(one.pronoun, one.noun, one.target, tuple(sorted(nouns - {one.noun})))
+        for one in story.antecedents if one.noun in nouns and _is_subject(story, one.target)
+    )
+    return GoldPair(
+        story.source, story.target, story.links, pronouns,
+        actions=tuple(word for word, role in story.roles if role == "action"),
+        states=tuple(word for word, role in story.roles if role == "state"),
+        adjectives=_adjectives([word.text for word in words], story),
+        group=story.contrast_key,
+    )
+
+
+def _is_subject(story: StoryPair, word: int) -> bool:
+    return split_words(story.target, language="fr")[word].text.casefold() in OTHER
+
+
+def _adjectives(words: list[str], story: StoryPair) -> tuple[tuple[int, int], ...]:
+    """(adjective, noun): English adjectives stand before their noun, with nothing but others between."""
+    nouns = {combination[1]: combination[2] for combination in story.combinations if combination[0] == "describes"}
+    found: list[tuple[int, int]] = []
+    waiting: list[int] = []
+    for number, word in enumerate(words):
+        if word.casefold() in nouns:
+            waiting.append(number)
+        else:  # a plural begins as its singular does: mouse, mice; a full stop follows an adjective that has no noun
+            found += [(one, number) for one in waiting if nouns[words[one].casefold()][0] == word[0]]
+            waiting = []
+    return tuple(found)
+
+
+def choice(story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, Choice] | None:
+    """`pronoun_choice` of a contrast sentence; None for others, in which fewer words than two may tell."""
+    return pronoun_choice(story, model, tokenizer) if story.kind == "contrast" else None
+
+
+def pronoun_choice(
+    story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> tuple[str, Choice]:
+    """The step at which the translation says *il* or *elle*, and which of them is right.
+
+    StopIteration for a sentence without a pronoun that is a subject.
+    """
+    at = next(one.target for one in story.antecedents if _is_subject(story, one.target))
+    word = split_words(story.target, language="fr")[at]
+    other = OTHER[word.text.casefold()]
+    wrong = story.target[: word.start] + (other.capitalize() if word.text[0].isupper() else other)
+    first = model.generation_config.forced_bos_token_id
+    right_ids, wrong_ids = (
+        encode_target(tokenizer, text, language="fr", first=first)
+        for text in (story.target, wrong + story.target[word.end :])
+    )
+    return GENDER[word.text.casefold()], Choice.between(encode_source(tokenizer, story.source), right_ids, wrong_ids)
+
+
+def minimal_pairs(stories: list[StoryPair], choices: list[Choice]) -> list[tuple[int, int]]:
+    """(receiver, donor), by number: variants of one sentence with the other pronoun, of equal length on both sides."""
+    groups: dict[str | None, list[int]] = defaultdict(list)
+    for number, story in enumerate(stories):
+        groups[story.contrast_key].append(number)
+    return [
+        (a, b) for members in groups.values() for a, b in permutations(members, 2)
+        if choices[a].right == choices[b].wrong and choices[a].wrong == choices[b].right
+        and len(choices[a].source_ids) == len(choices[b].source_ids)
+        and len(choices[a].prefix_ids) == len(choices[b].prefix_ids)
+    ]

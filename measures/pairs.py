@@ -1,0 +1,40 @@
+"""Sentence pairs in two parallel files, read without any library."""
+
+import itertools
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from seq2see.errors import UserError
+from seq2see.streams import decoded
+from ..translate.job import check_text
+
+TextPair = tuple[str, str]
+
+
+class LinkedFiles(NamedTuple):
+    """Parallel sentences, one a line, and their links, where they are known, as lines of 0-0 1-2."""
+
+    source: str
+    target: str
+    links: str | None
+
+
+def read_pairs(source: str, target: str) -> Iterator[TextPair]:
+    """Line by line from two files; UserError where one ends before the other, or a line is not UTF-8 or too long."""
+    with Path(source).open("rb") as sources, Path(target).open("rb") as targets:
+        for number, lines in enumerate(itertools.zip_longest(sources, targets), start=1):
+            for path, line in zip((source, target), lines, strict=True):
+                if line is None:
+                    raise UserError(f"{path} has no line {number}, the other file has: they must be parallel")
+            yield _text(source, number, lines[0]), _text(target, number, lines[1])
+
+
+def _text(path: str, number: int, line: bytes) -> str:
+    text = decoded(line, f"{path}, line {number}")
+    try:
+        check_text(text)
+    except UserError as error:
+        raise UserError(f"{path}, line {number}: {error}") from error
+    return unicodedata.normalize("NFC", text)

@@ -1,0 +1,28 @@
+"""The atomic writer: a file has its old content or its new one, never a part."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def atomic_write(path: Path, content: str | bytes) -> None:
+    """A reader finds this content or what was there before, whatever ends the process meanwhile.
+
+    What is no file, as a pipe or a terminal, is written to as it is; of a link, what it leads to.  OSError names path.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    file = Path(os.path.realpath(path))
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            unfinished.write_bytes(data)
+            os.replace(unfinished, file)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()

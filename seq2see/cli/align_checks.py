@@ -1,0 +1,30 @@
+"""What the verb `align` is refused for before torch is imported, which takes seconds."""
+
+import argparse
+from itertools import islice
+from pathlib import Path
+
+from seq2see.errors import UserError
+from seq2see.measures.pairs import read_pairs
+from seq2see.streams import LINES_CHECKED
+
+
+def check_command(args: argparse.Namespace) -> None:
+    """`args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`."""
+    if bool(args.src) != bool(args.tgt):
+        raise UserError("--src and --tgt go together: a line of one is the translation of that line of the other",
+                        exit_code=2)
+    if args.fit and args.trust:
+        raise UserError("--fit and --trust measure on different sentences: do one after the other", exit_code=2)
+    if args.links and not (args.fit or args.trust):
+        raise UserError("--links are for --fit and --trust: without them links are what comes out", exit_code=2)
+    if args.fit and args.src and not args.links:
+        raise UserError("--fit needs --links FILE with the known links of --src and --tgt, as lines of 0-0 1-2",
+                        exit_code=2)
+    if not (args.fit or args.trust or args.src):
+        raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
+    for path in filter(None, (args.src, args.tgt, args.links)):
+        Path(path).stat()
+    if args.src and Path(args.src).is_file() and Path(args.tgt).is_file():  # a pipe is read only once
+        for _ in islice(read_pairs(args.src, args.tgt), LINES_CHECKED):
+            pass

@@ -1,0 +1,79 @@
+"""`seq2see demo`: from nothing to the page.  The page is there at once; storybook's model is trained behind it, if it
+is not there yet, and watched from the page (`learning.py`); then it is served.
+"""
+
+import argparse
+import json
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+
+from seq2see.demo_run import Learning
+from seq2see.errors import UserError
+from seq2see.training.packaged import is_begun, is_finished
+
+FIRST_PORT = 7860  # Gradio's own
+PORTS_TRIED = 100
+
+
+def run(args: argparse.Namespace) -> None:
+    """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
+    if find_spec("gradio") is None:  # it is imported only when the browser is open already
+        raise ModuleNotFoundError("no gradio", name="gradio")
+    from seq2see.serve.server import launch
+    from seq2see.serve.settings import LOOPBACK, ServerSettings
+    from seq2see.translate.translator import Translator
+
+    run = Path(args.run)
+    port = choose_port(args.host, args.port)
+    if not is_finished(run):
+        is_begun(run)  # that it holds something else is told before the page is there, as what cannot be written is
+        try:
+            run.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"cannot make the folder {run} ({error.strerror}); give another by --run") from error
+    learning = Learning(run)
+    known = learning.finished
+
+    def load() -> Translator:
+        if learning.needed:
+            learning.start()
+        learning.wait()
+        if known:
+            print_summary(run)
+        return Translator.from_pretrained(str(run))
+
+    try:
+        settings = ServerSettings(run_lessons=args.host in LOOPBACK)
+        launch({run.resolve().name: load}, host=args.host, port=port, open_browser=not args.no_browser,
+               settings=settings, learning=None if known else learning.record)
+    finally:
+        learning.stop()
+
+
+def print_summary(run: Path) -> None:
+    """What the run's own evaluation found: BLEU, chrF and, by family, exact matches and right pronouns."""
+    from seq2see.training.scores import print_scores
+
+    for split, scores in json.loads((run / "metrics.json").read_text("utf-8"))["evaluation"].items():
+        print_scores(f"{run} on {split}", scores)
+
+
+def choose_port(host: str, port: int | None) -> int:
+    """The port asked for, if nobody listens there, or the first such from 7860 on."""
+    if port is not None:
+        if is_taken(host, port):
+            raise UserError(f"port {port} of {host} is taken; give another --port, or none to have a free one chosen")
+        return port
+    for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
+        if not is_taken(host, candidate):
+            if candidate != FIRST_PORT:
+                print(f"port {FIRST_PORT} is taken, using {candidate}", flush=True)
+            return candidate
+    raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; give one by --port")
+
+
+def is_taken(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((host, port)) == 0

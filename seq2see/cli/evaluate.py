@@ -1,0 +1,88 @@
+"""The verb `evaluate`: BLEU and chrF, and what storybook can tell."""
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from seq2see.folders import resolve_folder
+from seq2see.modeling import Seq2SeeForConditionalGeneration
+from seq2see.modeling.loading import load_checkpoint
+from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
+from seq2see.training.checkpoints import find_record
+from seq2see.training.config import DataConfig, load_record
+from seq2see.training.evaluation import scores_of, tokenized_references
+from seq2see.training.pairs import ALL, load_split
+from seq2see.training.progress import say
+from seq2see.training.reading import is_nowhere, is_table
+from seq2see.training.scores import print_scores
+from seq2see.training.translation import translate_pairs
+from seq2see.translate.devices import torch_device
+
+
+def run(args: argparse.Namespace) -> int:
+    """`args.run`, `args.data`, `args.split`, `args.source`, `args.target`, `args.num_beams` and `args.json`; the last
+    line on stdout is one JSON object."""
+    folder = resolve_folder(args.run)
+    model = load_checkpoint(folder).to(torch_device(args.device))
+    if not isinstance(model, Seq2SeeForConditionalGeneration):
+        raise UserError(f"{folder} is a {model.config.model_type} model, and only Seq2See models are measured here:"
+                        " translate the text by seq2see translate, and score that by sacrebleu")
+    tokenizer = load_tokenizer(folder)
+    data, whole, seed = data_of(folder, model, args)
+    for target in data.targets:
+        tokenizer.tag_id(target)
+    corpora = {target: dataclasses.replace(data, target=target) for target in data.targets}
+    split = args.split or (ALL if args.data and any(map(is_table, corpora.values())) else "test")
+    result: dict[str, Any] = {"run": str(args.run), "data": data.path, "split": split, "source": data.source}
+    for target, one in corpora.items():
+        pairs = [pair for pair in load_split(whole or one, split, seed=seed) if pair.target_language == target]
+        if not pairs:
+            raise UserError(f"{data.path} has no pairs of {split} to measure on")
+        say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {data.path}, {split}")
+        references = tokenized_references(one, split, pairs)
+        hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
+        result[target] = scores_of(one, split, pairs, hypotheses, references=references, seed=seed)
+        if not args.json:
+            print_scores(f"{data.source}-{target}", result[target])
+    print(json.dumps(result, ensure_ascii=False))
+    return 0
+
+
+def data_of(
+    folder: Path, model: PreTrainedModel, args: argparse.Namespace
+) -> tuple[DataConfig, DataConfig | None, int]:
+    """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it; what that
+    is a part of, where it is of the run's own data; and the run's seed.
+
+    Of other data nothing is left out, whatever the run left out of its own.
+    """
+    own = None
+    if record := find_record(folder, "run.yaml"):
+        config = load_record(record)
+        data, seed = config.data, config.training.get("seed", 0)
+    elif args.data:
+        pairs = getattr(model.config, "language_pairs", None) or [["en", "fr"]]
+        data, seed = DataConfig(path=args.data, source=pairs[0][0], target=[target for _, target in pairs]), 0
+    else:
+        raise UserError(f"{folder} has no run.yaml to say what it was trained on; give --data PATH", exit_code=2)
+    if not args.data:
+        own = data
+    else:
+        longest = max(data.max_characters, DataConfig.max_characters)
+        data = dataclasses.replace(data, path=args.data, max_characters=longest, on_bad="refuse", duplicates="keep")
+    changes = {"source": args.source, "target": args.target}
+    data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
+    if own and (own.source != data.source or not set(data.targets) <= set(own.targets)):
+        own = None
+    if is_nowhere(data):
+        raise UserError(
+            f"--data {data.path} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+            if args.data
+            else f"{folder} was trained on {data.path}, which is not here; give --data PATH"
+        )
+    return data, own, seed

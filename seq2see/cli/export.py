@@ -1,0 +1,41 @@
+"""The verb `export`: a model in another format."""
+
+import argparse
+import os
+from pathlib import Path
+
+from seq2see.errors import UserError
+from seq2see.folders import resolve_folder
+from seq2see.translate import export
+
+
+def run(args: argparse.Namespace) -> None:
+    """`args.run`, `args.format`, `args.quantization`, `args.out` (None: beside the checkpoint)."""
+    model = resolve_folder(args.run)
+    out = made = Path(args.out) if args.out else None
+    try:
+        if out:
+            make_room(out)
+        if args.format == "endpoint":
+            made = export.add_handler(model, out or model)
+        elif out:
+            export.write(model, out, quantization=args.quantization)
+        else:
+            made = export.exported(model, quantization=args.quantization)
+    except export.NoPlaceForExport as error:
+        raise UserError(f"{error}; give a folder by --out") from None
+    except OSError as error:
+        if error.filename and Path(error.filename).is_file() and not os.access(error.filename, os.R_OK):
+            raise  # it is the model that cannot be read
+        told = f"cannot write {out or model} ({error.strerror}); by --out give a folder that can be written"
+        raise UserError(told) from error
+    print(made)
+
+
+def make_room(folder: Path) -> None:
+    """The folders above the one that --out names; UserError where that is a file, or holds something."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"--out {folder} is a file; give a folder", exit_code=2)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
+    folder.parent.mkdir(parents=True, exist_ok=True)

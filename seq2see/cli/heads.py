@@ -1,0 +1,58 @@
+"""The verb `heads`: what each attention head does for the pronoun, as a table and as a file for the page."""
+
+import argparse
+import dataclasses
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seq2see.atomic import atomic_write
+from seq2see.cli.heads_table import print_report
+from seq2see.errors import UserError
+from seq2see.measures.heads import measure_heads
+from seq2see.translate import Translator
+from seq2see.translate.checkpoint import fingerprint
+
+
+def run(args: argparse.Namespace) -> None:
+    """The command: `args.run`, `args.sentences` (at most so many a half; None: all), `args.json` (a file, or None)."""
+    translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
+    if translator.language_pairs and ("en", "fr") not in translator.language_pairs:
+        raise UserError(f"heads are measured on storybook, English to French, which {args.run} does not translate")
+    if not translator.language_pairs:
+        print(f"{args.run} does not say what it translates: taken for English to French", file=sys.stderr)
+    out = Path(args.json) if args.json else None
+    if out is not None:
+        _check_writable(out)
+    report = measure_heads(translator, limit=args.sentences)
+    if translator.folder is not None:
+        report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights alone
+    print_report(args.run, report)
+    if out is not None:
+        atomic_write(out, json.dumps(report, ensure_ascii=False, indent=1, default=_plain) + "\n")
+        print(f"wrote {out}", file=sys.stderr)
+
+
+def _check_writable(out: Path) -> None:
+    """UserError before minutes of work whose report could not be written."""
+    folder = out.resolve().parent
+    if not folder.is_dir():
+        raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
+    if out.is_dir():
+        raise UserError(f"--json {out} is a folder: name a file", exit_code=2)
+    if out.exists() and not out.is_file():
+        return  # a pipe or a terminal: no file is made
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise UserError(f"--json {out} cannot be written: {error.strerror}", exit_code=2) from error
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return np.asarray(value).tolist()

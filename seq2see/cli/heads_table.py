@@ -1,0 +1,132 @@
+"""How `seq2see heads` prints what it measured."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from seq2see.lens.ablation import Head
+from seq2see.lens.effects import Control
+from seq2see.lens.heads import LEAST, RoleScore
+
+
+def print_report(name: str, report: dict[str, Any]) -> None:
+    """Tables for people.  What could not be shown is said as plainly as what could."""
+    whole, pronouns = report["whole"], report["pronouns"]
+    print(f"{name}: storybook's held-out combinations, {report['sentences']['dev']} sentences to choose on, "
+          f"{report['sentences']['test']} others to report on\n"
+          f"({pronouns['dev']} and {pronouns['test']} of them with a pronoun that two words decide).\n")
+    print("In brackets 95 % intervals, by bootstrap over sentences; that of apart reaches the exact bound of a perfect"
+          " score.\n")
+    print("Without each head (its mean in its place), the largest drop first:")
+    print("  drop     of the margin, in nats: log-probability of the right pronoun less that of the wrong one")
+    print("  apart    how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
+    print("  il elle  how often the right one has the higher probability (teacher forcing; plurals counted with them)")
+    print(f"  chrF     mean over {report['translated']} greedily translated sentences\n")
+    print(f"  {'head':12}  {'drop':23}  {'apart':20}  {'il right':17}  {'elle right':17}  chrF")
+    for row in ({"head": "(whole)", **whole}, *report["heads"]):
+        right = "  ".join(f"{_percent(row['right'][name]):17}" for name in ("il", "elle"))
+        drop = _figure(row["drop"]) if row["head"] != "(whole)" else "-"
+        print(f"  {row['head']!s:12}  {drop:23}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
+    print("\nWith each head put in from a sentence of the other pronoun, at every position up to the step that says il")
+    print("or elle; and the roles that each head holds:")
+    print(f"  il>elle elle>il  right pronouns that turn, over {report['pairs']} minimal pairs")
+    print(f"  roles            share of attention (baseline), at least {100 * LEAST:.0f} points above it")
+    if any(row["supervised"] for row in report["heads"]):
+        print("  supervised       this head was trained with gold links")
+    print()
+    print(f"  {'head':12}  {'il>elle':17}  {'elle>il':17}  roles")
+    for row in report["heads"]:
+        turned = "  ".join(f"{_percent(row['turned'][name]):17}" for name in ("il", "elle"))
+        roles = [f"{one.role} {_percent((one.score, one.low, one.high))} ({_percent(max(one.baselines.values()))})"
+                 for one in row["roles"][:3]]
+        first, *others = ["supervised"] * row["supervised"] + roles or ["-"]
+        print(f"  {row['head']!s:12}  {turned}  {first}", *others, sep="\n" + " " * 54)
+    _print_verdict(report)
+    _print_roles(report["roles"], {row["head"] for row in report["heads"] if row["supervised"]})
+    _print_reach(report["reach"])
+
+
+def _figure(figure: tuple[float, float, float] | None, form: str = ".3f") -> str:
+    if figure is None:
+        return "-"
+    value, low, high = (f"{part:{form}}".replace("-0.000", "0.000") for part in figure)
+    return f"{value} [{low}, {high}]"
+
+
+def _percent(figure: tuple[float, float, float] | None) -> str:
+    return _figure(figure, ".0%")
+
+
+def _print_verdict(report: dict[str, Any]) -> None:
+    needed, enough, largest, whole = (report[name] for name in ("needed", "enough", "largest", "whole"))
+    print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown one by one on the first half)")
+    names = ", ".join(map(str, needed["set"]))
+    if needed["holds"]:
+        print(f"  Needed: {names}. Without, il and elle are told apart {_figure(whole['apart'])} -> "
+              f"{_figure(needed['apart'])};\n  il right {_percent(needed['right']['il'])}, elle"
+              f" {_percent(needed['right']['elle'])}.")
+    elif whole["apart"].value <= needed["limit"]:
+        print(f"  None is needed: the whole model hardly tells il from elle, {_figure(whole['apart'])} (0.5: chance).")
+    else:
+        print(f"  No set of at most {largest} heads is needed: without {names} il and elle are still told apart"
+              f" {_figure(needed['apart'])}.")
+    _print_controls(needed["controls"], "1 - apart")
+    names = ", ".join(map(str, enough["set"]))
+    if enough["holds"]:
+        turned = enough["turned"]
+        print(f"  Enough: {names}. Put in from the other sentence,\n  {_percent(turned['il'])} of il turn to elle and "
+              f"{_percent(turned['elle'])} of elle to il.")
+    else:
+        print(f"  No set of at most {largest} heads is enough: {names} turn {enough['share']:.0%} of pronouns.")
+    _print_controls(enough["controls"], "turned")
+    if not needed["holds"] and not enough["holds"]:
+        print("  No small set of heads carries the pronoun in this model.")
+    elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
+        print(f"  The two differ: the set that is needed turns {needed['turned']:.0%} when put in; without the set that"
+              f" is enough they are told apart {enough['apart']:.3f}.")
+    shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
+    if (needed["holds"] or enough["holds"]) and not shown:
+        print("  Attention does not show it: no head holds the role `antecedent` (table below).")
+
+
+ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "any": "any kind and layer"}
+
+
+def _print_controls(controls: Sequence[Control], what: str) -> None:
+    print(f"    {what} {controls[0].effect:.3f}, and of sets of as many other heads:")
+    for one in controls:
+        if one.mean is None or one.most is None:
+            print(f"      {ALIKE[one.alike]:22} there is no other")
+            continue
+        tried = (f"exact: all {one.possible} tried, so at least {1 / (1 + one.possible):.3f}" if one.exact
+                 else f"{one.draws} drawn of {one.possible:,}")
+        print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}  ({tried})")
+
+
+def _print_roles(roles: Sequence[RoleScore], supervised: Collection[Head]) -> None:
+    print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
+    print("  uniform looks everywhere alike, positional always at the best fixed place, rival is the same head's")
+    print("  attention to nouns that the pronoun does not stand for.  Attention is a claim; what a head does is above.")
+    print(f"  {'role':17} {'head':11} {'share':17} {'uniform':14} {'positional':17} {'rival':14}    n holds")
+    for one in roles:
+        figures = {"share": (one.score, one.low, one.high), **one.baselines}
+        columns = " ".join(f"{_percent(figures.get(name)):{width}}" for name, width in
+                           (("share", 17), ("uniform", 14), ("positional", 17), ("rival", 14)))
+        print(f"  {one.role:17} {one.head!s:11} {columns} {one.sentences:4} {'yes' if one.holds else 'no'}"
+              f"{', supervised' if one.head in supervised else ''}")
+
+
+REACH = (  # what is said of it, the title of its column, how it is printed and how wide
+    ("distance", "distance", ".2f", 19), ("entropy", "entropy", ".2f", 18), ("evenness", "of uniform's", ".1%", 22),
+    ("across", "across", ".2f", 18), ("across_even", "uniform's across", ".2f", 17),
+)
+
+
+def _print_reach(rows: Sequence[dict[str, Any]]) -> None:
+    print("\nHow far and how widely heads look, the mean over the heads of a layer and each of them:")
+    print("  distance in pieces (cross: from the diagonal); entropy in nats, and as a share of a uniform head's;")
+    print("  across: in texts of two sentences, attention to the other sentence, and a uniform head's")
+    print(f"  {'':12}  " + " ".join(f"{title:{width}}" for _, title, _, width in REACH).rstrip())
+    for row in rows:
+        name = f"{row['kind']} {row['layer']}" + ("" if row["head"] is None else f".{row['head']}")
+        figures = " ".join(f"{_figure(row[key], form):{width}}" for key, _, form, width in REACH)
+        print(f"  {name:12}  {figures}".rstrip())

@@ -1,0 +1,107 @@
+"""`seq2see lessons [NUMBER] [--out DIR] [--run FOLDER] [--quick]`: run the lessons, write the page and its data."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from seq2see.atomic import atomic_write
+from seq2see.errors import UserError
+from seq2see.lessons.contents import chosen
+from seq2see.lessons.record import collect
+from seq2see.lessons.workbench import Budget, Workbench, quick_run
+from seq2see.measures.alignment import settings_of
+from seq2see.training.cache import cache_folder
+from seq2see.training.packaged import is_finished, train_storybook
+
+DEFAULT_RUN = Path("runs/storybook")
+
+
+def run(args: argparse.Namespace) -> None:
+    """The command: `args.number` (None: all), `args.out`, `args.run` (None: the packaged model), `args.quick`."""
+    from seq2see.lessons.page import page
+
+    names = chosen(args.number)
+    if not names:
+        raise UserError(f"there is no lesson {args.number}", exit_code=2)
+    html, data = places(args.out, args.number)
+    bench = set_up(args.run, quick=args.quick)
+    record = collect(bench, names, errata=args.number is None, command=as_typed(args))
+    atomic_write(html, page(record))
+    atomic_write(data, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    print(summary(record) if args.number is None else in_words(record["lessons"][0]))
+    print(f"\n{html}", flush=True)
+
+
+def places(folder: str, number: int | None) -> tuple[Path, Path]:
+    """Where the page and its data are to be; UserError, before minutes of work, where they cannot be written."""
+    if not folder.strip():
+        raise UserError("--out is empty: give a folder, or leave it out", exit_code=2)
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    html, data = (("index.html", "lessons.json") if number is None else
+                  (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
+    for path in (out / html, out / data):
+        if path.is_dir():
+            raise UserError(f"{path} is a folder, where the lessons are to be written: move it away, or give another"
+                            " folder by --out")
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write into {out}: give another folder by --out")
+    return out / html, out / data
+
+
+def as_typed(args: argparse.Namespace) -> str:
+    """The command that makes this record again."""
+    return shlex.join(["seq2see", "lessons", *([str(args.number)] if args.number else []),
+                       *(["--run", args.run] if args.run else []), *(["--quick"] if args.quick else [])])
+
+
+def set_up(run: str | None, *, quick: bool) -> Workbench:
+    """The workbench, around the run that was named, which must be finished, or the packaged model, which is trained if
+    it is not there."""
+    if quick and not run:
+        return Workbench(quick_run(cache_folder() / "lessons"), Budget.REDUCED)
+    folder = Path(run) if run else DEFAULT_RUN
+    if run and not is_finished(folder):
+        raise UserError(f"{folder} is no finished run (it has no model with metrics.json): give the folder of one by"
+                        " --run, or leave it out to have the packaged one used", exit_code=2)
+    if run or (folder / "run.yaml").is_file():
+        check_corpus(folder)
+    if not is_finished(folder):
+        print(f"{folder} holds no finished model: training it first", file=sys.stderr, flush=True)
+        train_storybook(folder)
+    return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
+
+
+def check_corpus(run: Path) -> None:
+    """UserError for a run of anything else than storybook, English to French."""
+    data = settings_of(run).get("data")
+    data = data if isinstance(data, dict) else {}
+    path, source, target = data.get("path"), data.get("source", "en"), data.get("target", "fr")
+    if path != "storybook" or source != "en" or target not in ("fr", ["fr"]):
+        trained = f"on {path}, {source} to {target}" if path else "on nobody knows what: it has no run.yaml"
+        raise UserError(f"the lessons are about storybook, en to fr, and {run} was trained {trained}; give another run"
+                        " by --run, or leave it out to have the packaged one used", exit_code=2)
+
+
+def summary(record: dict[str, Any]) -> str:
+    """A line a lesson: its number, verdict and title."""
+    return "\n".join(f"{one['number']:>3}  {one['verdict']['word']:<19} {one['title']}" for one in record["lessons"])
+
+
+def in_words(lesson: dict[str, Any]) -> str:
+    """One lesson for a terminal."""
+    verdict = lesson["verdict"]
+    lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", f"Claim: {lesson['claim']}",
+             f"Verdict: {verdict['word']}. {verdict['why']}"]
+    lines += [f"  {item['word']}: {item['claim']} {item['why']}" for item in verdict["findings"]]
+    for table in (table for table in lesson["tables"] if not table["folded"]):
+        rows = [table["columns"], *table["rows"]]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines += ["", table["caption"]]
+        lines += ["  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+                  for row in rows]
+    return "\n".join(lines)

@@ -1,0 +1,90 @@
+"""The verb `look`: a text, its translation, and where the model looked, to the terminal or a file.
+
+A text that is translated in parts has a map, and a file, for each of them.
+"""
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from seq2see.atomic import atomic_write
+from seq2see.errors import UserError
+from seq2see.lens import VIEWS, Trace, to_html, to_terminal
+from seq2see.lens.picture import picture
+from seq2see.lens.plot import save_plot
+from seq2see.lens.wording import printable
+from seq2see.translate import Translation, Translator
+from seq2see.translate.job import check_text
+
+FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a picture", ".svg": "a picture"}
+
+
+def run(args: argparse.Namespace) -> None:
+    """`args.run`, `args.engine`, `args.text`, `args.source`, `args.target`, `args.num_beams`, `args.alternative`: what
+    to translate; `args.view`, `args.kind`, `args.layer`, `args.head`, `args.words`, `args.rows`: which map to show;
+    `args.out`: a page with all of them, numbers, or a picture of one."""
+    out = Path(args.out) if args.out else None
+    if out is not None and out.suffix not in FILES:
+        wanted = ", ".join(f"{suffix} ({what})" for suffix, what in FILES.items())
+        raise UserError(f"--out {out}: expected a name that ends in one of {wanted}", exit_code=2)
+    check_text(args.text)  # before a model is loaded for it
+    translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
+    result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
+                        alternatives=args.alternative + 1)
+    if not result.hypotheses:
+        raise UserError("there is nothing to look at in a text without words")
+    every = out is not None and out.suffix == ".html" and args.view is None
+    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)))
+    chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
+              "words": args.words, "rows": args.rows}
+    for trace in traces:
+        picture(trace, **chosen)  # a map that is not there is refused whatever is written
+    files = [] if out is None else _files(out, len(traces))
+    boxes = ""
+    if out is None:
+        print("\n\n".join(f"{printable(trace.target_text)}\n\n{_drawn(trace, chosen)}" for trace in traces))
+    else:
+        try:
+            for file, trace, part in zip(files, traces, result.parts, strict=True):
+                boxes += _write(file, trace, part, chosen)
+        except OSError as error:
+            told = f"cannot write {out} ({error.strerror}); by --out give a file that can be written"
+            raise UserError(told) from error
+    if result.unknown_words:
+        words = printable(", ".join(word.text for word in result.unknown_words))
+        print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)
+    if not result.hypotheses[args.alternative].finished:
+        print("the translation stopped at the model's limit of length; its end is missing", file=sys.stderr)
+    if boxes:
+        letters = "".join(dict.fromkeys(printable(boxes)))
+        print(f"no font here has these characters, so the picture shows boxes: {letters}; .svg and .html show them",
+              file=sys.stderr)
+    for file in files:
+        print(f"wrote {file}", file=sys.stderr)
+
+
+def _files(out: Path, count: int) -> list[Path]:
+    """One for each part of a text: maps.html, or maps-1.html, maps-2.html and so on."""
+    return [out] if count == 1 else [out.with_stem(f"{out.stem}-{number}") for number in range(1, count + 1)]
+
+
+def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) -> str:
+    """Returns the characters that a picture has no font for."""
+    if file.suffix in (".json", ".npz"):
+        trace.save(file)
+    elif file.suffix == ".html":
+        atomic_write(file, to_html(trace, unseen=part.as_read.unknown_words, **chosen))
+    else:
+        return save_plot(trace, file, **chosen)
+    return ""
+
+
+def _asked(args: argparse.Namespace) -> tuple[str, ...]:
+    return () if args.view in (None, "raw") else (args.view,)
+
+
+def _drawn(trace: Trace, chosen: dict[str, Any]) -> str:
+    width = shutil.get_terminal_size().columns
+    return to_terminal(trace, colour=sys.stdout.isatty(), width=width, **chosen)

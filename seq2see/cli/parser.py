@@ -1,0 +1,354 @@
+"""What can be asked for on the command line: the verbs, each with its arguments.  Imports nothing heavy."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from seq2see import __version__
+from seq2see.views import VIEWS
+
+EXAMPLES = """\
+examples:
+  seq2see demo
+  seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
+  seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
+  seq2see translate runs/storybook --to fr < in.txt > out.txt
+  seq2see score runs/storybook --to fr < pairs.tsv
+  seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
+  seq2see align runs/storybook --src in.en --tgt in.fr > links.pharaoh
+  seq2see heads runs/storybook
+  seq2see lessons 3
+  seq2see serve runs/storybook --port 8000
+
+`seq2see VERB --help` says more about one verb.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a mistake costs one line, not a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """argparse says nothing where help cannot be written; only of a stdout that was closed nobody wants any."""
+        if file is sys.stdout and sys.stdout.writable():
+            sys.stdout.write(message)
+        else:
+            super()._print_message(message, file)
+
+
+def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
+    """A reader of whole numbers from `low` up to `high`, for argparse's `type=`."""
+    wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
+        if number < low or (high is not None and number > high):
+            raise argparse.ArgumentTypeError(f"{number} is not {wanted}")
+        return number
+
+    return read
+
+
+def model_name(text: str) -> str:
+    """A reader of models' names, for argparse's `type=`: an empty one would be the folder that we are in."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty; expected a run's folder, or a Hub id")
+    return text
+
+
+Verbs = argparse._SubParsersAction  # of Parser; argparse gives it no public name
+
+
+def build_parser() -> Parser:
+    """The whole command line."""
+    parser = Parser(
+        prog="seq2see",
+        description="Train, use and look inside small translation models.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"seq2see {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
+    for add in (
+        *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
+        *(add_align, add_heads, add_export, add_lessons, add_serve, add_env),
+    ):
+        add(verbs)
+    return parser
+
+
+def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
+    args, rest = parser.parse_known_args(argv)
+    if "overrides" in args:  # argparse closes a list of any length at the first option; settings may follow it
+        args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
+        rest = [item for item in rest if item.startswith("-")]
+    if rest:
+        (args.verb if "verb" in args else parser).error(f"unrecognized arguments: {' '.join(rest)}")
+    return args
+
+
+def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
+    """A verb, whose work is done by `seq2see.cli.NAME.run`."""
+    verb: Parser = verbs.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.\n\n{more}".strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verb.set_defaults(name=name, verb=verb)
+    return verb
+
+
+def add_demo(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "demo",
+        "train the small built-in English-French model, if it is not there yet, and open the page on it",
+        "Training takes a few minutes on two CPU cores, once. Nothing is downloaded.",
+    )
+    verb.add_argument(
+        "--run", default="runs/storybook", metavar="FOLDER", type=model_name, help="the model's folder (%(default)s)"
+    )
+    add_address(verb, port=None, port_help="port of the page (the first free one from 7860)")
+    verb.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
+
+
+def add_train(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "train",
+        "train or fine-tune a model as a configuration says",
+        "Every setting can be changed on the command line, for example\n"
+        "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30",
+    )
+    verb.set_defaults(check="seq2see.training.checks:check_command")
+    verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a packaged one (storybook)")
+    verb.add_argument(
+        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that replace those of the file"
+    )
+    verb.add_argument(
+        "--dry-run", action="store_true",
+        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing"
+        " (a data.teacher translates first, which is kept for the training)",
+    )
+
+
+def add_evaluate(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "evaluate",
+        "measure a model by BLEU and chrF",
+        "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
+        "copies are measured too, and faulty pairs refused.",
+    )
+    verb.add_argument("run", metavar="RUN", type=model_name, help="a run's folder, or a Hub id, of a Seq2See model")
+    verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
+    verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
+    add_languages(verb)
+    add_beams(verb)
+    verb.add_argument("--json", action="store_true", help="print nothing but the last line, one JSON object")
+    add_device(verb)
+
+
+def add_translate(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "translate",
+        "translate standard input to standard output, line by line",
+        "Lines come out in the order in which they went in, as soon as they are ready. An empty line stays empty.",
+    )
+    add_model(verb)
+    add_engine(verb)
+    add_languages(verb)
+    add_beams(verb)
+
+
+def add_score(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "score",
+        "say how probable the model finds given translations",
+        "Reads lines of two columns, source TAB translation, and writes one of three for each, in order:\n"
+        "the log-probability of the translation's pieces and its end (natural logarithm, the language tag given),\n"
+        "the same per token, and the number of tokens.",
+    )
+    add_model(verb)
+    add_languages(verb)
+    add_device(verb)
+
+
+def add_look(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "look",
+        "translate one text and show where the model attended",
+        "Layers and heads count from 0. The views:\n"
+        "  raw            the attention weights themselves\n"
+        "  norm           the lengths of the vectors that they bring\n"
+        "  rollout        where content comes from through all layers, if each passes on half of it\n"
+        "  mixing         what one layer takes from where, its own state among it\n"
+        "  contributions  the same through all layers\n"
+        "  left_out       how much less probable each piece is without a source word\n"
+        "Only raw and norm have heads; left_out is one map of cross-attention.",
+    )
+    add_model(verb)
+    add_engine(verb)
+    verb.add_argument("text", metavar="TEXT", help="what to translate")
+    add_languages(verb)
+    add_beams(verb)
+    verb.add_argument(
+        "--alternative", type=whole_number(0), default=0, metavar="N",
+        help="which hypothesis (0: best); the search has N + 1 beams at least, whatever --num-beams says",
+    )
+    verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page gets all of them)")
+    verb.add_argument(
+        "--kind", choices=("cross", "encoder", "decoder"), default="cross", help="which attention (cross)"
+    )
+    verb.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
+    verb.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
+    verb.add_argument(
+        "--words", action="store_true", help="a map over words: sums over key pieces, means over query pieces"
+    )
+    verb.add_argument(
+        "--rows", choices=("predicts", "reads"), default="predicts",
+        help="name a row by the piece its step predicts, or by the one it reads (%(default)s)",
+    )
+    verb.add_argument(
+        "--out", metavar="FILE",
+        help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg);"
+             " of a text translated in parts a file for each, FILE-1 and so on",
+    )
+
+
+def add_align(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "align",
+        "say which words of given translations belong together, by the model's attention",
+        "Writes a line of links for each pair, as Pharaoh does: 0-0 1-2, words of source and target from 0 as seq2see\n"
+        "splits them. Which maps are read, and how each is weighed, is in RUN/alignment.json, fitted by\n"
+        "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
+        "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
+        "Without it the last layer's heads are averaged, and nobody knows the error.\n\n"
+        "How far to trust each view of attention is measured likewise, and shown with it from then on, by\n"
+        "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
+        "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
+    )
+    verb.set_defaults(check="seq2see.cli.align_checks:check_command")
+    add_model(verb)
+    verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    add_languages(verb)
+    verb.add_argument("--fit", action="store_true", help="fit the choice on sentences with known links, and keep it")
+    verb.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
+    verb.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
+    add_device(verb)
+
+
+def add_heads(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "heads",
+        "say what each attention head does for the pronoun, and which role its attention claims",
+        "Heads are switched off one by one, and put in from sentences of the other pronoun; random sets of heads are\n"
+        "the control. Measured on the built-in English-French corpus; takes a few minutes.",
+    )
+    add_model(verb)
+    verb.add_argument(
+        "--json", metavar="FILE", help="write all figures to this file; RUN/heads.json makes badges on the page"
+    )
+    verb.add_argument(
+        "--sentences", type=whole_number(50), metavar="N", help="at most N to choose on and N to report on (all)"
+    )
+    add_device(verb)
+
+
+def add_export(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "export",
+        "write a model in another format",
+        "What `translate` and `serve` use is exported by itself; this is for use elsewhere. Prints the folder.",
+    )
+    add_model(verb)
+    verb.add_argument(
+        "--format", choices=("ctranslate2", "endpoint"), default="ctranslate2",
+        help="endpoint: a handler.py for Hugging Face Inference Endpoints, beside the model (%(default)s)",
+    )
+    verb.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
+    verb.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
+
+
+def add_lessons(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "lessons",
+        "run the lessons: each claim about attention measured, with its number and picture, on one page",
+        "Writes DIR/index.html, which needs nothing else, and DIR/lessons.json. With a NUMBER that lesson alone, as\n"
+        "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take ten to twenty minutes\n"
+        "on two cores; what was trained for them is kept, and is there the next time.",
+    )
+    verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
+    verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
+    verb.add_argument(
+        "--run", metavar="FOLDER", type=model_name,
+        help="the finished run to look into, of the built-in corpus (runs/storybook, trained first if not there yet)",
+    )
+    verb.add_argument(
+        "--quick", action="store_true",
+        help="as little work as shows that all lessons run, on a hardly trained model: the verdicts mean nothing",
+    )
+
+
+def add_serve(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "serve",
+        "serve models to clients and on a page",
+        "The page is at /ui, /readyz tells when the models are loaded. The languages asked for choose the model.\n"
+        "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
+        "from the variable SEQ2SEE_API_KEYS.",
+    )
+    verb.add_argument(
+        "run", metavar="RUN", nargs="+", type=model_name, help="a run's folder, or a Hub id; or several of them"
+    )
+    add_engine(verb)
+    add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
+    verb.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
+    verb.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
+
+
+def add_env(verbs: Verbs) -> None:
+    add_verb(verbs, "env", "print the versions and the machine, for a bug report")
+
+
+# Arguments of several verbs
+
+
+def add_model(verb: Parser) -> None:
+    verb.add_argument(
+        "run", metavar="RUN", type=model_name,
+        help="a run's folder, or a Hub id; any transformers encoder-decoder will do",
+    )
+
+
+def add_languages(verb: Parser) -> None:
+    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="language of the input (the model's first)")
+    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="language of the output (the model's first)")
+
+
+def add_beams(verb: Parser) -> None:
+    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beams of the search (the model's own)")
+
+
+def add_engine(verb: Parser) -> None:
+    verb.add_argument(
+        "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
+        help="what translates: CTranslate2 in int8 where it is installed and holds the model, or torch (%(default)s)",
+    )  # fmt: skip
+    add_device(verb)
+
+
+def add_device(verb: Parser) -> None:
+    verb.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto",
+                      help="where the model runs: a CUDA GPU if there is one, else the CPU (%(default)s)")
+
+
+def add_address(verb: Parser, *, port: int | None, port_help: str) -> None:
+    verb.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    verb.add_argument("--port", type=whole_number(0, 65535), default=port, help=port_help)

@@ -1,0 +1,133 @@
+"""The process behind `learning.Learning`: python -m seq2see.demo_worker RUN RECORD
+
+Trains storybook's model into RUN, or goes on where it was stopped, and writes into the file RECORD, again and again,
+what the model makes of one sentence with the weights it has at that moment.  Then it fits which word is which.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from transformers import PreTrainedModel, TrainerCallback, TrainerState
+from transformers.trainer_callback import TrainerControl
+
+from seq2see.atomic import atomic_write
+from seq2see.demo_run import SENTENCE, end_with_parent
+from seq2see.errors import UserError
+from seq2see.lens.by_words import word_map
+from seq2see.lens.forcing import encode_source
+from seq2see.lens.reading import trace_hypotheses
+from seq2see.lens.trace import Trace
+from seq2see.lens.what_if import generate
+from seq2see.lens.wording import printable
+from seq2see.training.packaged import is_finished, train_storybook
+
+EVERY = 1.0  # seconds between two records, plus ten times what a record takes: a tenth of the training at most
+SLOWER = 10
+MOST_LOSSES = 300
+ENOUGH = 50  # steps, to tell from them how long the rest takes: the first ones are the slowest
+MOST_PIECES = 18  # of the translation: as many as the right one has; before it has learnt to end, it goes on for ever
+
+
+class Telling(TrainerCallback):
+    """Writes a record after a step, often enough to watch and seldom enough not to hold the training up.
+
+    A record has `state`, `step`, `steps`, `seconds_left`, `losses` [[step, loss], ...], `sentence`, `translation`,
+    `log_prob`, and the cross-attention by words: `rows`, `columns`, and `maps`, for each layer and head the weights
+    row by row as whole numbers of 255ths.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.losses: list[list[float]] = []
+        self.next = 0.0
+        self.first = 0
+        self.begun = time.monotonic()
+
+    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        self.losses = [[row["step"], row["loss"]] for row in state.log_history if "loss" in row]
+        self.first, self.begun = state.global_step, time.monotonic()
+
+    def on_log(self, args: Any, state: TrainerState, control: TrainerControl, logs: Any = None, **kwargs: Any) -> None:
+        if logs and "loss" in logs:
+            self.losses.append([state.global_step, round(float(logs["loss"]), 4)])
+
+    def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        began = time.monotonic()
+        if began < self.next:
+            return
+        record = self.of_training(state) | look(kwargs["model"], kwargs["processing_class"])
+        atomic_write(self.path, json.dumps(record, ensure_ascii=False))
+        now = time.monotonic()
+        self.next = now + EVERY + SLOWER * (now - began)
+
+    def on_train_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        record = {"state": "measuring"} | look(kwargs["model"], kwargs["processing_class"])
+        atomic_write(self.path, json.dumps(self.of_training(state) | record, ensure_ascii=False))
+
+    def of_training(self, state: TrainerState) -> dict[str, Any]:
+        done = state.global_step - self.first
+        pace = (time.monotonic() - self.begun) / done if done >= ENOUGH else None
+        left = pace and pace * (state.max_steps - state.global_step)
+        thin = -(-len(self.losses) // MOST_LOSSES) or 1
+        return {"state": "learning", "step": state.global_step, "steps": state.max_steps, "seconds_left": left,
+                "losses": self.losses[::thin]}  # fmt: skip
+
+
+def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
+    """The sentence's translation by the weights as they are now, greedily, and every head of its cross-attention."""
+    tag = tokenizer.tag_id("fr")
+    source = encode_source(tokenizer, SENTENCE)
+    ids = generate(model, source, prefix_ids=[tag], num_beams=1, forced=True, most=MOST_PIECES)
+    [trace] = trace_hypotheses(model, tokenizer, [SENTENCE], [ids], given=1, source_language="en", target_language="fr")
+    return {"sentence": SENTENCE, "translation": printable(trace.target_text), "log_prob": trace.log_prob,
+            **_maps(trace)}  # fmt: skip
+
+
+def _maps(trace: Trace) -> dict[str, Any]:
+    by_words = word_map(trace, "cross")
+    return {
+        "rows": [printable(unit.text) for unit in by_words.rows],
+        "columns": [printable(unit.text) for unit in by_words.columns],
+        "maps": [[(head * 255).round().astype(int).ravel().tolist() for head in layer] for layer in by_words.maps],
+    }
+
+
+def fit(run: Path) -> None:
+    """Fit on storybook's validation part how raw weights tell which word is which, and leave it beside the run."""
+    from seq2see.lens.alignment import FILE
+    from seq2see.lens.fitting import fit_alignment
+    from seq2see.measures.alignment import Aligner, known, settings_of, storybook
+    from seq2see.measures.gold import groups_of
+    from seq2see.translate.checkpoint import fingerprint
+    from seq2see.translate.translator import Translator
+
+    if (run / FILE).is_file():
+        return
+    stories = storybook(settings_of(run)).val
+    pairs, gold = known(stories)
+    traces = Aligner(Translator.from_pretrained(run, engine="torch")).traces(pairs, views=("raw",))
+    choice = fit_alignment(filter(None, traces), gold, fitted_on="storybook's validation part",
+                           groups=groups_of(stories), fingerprint=fingerprint(run))
+    choice.save(run / FILE)
+
+
+def main(run: Path, path: Path) -> int:
+    end_with_parent(path.parent)
+    try:
+        if not is_finished(run):
+            train_storybook(run, callbacks=[Telling(path)])
+        if hasattr(os, "nice"):  # not on Windows
+            os.nice(10)  # the page translates meanwhile
+        fit(run)
+    except (UserError, OSError) as error:
+        print(f"seq2see: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(Path(sys.argv[1]), Path(sys.argv[2])))

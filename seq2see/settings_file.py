@@ -1,0 +1,100 @@
+"""Settings from a YAML file and `key=value` overrides; each mistake is a UserError of one line, exit code 2.
+
+    settings = read_settings(path, expected="lines such as characters: 5000")
+    override(settings, ["characters=2000"], example="characters=2000")
+    check_keys(settings, ["characters", "texts"], where=str(path))
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seq2see.errors import UserError
+
+SHOWN = 12  # known names in a line that says what is known
+
+
+class Loader(yaml.SafeLoader):
+    """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number.
+
+    Without aliases: a page of them stands for more than any memory holds.
+    """
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not read here")
+        return super().compose_node(parent, index)
+
+
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("true|false", re.IGNORECASE), list("tTfF"))
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
+)
+
+
+def read_settings(path: Path | Traversable, *, where: str = "", expected: str) -> dict[str, Any]:
+    """The mapping that a YAML file holds; errors call the file `where`, or else its path, and say what is `expected`.
+    """
+    where = where or str(path)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise wrong(f"cannot read {where}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
+    settings = parse_yaml(text, where) or {}
+    if not isinstance(settings, dict):
+        raise wrong(f"{where} holds {type(settings).__name__}, expected {expected}")
+    return settings
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    try:
+        return yaml.load(text, Loader)
+    except RecursionError:
+        raise wrong(f"{where} is not YAML: it is nested too deeply") from None
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an impossible date or number
+        raise wrong(f"{where} is not YAML: {str(error)[:300]}") from None
+
+
+def override(settings: dict[str, Any], overrides: Iterable[str], *, example: str) -> None:
+    """Set `section.key=value` or `key=value`, one after the other."""
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise wrong(f"{text!r} is not key=value; write for instance {example}")
+        tree = settings
+        *sections, last = key.split(".")
+        for section in sections:
+            if tree.get(section) is None:  # or there, with nothing in it
+                tree[section] = {}
+            tree = tree[section]
+            if not isinstance(tree, dict):
+                raise wrong(f"{text!r}: {section} is a value, not a section")
+        tree[last] = parse_yaml(value, f"the value of {text!r}")
+
+
+def check_keys(settings: Mapping[Any, Any], known: Sequence[str], *, prefix: str = "", where: str) -> None:
+    for key in settings:
+        if key not in known:
+            raise wrong(f"unknown key {prefix}{key} in {where}{nearest(str(key), known, prefix)}")
+
+
+def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
+    """The end of a message about an unknown key or name: the known one most like it, or else some that are known."""
+    if found := difflib.get_close_matches(key, known, n=1):
+        return f"; did you mean {prefix}{found[0]}?"
+    return f"; known are {', '.join(sorted(known)[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
+
+
+def wrong(message: str) -> UserError:
+    return UserError(message, exit_code=2)

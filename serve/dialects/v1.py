@@ -1,0 +1,199 @@
+"""Our own interface: `/v1/translate`, `/v1/look` and `/v1/models`, with what the others have no place for."""
+
+import asyncio
+import base64
+import gzip
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
+
+from seq2see.views import View
+from ...lens.files import plain
+from ...lens.trace import Kind, Trace
+from ...tokenizer.words import Piece
+from ...translate.results import Hypothesis, Translation
+from ..service import Service
+from .bodies import (
+    ERRORS,
+    From0,
+    JSONRoute,
+    OptionFields,
+    Pair,
+    Text,
+    by_kind,
+    find_languages,
+    security,
+)
+
+GZIP_LEVEL = 6
+
+
+class Asked(OptionFields):
+    """How to translate; what is left out is as the checkpoint says.  Any of temperature, top_k and top_p samples."""
+
+    source: str | None = Field(default=None, min_length=1, description="language of the text (detected)")
+    target: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
+    model: str | None = Field(default=None, description="name of the model (the first that has the pair)")
+    prefix: Annotated[Text | Annotated[list[list[From0]], Tag("list")], by_kind] = Field(
+        default="", description="what every hypothesis begins with: a text, or token ids, a list for each of the parts")
+    parts: list[str] = Field(default=[], description="the segments that the text is cut into (found out)")
+
+    def asked(self, service: Service) -> dict[str, Any]:
+        """All of it as the service's arguments."""
+        source, target = find_languages(service, self.source, self.target, model=self.model)
+        prefix = self.prefix if isinstance(self.prefix, str) else tuple(map(tuple, self.prefix))
+        return {"source": source, "target": target, "model": self.model, "prefix": prefix, "parts": tuple(self.parts),
+                "options": self.options()}
+
+
+class TranslateBody(Asked):
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"texts": ["The cat is tired.", "It was raining."], "source": "en", "target": "fr", "alternatives": 3},
+    ]})  # fmt: skip
+
+    texts: list[str] = Field(min_length=1, description="what to translate")
+    format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
+
+
+class LookBody(Asked):
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"text": "The cat is tired.", "source": "en", "target": "fr", "maps": ["cross"], "views": ["raw"]},
+    ]})  # fmt: skip
+
+    text: str = Field(description="what to translate and look into")
+    alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
+    maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
+    views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
+
+
+class OneTranslation(BaseModel):
+    """Made from a `Translation`."""
+
+    text: str
+    source_language: str
+    target_language: str
+    hypotheses: list[Hypothesis] = Field(description="best first; none of a text without words, which comes "
+                                               "back as it is; those that lost a sentence are left out")
+    unknown_words: Annotated[
+        list[str] | None, BeforeValidator(lambda words: words and [word.text for word in words])
+    ] = Field(description="words never seen in training; null: the model does not say")
+    one_by_one: bool = Field(description="true: sentences came out as fewer or more when translated together, and were "
+                                         "translated again one by one")
+    engine: str
+    precision: str
+
+
+class TranslateReply(BaseModel):
+    translations: list[OneTranslation] = Field(description="one a text, in order")
+
+
+class Map(BaseModel):
+    """`numpy.frombuffer(base64.b64decode(data), dtype).reshape(shape)`."""
+
+    shape: list[int]
+    dtype: Literal["<f2"] = Field(description="float16, least significant byte first")
+    data: str = Field(description="base64, rows one after the other")
+
+
+class Candidate(BaseModel):
+    id: int
+    text: str
+    log_prob: float
+
+
+class OneTrace(BaseModel):
+    """What was seen while one hypothesis was predicted; T steps, S source pieces, L layers, H heads."""
+
+    model_config = ConfigDict(extra="allow")
+
+    source_text: str
+    target_text: str
+    source: list[Piece] = Field(description="S pieces")
+    target: list[Piece] = Field(description="T pieces: what each step predicts")
+    inputs: list[Piece] = Field(description="T pieces: what each step reads")
+    log_prob: float = Field(description="of the hypothesis under the float32 weights")
+    log_probs: list[float] = Field(description="of each step")
+    entropies: list[float] = Field(description="of each step, in nats")
+    log_normalisers: list[float]
+    top: list[list[Candidate]] = Field(description="the best 20 of each step")
+    given: int = Field(description="how many of the first tokens were forced (a language tag, the prefix)")
+    maps: dict[str, dict[str, Map]] = Field(
+        description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
+                    "rollout and contributions have no H; left_out is cross's and [T, source words]")
+
+
+class LookReply(BaseModel):
+    translation: OneTranslation
+    traces: list[OneTrace] = Field(description="one, or, of a long text, one a segment")
+
+
+class OneModel(BaseModel):
+    name: str
+    language_pairs: list[Pair] = Field(description="from and to; none where the checkpoint does not say")
+    engine: str
+    precision: str
+
+
+class ModelsReply(BaseModel):
+    models: list[OneModel]
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
+    usual: dict[str, Any] = {"responses": ERRORS, "dependencies": security(service)}
+
+    @routes.post("/translate", summary="Translate texts", response_model=TranslateReply, **usual,
+                 description="Every sentence comes out: where those translated together come out as fewer or more, "
+                             "they are translated again one by one, and one_by_one says so. URLs, e-mail addresses, "
+                             "paths, placeholders and emoji come back as they are, and so does a text without words.")
+    async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
+        caller = service.access.caller(request)
+        return {"translations": await service.translate(body.texts, caller=caller, format=body.format,
+                                                        **body.asked(service))}
+
+    @routes.post("/look", summary="Translate a text and look at every head while it is done", **usual,
+                 response_model=LookReply, description="Compressed by gzip where the client takes that.")
+    async def look(body: LookBody, request: Request) -> Response:
+        caller = service.access.caller(request)
+        [result], traces = await service.translate_and_look(
+            [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.asked(service))
+        zipped = "gzip" in request.headers.get("accept-encoding", "")
+        content = await asyncio.to_thread(_look_reply, result, traces, maps=body.maps, zipped=zipped)
+        headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if zipped else {})}
+        return Response(content, media_type="application/json", headers=headers)
+
+    @routes.get("/models", summary="The models that are served")
+    async def models() -> ModelsReply:
+        return ModelsReply(models=[
+            OneModel(name=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
+                     precision=one.engine.precision)
+            for name, one in service.models.items()
+        ])  # fmt: skip
+
+    return routes
+
+
+def trace_record(trace: Trace, *, maps: Sequence[Kind] = ()) -> dict[str, Any]:
+    """A trace as JSON has it, with the maps of the kinds asked for, in float16."""
+    record = plain(trace)
+    record |= {name: getattr(trace, name).tolist() for name in ("log_probs", "entropies", "log_normalisers")}
+    by_kind = {kind: {view: _map(array) for view, array in getattr(trace, kind).items()} for kind in maps}
+    if trace.left_out is not None and "cross" in by_kind:
+        by_kind["cross"]["left_out"] = _map(trace.left_out)
+    return record | {"log_prob": trace.log_prob, "maps": by_kind}
+
+
+def _map(array: np.ndarray) -> dict[str, Any]:
+    data = np.ascontiguousarray(array, dtype="<f2")
+    return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
+
+
+def _look_reply(result: Translation, traces: list[Trace], *, maps: list[Kind], zipped: bool) -> bytes:
+    reply = {"translation": OneTranslation.model_validate(result, from_attributes=True).model_dump(),
+             "traces": [trace_record(one, maps=maps) for one in traces]}
+    content = json.dumps(reply, ensure_ascii=False).encode("utf-8")
+    return gzip.compress(content, GZIP_LEVEL, mtime=0) if zipped else content

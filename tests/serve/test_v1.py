@@ -1,0 +1,197 @@
+"""Our own interface: all that a translation and a trace hold, exactly."""
+
+import base64
+import gzip
+import json
+
+import httpx
+import numpy as np
+import pytest
+
+from .conftest import KEY
+
+TEXT = "The cat did not cross."
+
+
+def post(url, path, body, **more):
+    return httpx.post(f"{url}/v1/{path}", json=body, timeout=60, **more)
+
+
+def array(sent):
+    return np.frombuffer(base64.b64decode(sent["data"]), sent["dtype"]).reshape(sent["shape"])
+
+
+def test_translate_tells_all_there_is(live, translator):
+    texts = ["The zebra did not cross.", " ", TEXT]
+    answer = post(live, "translate", {"texts": texts, "source": "en", "target": "de", "alternatives": 2})
+    expected = translator(texts, target="de", alternatives=2)
+    for got, want in zip(answer.json()["translations"], expected, strict=True):
+        assert got["text"] == want.text and got["target_language"] == "de"
+        assert [one["text"] for one in got["hypotheses"]] == [one.text for one in want.hypotheses]
+        assert [one["token_ids"] for one in got["hypotheses"]] == [list(one.token_ids) for one in want.hypotheses]
+        for one, two in zip(got["hypotheses"], want.hypotheses, strict=True):
+            assert (one["score"], one["log_prob"]) == pytest.approx((two.score, two.log_prob), abs=1e-4)
+            assert one["finished"] is two.finished
+        assert got["unknown_words"] == [word.text for word in want.unknown_words]
+        assert (got["engine"], got["precision"]) == ("torch", "float32")
+    assert answer.json()["translations"][0]["unknown_words"] == ["zebra"]
+
+
+@pytest.mark.parametrize(("source", "target"), [("EN", "FR"), ("en-US", "fr_FR"), ("AUTO", "Fr"), (None, "FR")])
+def test_languages_are_known_however_they_are_written(live, translator, source, target):
+    asked = {name: code for name, code in (("source", source), ("target", target)) if code}
+    answer = post(live, "translate", {"texts": [TEXT], **asked}).json()["translations"][0]
+    assert (answer["text"], answer["target_language"]) == (translator(TEXT, target="fr").text, "fr")
+    look = post(live, "look", {"text": TEXT, **asked}).json()
+    assert look["translation"] == answer
+    by_name = httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": [TEXT, source or "auto", target, 1]},
+                         timeout=60)
+    assert by_name.json()["data"][0]["translation"] == answer["text"]
+
+
+@pytest.mark.parametrize("settings", [
+    {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3},
+    {"top_k": 5, "seed": 1}, {"prefix": "Le"}, {"repetition_penalty": 2.0}, {"no_repeat_ngram_size": 1},
+])  # fmt: skip
+def test_settings_reach_the_engine(live, translator, settings):
+    answer = post(live, "translate", {"texts": [TEXT], "source": "en", "target": "fr", **settings}).json()
+    assert answer["translations"][0]["text"] == translator(TEXT, **settings).text != translator(TEXT).text
+
+
+def test_look_is_the_trace_of_that_very_translation(live, translator):
+    asked = {"text": TEXT, "source": "en", "target": "fr", "alternatives": 2, "alternative": 1,
+             "maps": ["cross", "encoder", "decoder"], "views": ["raw", "norm", "rollout", "left_out"]}
+    answer = post(live, "look", asked).json()
+    result = translator(TEXT, alternatives=2)
+    assert [one["text"] for one in answer["translation"]["hypotheses"]] == [one.text for one in result.hypotheses]
+    [trace] = translator.look(result, alternative=1, views=("raw", "norm", "rollout", "left_out"))
+    [got] = answer["traces"]
+    assert got["model"] == "tiny", "and not where it lies"
+    assert got["target_text"] == trace.target_text and got["target_ids"] == list(trace.target_ids)
+    assert [one["text"] for one in got["source"]] == [one.text for one in trace.source]
+    assert got["log_probs"] == pytest.approx(trace.log_probs.tolist(), abs=1e-5)
+    assert got["log_prob"] == pytest.approx(trace.log_prob, abs=1e-4)
+    assert [one["id"] for one in got["top"][2]] == [one.id for one in trace.top[2]]
+    for kind in ("encoder", "decoder", "cross"):
+        for view in ("raw", "norm", "rollout"):
+            want = trace.maps(kind, view)
+            assert array(got["maps"][kind][view]) == pytest.approx(want, rel=1e-3, abs=1e-6), "float16, not colours"
+        assert array(got["maps"][kind]["raw"]).astype(float).sum(-1) == pytest.approx(1, abs=2e-3)
+    assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
+
+
+def test_look_after_a_prefix_counts_it_as_given(live, translator):
+    [got] = post(live, "look", {"text": TEXT, "source": "en", "target": "fr", "prefix": "Le chat"}).json()["traces"]
+    prefix = translator.codec.begin("Le chat", language="fr")
+    assert got["given"] == 1 + len(prefix) and got["target_ids"][1 : got["given"]] == prefix
+    assert got["log_prob"] == pytest.approx(got["engine_log_prob"], abs=1e-3)
+    assert got["log_prob"] == pytest.approx(sum(got["log_probs"][got["given"] :]), abs=1e-4)
+
+
+@pytest.mark.parametrize("path", ["translate", "look"])
+def test_what_was_translated_can_be_translated_on(live, path):
+    """`parts` are the texts of the traces, and `prefix` what each is to begin with, in ids: as the page sends them."""
+    text, given = "The cat.\nThe box did not fit.\n", {"source": "en", "target": "fr"}
+    before = post(live, "look", {"text": text, **given, "max_new_tokens": 8}).json()["traces"]
+    ids = [one["target_ids"][1:4] for one in before]
+    asked = {"parts": [one["source_text"] for one in before], "prefix": ids, **given}
+    answer = post(live, path, asked | ({"text": text} if path == "look" else {"texts": [text]})).json()
+    if path == "look":
+        assert [one["target_ids"][1:4] for one in answer["traces"]] == ids
+        assert [one["given"] for one in answer["traces"]] == [4, 4]
+    else:
+        assert answer["translations"][0]["hypotheses"][0]["token_ids"][1:4] == ids[0]
+
+
+@pytest.mark.parametrize(("prefix", "error"), [
+    (5, "prefix.text: Input should be a valid string"), ([5], "prefix.list.0: Input should be a valid list"),
+    ([["5"]], "prefix.list.0.0: Input should be a valid integer"), ([[10**9]], "a prefix in ids: expected"),
+])  # fmt: skip
+def test_a_prefix_is_a_text_or_ids(live, prefix, error):
+    answer = post(live, "translate", {"texts": [TEXT], "prefix": prefix})
+    assert answer.status_code == 400 and error in answer.json()["error"]
+
+
+def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
+    text = "The cat.\nThe box did not fit.\n"
+    answer = post(live, "look", {"text": text}).json()
+    assert answer["translation"]["text"] == translator(text).text
+    expected = translator.look(translator(text))
+    assert [one["source_text"] for one in answer["traces"]] == ["The cat.", "The box did not fit."]
+    assert [one["target_text"] for one in answer["traces"]] == [trace.target_text for trace in expected]
+
+
+def test_maps_are_sent_when_asked_for_alone(live):
+    [without] = post(live, "look", {"text": TEXT}).json()["traces"]
+    assert without["maps"] == {}
+    [one] = post(live, "look", {"text": TEXT, "maps": ["decoder"]}).json()["traces"]
+    assert list(one["maps"]) == ["decoder"] and list(one["maps"]["decoder"]) == ["raw"]
+
+
+def test_look_is_compressed_where_the_client_takes_it(live):
+    body = {"text": TEXT, "maps": ["cross"]}
+    with httpx.stream("POST", f"{live}/v1/look", json=body, headers={"Accept-Encoding": "gzip"}) as answer:
+        packed = b"".join(answer.iter_raw())
+        assert answer.headers["content-encoding"] == "gzip" and "accept-encoding" in answer.headers["vary"].lower()
+    plain = post(live, "look", body, headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert json.loads(gzip.decompress(packed)) == plain.json() and len(packed) < len(plain.content) / 2
+
+
+def test_models(live):
+    assert httpx.get(f"{live}/v1/models").json() == {"models": [
+        {"name": "tiny", "language_pairs": [["en", "fr"], ["en", "de"]], "engine": "torch", "precision": "float32"}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "error"),
+    [
+        ("translate", {"texts": "a"}, "texts: Input should be a valid"),
+        ("translate", {"texts": []}, "texts: List should have at least 1 item"),
+        ("translate", {"texts": ["a", 2]}, "texts.1: Input should be a valid string"),
+        ("translate", {}, "texts: missing"),
+        ("translate", {"texts": ["a"], "beams": 2}, "beams: there is no such field"),
+        ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
+        ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: 8 at most"),
+        ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "num_beams 2: sampling"),
+        ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
+        ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; there is fr, de"),
+        ("look", {"text": "  "}, "a text without words"),
+        ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
+        ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
+        ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
+        ("look", {"text": "a", "alternative": -1}, "alternative: Input should be greater"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(live, path, fields, error):
+    answer = post(live, path, fields)
+    assert answer.status_code in (400, 404)
+    assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
+
+
+def test_a_key_goes_in_a_header(guarded):
+    for headers, status in (({"X-API-Key": KEY}, 200), ({"Authorization": f"Bearer {KEY}"}, 200), ({}, 403),
+                            ({"X-API-Key": "another-key"}, 403)):
+        assert post(guarded, "translate", {"texts": ["a"]}, headers=headers).status_code == status
+        assert post(guarded, "look", {"text": "a"}, headers=headers).status_code == status
+
+
+def test_dialects_import_no_torch():
+    """It is a look that costs it, not the server."""
+    import subprocess
+    import sys
+
+    code = ("import sys, seq2see.serve.app\n"
+            "print([name for name in ('torch', 'transformers', 'gradio') if name in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_the_document_tells_where_a_key_goes_if_one_is_wanted(live, guarded):
+    assert "securitySchemes" not in httpx.get(f"{live}/openapi.json").json()["components"]
+    document = httpx.get(f"{guarded}/openapi.json").json()
+    schemes = document["components"]["securitySchemes"]
+    assert schemes["APIKeyHeader"]["name"] == "X-API-Key" and schemes["HTTPBearer"]["scheme"] == "bearer"
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            assert ("security" in operation) is (method == "post"), (method, path)

@@ -1,0 +1,138 @@
+"""Long texts and HTML through a Translator: parts that the model knows, put together as the text was."""
+
+import json
+import shutil
+import unicodedata
+
+import pytest
+import tiny
+
+from seq2see import Translator
+from seq2see.errors import UserError
+from seq2see.tokenizer.segments import cut_sentences
+from seq2see.translate.decoding import GenerationDefaults
+from seq2see.translate.marks import Alignment
+
+TEXT = "  The cat did not cross.  It was tired.\n\n\tThe box. It did not fit.\r\nAn owl! "
+
+
+@pytest.fixture(scope="module", params=["torch", "ctranslate2"])
+def translator(request, tmp_path_factory):
+    pytest.importorskip("ctranslate2")
+    folder = tiny.save(tmp_path_factory.mktemp("run"), *tiny.make("seq2see"))
+    return Translator.from_pretrained(folder, engine=request.param, precision="float32")
+
+
+def with_generation(folder, tmp_path, **settings):
+    changed = shutil.copytree(folder, tmp_path / "changed")
+    path = changed / "generation_config.json"
+    before = json.loads(path.read_text("utf-8"))
+    del before["_from_model_config"]  # or transformers would drop what it does not know, as from a config.json
+    path.write_text(json.dumps(before | settings), "utf-8")
+    return Translator.from_pretrained(changed, engine="torch")
+
+
+@pytest.mark.parametrize("settings", [{"num_beams": 1}, {"num_beams": 3, "alternatives": 2, "length_penalty": 0.5}])
+def test_a_text_is_its_sentences_with_its_own_spaces_between(translator, settings):
+    result = translator(TEXT, **settings)
+    cut = cut_sentences(TEXT, language="en")
+    alone = translator(list(cut.segments), **settings)
+    assert result.segments == tuple(alone) and len(result.segments) == 5
+    for rank, hypothesis in enumerate(result.hypotheses):
+        each = [one.hypotheses[rank] for one in alone]
+        assert hypothesis.text == cut.join([one.text for one in each])
+        assert hypothesis.token_ids == tuple(id for one in each for id in one.token_ids)
+        assert hypothesis.log_prob == pytest.approx(sum(one.log_prob for one in each))
+        length = len(hypothesis.token_ids) ** settings.get("length_penalty", 1.0)
+        assert hypothesis.score * length == pytest.approx(hypothesis.log_prob)
+        assert hypothesis.finished == all(one.finished for one in each)
+    assert result.text == result.hypotheses[0].text and result.source_text == TEXT
+
+
+def test_one_trace_for_each_part(translator):
+    result = translator("The cat did not cross. It was tired.", num_beams=1)
+    traces = translator.look(result)
+    assert [trace.source_text for trace in traces] == ["The cat did not cross.", "It was tired."]
+    assert [list(trace.target_ids) for trace in traces] == [
+        list(part.hypotheses[0].token_ids) for part in result.parts
+    ]
+
+
+def test_a_prefix_begins_the_first_part_alone(translator):
+    result = translator("The cat. The box.", prefix="Le chat", num_beams=1)
+    assert result.segments[0].text.startswith("Le chat")
+    assert result.segments[1] == translator("The box.", num_beams=1)
+
+
+@pytest.mark.parametrize("prefix", ["chat " * 30, [[7] * 64]])
+def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefix):
+    with pytest.raises(UserError, match=r"a prefix of \d+ pieces: a translation has \d+ at most"):
+        translator("The cat.", prefix=prefix, max_new_tokens=20)
+
+
+def test_a_prefix_may_be_all_that_a_translation_holds(translator):
+    [hypothesis] = translator("The cat.", prefix=[[77] * 19], max_new_tokens=20, num_beams=1).hypotheses
+    assert hypothesis.token_ids[1:] == (77,) * 19 and not hypothesis.finished
+
+
+def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_has_learnt_it(folder, tmp_path):
+    text = "The cat. It was tired. It was cold. An owl."
+    for most, segments in ((1, 4), (2, 3), (6, 2)):
+        translator = with_generation(folder, tmp_path / str(most), source_sentences=most)
+        assert len(translator.prepare([text])[0].segments) == segments
+
+
+def test_a_sentence_longer_than_any_in_training_is_cut(translator):
+    long = "The cat did not cross the street, because it was too tired, " * 4 + "did it?"
+    size = len(translator.codec.encode([long])[0])
+    assert size > 64
+    parts = translator(long, num_beams=1).parts
+    assert len(parts) > 1 and parts[0].source_text.endswith(",")
+    assert all(len(translator.codec.encode([part.source_text])[0]) <= 64 for part in parts)
+
+
+def test_how_long_a_source_may_be():
+    assert GenerationDefaults({"source_pieces": 90}, 1000).longest == 90
+    assert GenerationDefaults({"source_pieces": 90}, 80).longest == 80
+    assert GenerationDefaults({"source_pieces": 12}, 1000).longest == 64  # longer than any in training, but short
+    assert GenerationDefaults({}, 1000).longest == 1000 and GenerationDefaults({}, None).longest is None
+
+
+def test_html_keeps_its_markup(translator):
+    text = "<p class='a'>The cat.&nbsp;It was tired.</p>\n<ul><li>The <b>box</b></li></ul><script>x < y</script>"
+    result = translator(text, format="html", num_beams=1)
+    for raw in ("<p class='a'>", "</p>\n<ul><li>", "</li></ul><script>x < y</script>", "<b>", "</b>"):
+        assert raw in result.text
+    sentences = [part.source_text for part in result.parts]
+    assert sentences[:3] == ["The cat.", "It was tired.", "The box"] and result.source_text == text
+    with pytest.raises(UserError, match="format 'xml': expected text or html"):
+        translator(text, format="xml")
+
+
+def test_elements_stay_in_their_sentence(translator):
+    job, = translator.prepare(["<p>Ah. It is the <b>cat</b>. Oh.</p>"], format="html")
+    assert (len(job.segments), job.marked) == (3, [1])
+    alignment = Alignment([((0, 9), (0, 6), 1.0), ((10, 13), (6, 7), 1.0)])
+    assert job.join(["a b c d e f g h i j k.", "l m n o p.", "q."], {1: alignment}) == (
+        "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>")
+
+
+def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
+    translator = Translator.from_pretrained(folder, engine="torch")
+    text = "The cat. A zebra did not cross."
+    words = translator(text, num_beams=1).unknown_words
+    assert [text[word.start : word.end] for word in words] == [word.text for word in words] == ["A", "zebra"]
+    accented = unicodedata.normalize("NFD", "The zébra.\nThe cat.")
+    several = translator(accented, num_beams=1)
+    assert several.source_text == unicodedata.normalize("NFC", accented)
+    assert [word.text for word in several.unknown_words] == ["zébra"]
+    marked = translator(f"<p>{text}</p>", format="html", num_beams=1)
+    assert [word.text for word in marked.unknown_words] == ["A", "zebra"]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\u2000\n", "<p> </p>", "12345", "...", "2026-11-23", "https://a.b/c?d=e#f",
+                                  " a.b@c.org ", "😀", "/usr/bin/x", "C:\\x", "./a.txt", "{placeholder}", "%s %(name)d",
+                                  "{{x}}\n${x}", "<p>{x}</p>"])
+def test_texts_without_words_come_back_as_they_are(translator, text):
+    result = translator(text, format="html" if "<" in text else "text")
+    assert (result.text, result.hypotheses, result.parts) == (text, (), ())

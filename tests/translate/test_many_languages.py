@@ -1,0 +1,76 @@
+"""A model of many languages: the pair that its tokenizer names is the one it translates, and no other is pretended."""
+
+import json
+
+import pytest
+import tiny
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import M2M100Config, M2M100ForConditionalGeneration, NllbTokenizer
+
+from seq2see import Translator
+from seq2see.errors import UserError
+
+
+@pytest.fixture
+def nllb(tmp_path):
+    """The folder of a random NLLB from German to Chinese, and what transformers has it write."""
+    learnt = Tokenizer(models.BPE())
+    learnt.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    learnt.train_from_iterator(tiny.SENTENCES * 4, trainers.BpeTrainer(vocab_size=300, special_tokens=special))
+    core = json.loads(learnt.to_str())["model"]
+    tokenizer = NllbTokenizer(vocab=core["vocab"], merges=[tuple(one) for one in core["merges"]], src_lang="deu_Latn",
+                              tgt_lang="zho_Hans")
+    torch.manual_seed(0)
+    model = M2M100ForConditionalGeneration(M2M100Config(
+        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, pad_token_id=1,
+        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
+    ))  # fmt: skip
+    folder = tiny.save(tmp_path / "nllb", tiny.spread_out(model), tokenizer)
+    theirs = model.generate(**tokenizer(tiny.SENTENCES[0], return_tensors="pt"), num_beams=1, max_new_tokens=9,
+                            forced_bos_token_id=tokenizer.convert_tokens_to_ids("zho_Hans"))
+    return folder, tuple(theirs[0, 1:].tolist())
+
+
+def test_it_writes_what_transformers_has_it_write(nllb):
+    folder, theirs = nllb
+    translator = Translator.from_pretrained(folder)
+    assert translator.language_pairs == [("deu_Latn", "zho_Hans")]
+    for target in (None, "zho_Hans"):
+        result = translator(tiny.SENTENCES[0], target=target, num_beams=1, max_new_tokens=9)
+        assert (result.source_language, result.target_language) == ("deu_Latn", "zho_Hans")
+        assert result.hypotheses[0].token_ids == theirs
+        [trace] = translator.look(result)
+        assert trace.given == 1 and len(trace.target) == len(theirs)
+    begun = translator(tiny.SENTENCES[0], prefix="The box", num_beams=1, max_new_tokens=20)
+    assert begun.text.startswith("The box") and begun.hypotheses[0].token_ids[0] == theirs[0]
+
+
+def test_other_languages_are_refused(nllb):
+    translator = Translator.from_pretrained(nllb[0])
+    for source, target in (("eng_Latn", None), (None, "fra_Latn"), ("zho_Hans", "deu_Latn")):
+        with pytest.raises(UserError, match="it has deu_Latn to zho_Hans"):
+            translator("The cat.", source=source, target=target)
+
+
+def test_one_that_names_no_pair_is_refused_and_told_how_to(nllb):
+    path = nllb[0] / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"src_lang": None, "tgt_lang": None}))
+    with pytest.raises(UserError, match=r'one pair is served: name it in .*tokenizer_config.json, as "src_lang"'):
+        Translator.from_pretrained(nllb[0])("The cat.")
+
+
+def test_the_handler_for_endpoints_knows_its_languages(nllb):
+    from seq2see.translate.handler import EndpointHandler
+
+    folder, theirs = nllb
+    endpoint = EndpointHandler(str(folder))
+    settings = {"num_beams": 1, "max_new_tokens": 9}
+    asked = {"inputs": tiny.SENTENCES[0], "parameters": {"tgt_lang": "zho_Hans", **settings}}
+    expected = endpoint.tokenizer.decode(theirs, skip_special_tokens=True)
+    assert endpoint(asked) == [{"translation_text": expected}]
+    for language in ("the", "<pad>", "zho", ""):
+        with pytest.raises(ValueError, match=r"tgt_lang: expected ace_Arab, .*, \.\.\.$"):
+            endpoint({"inputs": "The cat.", "parameters": {"tgt_lang": language}})

@@ -1,0 +1,242 @@
+"""Nothing lost, nothing invented: sentences that a model joins come out all the same, what is no language unchanged.
+
+The engines here write what a model might: they know their source, drop what is after the first full stop, drop names or
+change numbers."""
+
+import asyncio
+import copy
+from dataclasses import replace
+
+import pytest
+
+from seq2see import Translator
+from seq2see.serve.access import Caller
+from seq2see.serve.service import Service
+from seq2see.serve.settings import ServerSettings
+from seq2see.translate.decoding import DecodingOptions
+from seq2see.translate.results import Hypothesis
+
+URL = "https://x.org/a?b=c"
+PROTECTED = [URL, "a.b@c.org", "😀", "/usr/bin/x", "C:\\x", "{name}", "%s", "${x}", "7"]
+TEXT = "The cat did not cross. It did not fit. It slept."
+
+
+class Copying:
+    """An engine that writes its source, changed by a function; it writes its prefix first."""
+
+    name, precision, threads = "copying", "none", 1
+
+    def __init__(self, codec, write):
+        self.codec, self.write, self.calls = codec, write, []
+
+    def translate(self, sources, options, *, wanted=None):
+        texts = [self.codec.decode(ids) for ids in sources]
+        self.calls.append(texts)
+        return [tuple(self._found(text, options, rank) for rank in range(options.alternatives)) for text in texts]
+
+    def _found(self, text, options, rank):
+        written, begun = self.write(text, rank), self.codec.decode(options.prefix[1:])
+        ids = self.codec.encode([written.removeprefix(begun).strip() if begun else written])[0]
+        return Hypothesis.found((*options.prefix, *ids), -1.0 - rank, finished=True, options=options)
+
+
+@pytest.fixture
+def made(translator):
+    """A translator whose engine writes as told; the model says that it may be given three sentences at once."""
+
+    def make(write, *, together=3):
+        told = copy.copy(translator)
+        told.engine = Copying(translator.codec, write)
+        config = {**translator.defaults.config, "source_sentences": together}
+        told.__class__ = type("Told", (Translator,), {"defaults": replace(translator.defaults, config=config)})
+        return told
+
+    return make
+
+
+def served(translator, texts, **more):
+    async def work():
+        service = Service({"x": translator}, ServerSettings(rate=0))
+        try:
+            return await service.translate(texts, source="en", target="fr", caller=Caller(None, "test"), **more)
+        finally:
+            service.close()
+
+    return asyncio.run(work())
+
+
+def first_alone(text, rank):
+    """Of a text the first sentence alone, as a model does that was trained on single ones."""
+    return text.partition(".")[0] + "." if "." in text else text
+
+
+def both(translator, text, **more):
+    """By a call and through the server's batches: the same."""
+    [result] = translator([text], **more)
+    options = DecodingOptions(alternatives=more.pop("alternatives", None))
+    [other] = served(translator, [text], options=options, **more)
+    assert result == other
+    return result
+
+
+def test_what_is_lost_together_is_translated_one_by_one(made):
+    result = both(made(first_alone), f" {TEXT}\n\nThe cat.  Is it? ")
+    assert result.text == f" {TEXT}\n\nThe cat.  Is it? " and result.one_by_one
+    assert [part.source_text for part in result.parts] == [
+        "The cat did not cross.", "It did not fit.", "It slept.", "The cat.", "Is it?"]
+
+
+def test_what_is_added_is_translated_one_by_one(made):
+    result = both(made(lambda text, rank: text + " Ah." * (text.count(".") > 1)), TEXT)
+    assert result.text == TEXT and result.one_by_one and len(result.parts) == 3
+
+
+def test_what_is_whole_stays_together_and_is_translated_once(made):
+    translator = made(lambda text, rank: text)
+    result = translator(TEXT)
+    assert result.text == TEXT and not result.one_by_one and len(result.parts) == 1
+    assert len(translator.engine.calls) == 1
+
+
+def test_only_the_segment_that_lost_something_is_cut(made):
+    def write(text, rank):
+        return first_alone(text, rank) if "fit" in text else text
+
+    translator = made(write, together=2)
+    result = translator("The cat. It did not fit. An owl. It slept.")
+    assert [part.source_text for part in result.parts] == ["The cat.", "It did not fit.", "An owl. It slept."]
+    assert translator.engine.calls[1] == ["The cat.", "It did not fit."]
+
+
+def test_hypotheses_that_lost_a_sentence_are_left_out_where_others_have_not(made):
+    result = both(made(lambda text, rank: first_alone(text, rank) if rank == 0 else text), TEXT, alternatives=3)
+    assert [one.text for one in result.hypotheses] == [TEXT, TEXT] and not result.one_by_one
+    assert result.text == TEXT and result.hypotheses[0].score == -2.0
+
+
+def test_texts_that_are_translated_again_keep_their_places(made):
+    texts = ["An owl.", TEXT, "", "12345", "The cat. Is it?", f"See {URL}"]
+    translator = made(first_alone)
+    assert [one.text for one in translator(texts)] == texts
+    assert [one.text for one in served(translator, texts)] == texts
+
+
+def test_html_loses_nothing(made):
+    page = "<ul><li>The cat. It slept.</li><li>An owl.</li></ul>"
+    result = both(made(first_alone), page, format="html")
+    assert result.text == page and result.one_by_one
+
+
+@pytest.mark.parametrize("prefix", ["The", "The cat did not cross.", "The cat did not cross. It", "The cat did not"])
+def test_a_prefix_is_kept(made, prefix):
+    result = both(made(first_alone), TEXT, prefix=prefix)
+    assert result.text.startswith(prefix)
+    assert result.text.endswith("It slept.")
+
+
+def test_parts_of_an_earlier_result_can_be_begun_each(made):
+    """As the page does where another word is taken in a part that was cut out by the safeguard."""
+    translator = made(first_alone)
+    parts = tuple(part.source_text for part in translator(TEXT).parts)
+    prefix = ((), tuple(translator.codec.begin("It did", language="fr")))
+    [job] = translator.prepare([TEXT], prefix=prefix, parts=parts)
+    assert [(one.reading.text, one.begun) for one in job.segments] == list(zip(parts, (*prefix, ()), strict=True))
+    with pytest.raises(ValueError, match="the parts given are not those of the text"):
+        translator.prepare([TEXT], parts=("It slept.", "The cat did not cross."))
+
+
+def test_a_hypothesis_without_its_end_is_told_of_the_whole(made):
+    translator = made(first_alone)
+    found = translator.engine._found
+    translator.engine._found = lambda text, *more: replace(found(text, *more), finished="fit" not in text)
+    result = both(translator, TEXT)
+    assert [part.hypotheses[0].finished for part in result.parts] == [True, False, True]
+    assert not result.hypotheses[0].finished
+
+
+def copied(text, rank):
+    return text
+
+
+def without_names(text, rank):
+    return text.replace(" Anna", "").replace("Anna ", "")
+
+
+def other_numbers(text, rank):
+    return text.replace("7", "77")
+
+
+@pytest.mark.parametrize("write", [copied, without_names, other_numbers, lambda text, rank: "Ah.",
+                                   lambda text, rank: f"{text} {text}"],
+                         ids=["copied", "lost", "changed", "other", "twice"])
+def test_what_is_protected_comes_back_exactly_once(made, write):
+    cases = {around.replace("{}", protected): protected for protected in PROTECTED
+             for around in ("The cat {} did not cross.", "{} did not cross.", "The cat did not cross {}")}
+    for (text, protected), result in zip(cases.items(), made(write)(list(cases), alternatives=2), strict=True):
+        for one in result.hypotheses:
+            assert one.text.count(protected) == 1, one.text
+        if write in (copied, without_names):
+            assert result.text == text
+        assert result.unknown_words == ()
+
+
+@pytest.mark.parametrize("text", ["cat", "\ta\n", "{x} cat", "<p>cat</p>", "cat\nThe owl slept.",
+                                  "The <slot>cat</slot>"])
+def test_what_the_model_writes_no_words_for_stays(made, text):
+    def write(source, rank):
+        return source if "owl" in source else ""
+
+    result = both(made(write), text, format="html" if "<" in text else "text", alternatives=2)
+    assert result.text == text
+    assert [one.text for one in result.hypotheses] == [text, text]
+
+
+@pytest.mark.parametrize("together", [1, 3])
+@pytest.mark.parametrize("prefix", ["An owl. The", "An owl. The box. It", "An owl. The box. It slept. A", "An owl."])
+def test_a_prefix_may_reach_past_the_first_sentence(made, prefix, together):
+    text = "An owl. The box. It slept. A cat."
+    result = both(made(copied, together=together), text, prefix=prefix)
+    assert result.text.split() == text.split()
+    assert both(made(first_alone, together=together), text, prefix="An owl. The").text.endswith("It slept. A cat.")
+
+
+def test_a_segment_with_fewer_hypotheses_takes_none_from_the_others(made):
+    translator = made(lambda text, rank: text if rank == 0 or "7" not in text else text.replace("7", "8"))
+    result = both(translator, "The cat. I have 7 owls.", alternatives=3)
+    assert [one.text for one in result.hypotheses] == ["The cat. I have 7 owls."] * 3
+    for part in result.parts:
+        assert len(part.hypotheses) == 3
+
+
+def test_what_is_read_another_way_is_not_one_by_one_even_where_it_is_halved(made):
+    translator = made(lambda text, rank: text.replace("7", "8"))
+    text = "The cat saw 7, 7, 7, 7, 7, 7 owls."  # what stands in for 7 is longer
+    longest = len(translator.codec.encode([text])[0])
+    translator.__class__.defaults = replace(translator.defaults, positions=longest)
+    result = translator(text)
+    assert result.text == text and len(result.parts) > 1 and not result.one_by_one
+
+
+def test_a_byte_order_mark_is_no_text(made):
+    for text in ("\ufeffThe cat.", "\ufeff<p>The cat.</p>"):
+        result = both(made(copied), text, format="html" if "<" in text else "text")
+        assert result.text == result.source_text == text[1:]
+
+
+def test_a_trace_is_of_what_the_model_read(translator):
+    result = translator(f"The cat {URL} did not cross.", num_beams=1)
+    [trace] = translator.look(result)
+    assert result.source_text == f"The cat {URL} did not cross." and result.text.count(URL) == 1
+    assert trace.source_text == result.model_input != result.source_text
+    assert trace.target_ids == result.hypotheses[0].token_ids
+    assert trace.engine_log_prob == pytest.approx(trace.log_prob, abs=1e-3)
+
+
+def test_limits_hold_at_once(translator):
+    calls = (translator, lambda text: translator.score([text], ["x"]), lambda text: translator.look_at(text, "x"))
+    for text, told in (("a" * 100_000, "a word of 100,000 characters"), ("a b " * 250_000, "a text of 1,000,000 char")):
+        for call in calls:
+            with pytest.raises(ValueError, match=told):
+                call(text)
+
+

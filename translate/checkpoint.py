@@ -1,0 +1,255 @@
+"""A checkpoint: what its files say of translating, read without torch, and its torch model, loaded when asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any
+
+from seq2see.errors import UserError, told_in_one_line
+from seq2see.json_files import read_json
+from seq2see.manifest import sha256
+from seq2see.vetting import vet
+from .decoding import GenerationDefaults
+from .devices import Device, torch_device
+from .export import weights_hash
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from ..lens.alignment import AlignmentChoice
+    from ..lens.counterparts import KnownChoice
+    from ..lens.head_roles import Roles
+    from ..lens.trust import Trust
+
+    Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+
+SELF_TEST = "One cat, 2 dogs."
+LOADING = Lock()  # transformers creates models by switches of the whole process: one at a time
+
+
+class ModelChanged(UserError):
+    """The files of a model are not those that were loaded."""
+
+    def __init__(self) -> None:
+        super().__init__("the model's files have changed since it was loaded: to look inside, restart the server, or"
+                         " load the model again")
+
+
+class LoadedCheckpoint:
+    """Torch is given the very files that were there at first, or nothing: what translates is what is looked into.
+
+    UserError for a folder with a file that is not what it should be.
+
+    Args:
+        folder: of the files, or None where `loaded`, a model and its tokenizer, was handed over.
+        trusted: run the model code that the folder ships.
+        seen_words: for each language, the casefolded words of its training text; None: as the folder says.
+        device: where the torch model of the folder runs; one that was handed over stays where it is.
+    """
+
+    def __init__(self, name: str, folder: Path | None = None, *, trusted: bool = False, loaded: Loaded | None = None,
+                 seen_words: Mapping[str, frozenset[str]] | None = None, device: Device = "auto"):
+        self.name = name
+        self.folder = folder
+        self.device = device
+        self._trusted = trusted
+        self._loaded = loaded
+        self._seen_words = seen_words
+        self._fingerprint, self._files = "", ("", "")
+        self._config: dict[str, Any] = {}
+        if folder is not None:
+            vet(folder)
+            self._config = _read(folder / "config.json")
+            self._generation = _read(folder / "generation_config.json")
+            self._seen_words = _read_seen_words(folder / "seen_words.json")
+            self._fingerprint, self._files = fingerprint(folder), _hashes(folder)
+        self._loading = RLock()  # one thread loads, the others wait for it
+        self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The torch model, in float32; loaded when it is first asked for."""
+        return self._load()[0]
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerBase:
+        """The transformers tokenizer; loaded with the model."""
+        return self._load()[1]
+
+    @contextmanager
+    def inside(self) -> Iterator[Loaded]:
+        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
+
+        Not to be entered twice: `look`, `score` and translating by torch wait for it.
+        """
+        loaded = self._load()
+        with self._lock:
+            yield loaded
+
+    def _load(self) -> Loaded:
+        with self._loading:
+            if self._loaded is None:
+                assert self.folder is not None
+                self.check_files()
+                device = torch_device(self.device)
+                model, tokenizer = load(self.folder, trust_remote_code=self._trusted)
+                loaded = model.to(device), tokenizer
+                self.check_files()  # they may have changed meanwhile
+                self._loaded = loaded
+            return self._loaded
+
+    def check_files(self) -> None:
+        """ModelChanged where the checkpoint's files are not those that were opened."""
+        if self.folder is None:
+            return
+        try:
+            same = _hashes(self.folder) == self._files
+        except OSError:
+            same = False
+        if not same:
+            raise ModelChanged
+
+    @property
+    def model_type(self) -> str:
+        return str(self._config.get("model_type"))
+
+    @property
+    def defaults(self) -> GenerationDefaults:
+        """How the checkpoint wants to be translated with: of the loaded model, as it is now, or of its files."""
+        if self._loaded is not None:
+            model = self._loaded[0]
+            positions = getattr(model.config, "max_position_embeddings", None)
+            return GenerationDefaults(vars(model.generation_config), positions)  # to_dict would copy it at every call
+        return self._defaults_of_files
+
+    @cached_property
+    def _defaults_of_files(self) -> GenerationDefaults:
+        """generation_config.json over config.json, which says the same in checkpoints of before."""
+        return GenerationDefaults({**self._config, **self._generation}, self._config.get("max_position_embeddings"))
+
+    @cached_property
+    def language_pairs(self) -> list[tuple[str, str]]:
+        """The (source, target) pairs it serves, the default first; empty where it does not say.
+
+        UserError for a model of many languages (NLLB, mBART, M2M-100) that does not say which of them.
+        """
+        if self.folder is None or self.model_type == "seq2see":
+            config = self._config if self.folder else vars(self.model.config)
+            return [(source, target) for source, target in config.get("language_pairs") or []]
+        path = self.folder / "tokenizer_config.json"
+        tokenizer = _read(path)
+        for source_key, target_key in (("source_lang", "target_lang"), ("src_lang", "tgt_lang")):  # Marian's, NLLB's
+            source, target = tokenizer.get(source_key), tokenizer.get(target_key)
+            if isinstance(source, str) and isinstance(target, str):
+                return [(source, target)]
+        if "src_lang" in tokenizer:
+            raise UserError(f"{self.name} has many languages, of which one pair is served: name it in {path},"
+                            ' as "src_lang" and "tgt_lang"')
+        return []
+
+    def seen_words(self, language: str) -> frozenset[str] | None:
+        """The words of a source language that were in training; None where the checkpoint does not say."""
+        return self._seen_words.get(language) if self._seen_words else None
+
+    # --- what was measured of these very weights, and lies beside them; None where nothing was
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How far each view can be trusted, as `seq2see align RUN --trust` measured it."""
+        from ..lens.trust import FILE, Trust
+
+        path = self._beside(FILE)
+        trust = Trust.load(path) if path else None
+        return trust if trust and trust.weights == self._fingerprint else None
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
+        from ..lens.head_roles import FILE, read_roles
+
+        path = self._beside(FILE)
+        return read_roles(path, weights=self._fingerprint) if path else {}
+
+    @property
+    def alignment(self) -> AlignmentChoice | None:
+        """How to read links off this model's maps, as `seq2see align RUN --fit` fitted it."""
+        from ..lens.alignment import FILE, AlignmentChoice
+
+        path = self._beside(FILE) or self._beside(f"../{FILE}")  # of a run, or one of its checkpoints
+        choice = AlignmentChoice.load(path) if path else None
+        return choice if choice and choice.fingerprint == self._fingerprint else None
+
+    def _beside(self, name: str) -> Path | None:
+        path = self.folder / name if self.folder else None
+        return path if path and path.is_file() else None
+
+    @cached_property
+    def known_choice(self) -> KnownChoice:
+        """How links are best read off this model's maps, as far as is known."""
+        from ..lens.anatomy import attention_sites
+        from ..lens.counterparts import best_known
+
+        sites = attention_sites(self.model)["cross"]
+        return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)
+
+
+def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
+    """A checkpoint in torch, with its transformers tokenizer; UserError where either cannot be read, or they do not
+    belong together."""
+    from transformers import AutoTokenizer
+
+    from ..lens.forcing import decode_target, encode_source
+    from ..modeling.loading import load_checkpoint
+    from ..tokenizer.tokenization_seq2see import load_tokenizer
+
+    with LOADING:
+        model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
+    with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
+        tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
+            AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
+    check_sizes(model, tokenizer, name=str(folder))
+    with told_in_one_line(f"the tokenizer in {folder} does not work"):
+        ids = encode_source(tokenizer, SELF_TEST)
+        decode_target(tokenizer, ids)
+    if not all(isinstance(id, int) and 0 <= id < model.get_input_embeddings().num_embeddings for id in ids):
+        raise UserError(f"the tokenizer in {folder} does not work: it makes pieces that the model does not have")
+    return model, tokenizer
+
+
+def check_sizes(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:
+    pieces, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
+    if pieces > rows:
+        raise UserError(f"{name}: {pieces} pieces in the tokenizer, {rows} in the model: they do not belong together")
+
+
+def fingerprint(folder: Path) -> str:
+    """Which weights a folder holds: the beginning of the SHA-256 of its safetensors files."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
+
+
+def _hashes(folder: Path) -> tuple[str, str]:
+    """Of all that is loaded: weights, configuration and vocabulary; and how to translate."""
+    generation = folder / "generation_config.json"
+    return weights_hash(folder), sha256(generation) if generation.is_file() else ""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return read_json(path) if path.is_file() else {}
+
+
+def _read_seen_words(path: Path) -> dict[str, frozenset[str]] | None:
+    if not path.is_file():
+        return None
+    try:
+        return {language: frozenset(words) for language, words in read_json(path).items()}
+    except TypeError as error:
+        raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error

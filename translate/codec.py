@@ -1,0 +1,122 @@
+"""Text to ids and back, as a translator needs it: two ways, which give the same ids.
+
+`PieceCodec` reads the tokenizer.json of a Seq2See checkpoint with the `tokenizers` library alone, in milliseconds and
+without torch.  `TokenizerCodec` wraps a transformers tokenizer of any model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from seq2see.errors import UserError, told_in_one_line
+from ..tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
+from ..tokenizer.words import refuse_surrogates
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+class Codec(Protocol):
+    """What both are."""
+
+    tags: dict[str, int]  # of target languages; empty where a model has none
+    size: int  # of the vocabulary
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
+
+    def begin(self, text: str, *, language: str) -> list[int]:
+        """The ids that a translation begins with if it is to begin with this text; tag and `</s>` left out."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of target ids, without tags and special tokens."""
+
+    def tokens(self) -> list[str]:
+        """The vocabulary, by id."""
+
+
+class PieceCodec:
+    """Of a Seq2See checkpoint; UserError where its tokenizer.json cannot be read."""
+
+    def __init__(self, folder: Path):
+        from tokenizers import Tokenizer
+
+        with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.encode_special_tokens = True
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        slots = [str(self._tokenizer.id_to_token(id)) for id in range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)]
+        self.tags = {language: id for id, language in enumerate(tagged_languages(slots), FIRST_TAG)}
+        end = self._tokenizer.token_to_id(END)
+        if end is None:
+            raise UserError(f"the tokenizer in {folder} has no {END}: it is not Seq2See's")
+        self._end = end
+        self.size = self._tokenizer.get_vocab_size()
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[*pieces, self._end] for pieces in self._pieces(texts)]
+
+    def begin(self, text: str, *, language: str) -> list[int]:
+        return self._pieces([text])[0]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+    def tokens(self) -> list[str]:
+        return [str(self._tokenizer.id_to_token(id)) for id in range(self._tokenizer.get_vocab_size())]
+
+    def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        for text in texts:
+            refuse_surrogates(text)
+        if not texts:
+            return []
+        return [one.ids for one in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+
+class TokenizerCodec:
+    """Of any transformers tokenizer."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase):
+        from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+
+        self.tokenizer: Any = tokenizer
+        self.size = len(tokenizer)
+        if isinstance(tokenizer, Seq2SeeTokenizer):
+            self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
+        else:
+            self.tags = _tag_of_many(tokenizer)
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        from ..lens.forcing import encode_source
+
+        with told_in_one_line("the tokenizer cannot read this text"):
+            return [encode_source(self.tokenizer, text) for text in texts]
+
+    def begin(self, text: str, *, language: str) -> list[int]:
+        from ..lens.forcing import encode_target
+
+        with told_in_one_line("the tokenizer cannot read this text"):
+            ids = encode_target(self.tokenizer, text, language=language, first=None)
+        ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
+        return ids[1:] if self.tags else ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        from ..lens.forcing import decode_target
+
+        return decode_target(self.tokenizer, ids)
+
+    def tokens(self) -> list[str]:
+        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
+
+
+def _tag_of_many(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The tag of the target language that a tokenizer of many (NLLB, mBART, M2M-100) is set to."""
+    language = getattr(tokenizer, "tgt_lang", None)
+    if not language or not hasattr(tokenizer, "src_lang"):
+        return {}
+    known = tokenizer.get_vocab()
+    piece = language if language in known else f"__{language}__"
+    return {language: known[piece]} if piece in known else {}

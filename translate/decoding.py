@@ -1,0 +1,146 @@
+"""Decoding options: what a caller may ask of the search for a translation, and the bounds of each, stated once.
+
+Keyword arguments in Python, the command line, request bodies, the page and the Endpoint handler read this one table.
+It needs the standard library only: `seq2see export --format endpoint` copies it beside `handler.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_BEAMS = 64
+MOST_POSITIONS = 2**15  # tokens, of a model without a table of positions
+DEFAULT_LENGTH = 512  # tokens, where neither the checkpoint nor the caller sets a limit
+SHORT = 64  # tokens up to which a sentence is never cut, however short those of training were
+SAMPLING = ("temperature", "top_k", "top_p")  # any of these samples instead of searching
+
+
+def option(kind: type, least: float, most: float, description: str) -> Any:
+    return field(default=None, metadata={"type": kind, "ge": least, "le": most, "description": description})
+
+
+@dataclass(frozen=True)
+class DecodingOptions:
+    """How to search for translations; None: as the checkpoint says.  ValueError, of one line, for one out of bounds.
+
+    Samples depend on `seed`, the source and the number of the alternative, and on nothing else.  `prefix` and
+    `early_stopping` are set by `GenerationDefaults.resolve`: every hypothesis begins with the ids of `prefix`, the
+    language tag and what the caller wants it to begin with.
+    """
+
+    alternatives: int | None = option(int, 1, MOST_BEAMS, "hypotheses of each text, best first")
+    num_beams: int | None = option(int, 1, MOST_BEAMS, "beams of the search; 1 is greedy search")
+    max_new_tokens: int | None = option(int, 1, MOST_POSITIONS, "tokens of a hypothesis, its tag and </s> included")
+    length_penalty: float | None = option(float, -10, 10, "above 1 favours longer hypotheses")
+    repetition_penalty: float | None = option(float, 0.1, 10, "above 1 disfavours tokens already written")
+    no_repeat_ngram_size: int | None = option(int, 0, 100, "no run of this many tokens occurs twice; 0: any may")
+    temperature: float | None = option(float, 0.01, 100, "sample at this temperature")
+    top_k: int | None = option(int, 0, 2**20, "sample from this many most probable tokens; 0: from all")
+    top_p: float | None = option(float, 0.001, 1, "sample from the fewest tokens that hold this probability")
+    seed: int | None = option(int, 0, 2**53 - 1, "of samples: the same seed gives the same samples")
+    prefix: tuple[int, ...] = ()
+    early_stopping: bool = False
+
+    def __post_init__(self) -> None:
+        for one in OPTIONS.values():
+            value = getattr(self, one.name)
+            if value is not None:
+                check(one.name, value)
+        if self.sampling and self.num_beams not in (None, 1):
+            raise ValueError(f"num_beams {self.num_beams}: sampling (temperature, top_k, top_p) has no beams")
+
+    @classmethod
+    def of(cls, **given: Any) -> DecodingOptions:
+        """The options of a caller; ValueError also for a name that is none."""
+        unknown = next((name for name in given if name not in OPTIONS), None)
+        if unknown is not None:
+            raise ValueError(f"there is no option {unknown}: expected one of {', '.join(OPTIONS)}")
+        return cls(**given)
+
+    @property
+    def sampling(self) -> bool:
+        return any(getattr(self, name) is not None for name in SAMPLING)
+
+    def normaliser(self, tokens: int) -> float:
+        """What a hypothesis's log-probability is divided by to give its score."""
+        return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
+
+    def begun(self, ids: Sequence[int]) -> DecodingOptions:
+        """The same for a translation that is to begin with these ids, after its tag."""
+        return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
+
+
+OPTIONS = {one.name: one for one in dataclasses.fields(DecodingOptions) if one.metadata}
+NO_OPTIONS = DecodingOptions()
+
+
+def check(name: str, value: Any, *, most: float | None = None) -> None:
+    """ValueError where a value is not of the option's type, or out of its bounds (or above `most`)."""
+    bounds = OPTIONS[name].metadata
+    highest = bounds["le"] if most is None else most
+    fits = type(value) is int or (bounds["type"] is float and type(value) is float)
+    if not (fits and bounds["ge"] <= value <= highest):
+        kind = "a whole number" if bounds["type"] is int else "a number"
+        raise ValueError(f"{name} {value!r}: expected {kind} from {bounds['ge']:g} to {highest:g}")
+
+
+@dataclass(frozen=True)
+class GenerationDefaults:
+    """What a checkpoint says of decoding, its generation_config.json, and how many positions its model has."""
+
+    config: Mapping[str, Any]
+    positions: int | None  # None: no limit (T5)
+
+    @property
+    def together(self) -> int:
+        """How many sentences a source may have: as many as in training, where the checkpoint says."""
+        return max(1, int(self.config.get("source_sentences") or 1))
+
+    @property
+    def longest(self) -> int | None:
+        """How many tokens a source should have at most: longer ones were not in training, or have no positions."""
+        seen = self.config.get("source_pieces")
+        known = [self.positions, max(seen, SHORT) if seen else None]
+        return min((limit for limit in known if limit), default=None)
+
+    @property
+    def end(self) -> frozenset[int]:
+        """The ids that end a hypothesis."""
+        ids = self.config.get("eos_token_id")
+        return frozenset([ids] if isinstance(ids, int) else ids or ())
+
+    def resolve(self, options: DecodingOptions = NO_OPTIONS, *, first: int | None = None) -> DecodingOptions:
+        """The caller's options with the checkpoint's in the place of None; ValueError for more tokens than positions.
+
+        `first` is the id that every hypothesis must begin with (a language tag), instead of the checkpoint's default.
+        A checkpoint that samples by default is searched all the same: sampling is the caller's choice.  There are at
+        least as many beams as alternatives.
+        """
+        if options.max_new_tokens is not None:
+            check("max_new_tokens", options.max_new_tokens, most=self.positions)
+        said = {name: value for name, value in self.config.items() if value is not None}
+        first = said.get("forced_bos_token_id") if first is None else first
+        longest = min(self.positions or DEFAULT_LENGTH, said.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
+
+        def either(name: str, default: Any) -> Any:
+            asked = getattr(options, name)
+            return said.get(name, default) if asked is None else asked
+
+        alternatives = options.alternatives or 1
+        return DecodingOptions(
+            alternatives=alternatives,
+            num_beams=1 if options.sampling else max(either("num_beams", 1), alternatives),
+            max_new_tokens=options.max_new_tokens or longest,
+            length_penalty=either("length_penalty", 1.0),
+            repetition_penalty=either("repetition_penalty", 1.0),
+            no_repeat_ngram_size=either("no_repeat_ngram_size", 0),
+            temperature=(options.temperature or 1.0) if options.sampling else None,
+            top_k=(options.top_k or 0) if options.sampling else None,
+            top_p=(options.top_p or 1.0) if options.sampling else None,
+            seed=options.seed or 0,
+            prefix=() if first is None else (first,),
+            early_stopping=bool(said.get("early_stopping")),
+        )

@@ -1,0 +1,33 @@
+"""Which device runs a model.
+
+`auto` is a CUDA GPU where the library finds one, else the CPU; `mps`, Apple's GPU, is taken on request only.  Tested
+with stand-ins, not on a real GPU.
+"""
+
+from typing import Literal
+
+from seq2see.errors import UserError
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+
+
+def torch_device(wanted: Device) -> str:
+    """UserError for a device that PyTorch does not find."""
+    import torch
+
+    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return _chosen(wanted, found, "PyTorch")
+
+
+def ctranslate2_device(wanted: Device) -> str:
+    """UserError for a device that CTranslate2 does not find."""
+    import ctranslate2
+
+    return _chosen(wanted, {"cuda": ctranslate2.get_cuda_device_count() > 0, "cpu": True}, "CTranslate2")
+
+
+def _chosen(wanted: Device, found: dict[str, bool], library: str) -> str:
+    device = wanted if wanted != "auto" else "cuda" if found["cuda"] else "cpu"
+    if not found.get(device):
+        raise UserError(f"device {device}: {library} finds none here; take cpu, or auto", exit_code=2)
+    return device

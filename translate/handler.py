@@ -1,0 +1,115 @@
+"""A Hugging Face Inference Endpoint for a translation model, as `seq2see export RUN --format endpoint` writes it.
+
+It needs transformers and torch, and of the rest only what lies in its folder: the model's own code and `decoding.py`
+come with it, the package seq2see is not used.  So it is slower than `seq2see serve`, and cuts nothing long into
+sentences: a text longer than the model takes is refused.  The wire format is that of the task `translation`:
+
+    {"inputs": "The cat is tired.", "parameters": {"tgt_lang": "fr", "generate_parameters": {"num_beams": 4}}}
+    [{"translation_text": "Le chat est fatigué."}]
+"""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+from .decoding import OPTIONS, check
+
+ALSO = ("src_lang", "tgt_lang", "clean_up_tokenization_spaces", "truncation", "generate_parameters")  # of parameters
+MOST_TEXTS = 64
+MOST_CHARACTERS = 10_000
+# The settings of `generate` that a request may name, and ours whose bounds they have.  No others: some load code, or
+# take any amount of memory.
+SETTINGS = {
+    **{name: name for name in OPTIONS if name not in ("alternatives", "seed")},
+    "num_return_sequences": "alternatives", "max_length": "max_new_tokens",
+}  # fmt: skip
+MOST = {"num_beams": 16, "num_return_sequences": 16, "max_new_tokens": 512, "max_length": 513}  # of a request
+CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)?")  # of a language, as NLLB and mBART have it: fra_Latn, fr_XX
+
+
+class EndpointHandler:
+    """`path` is the folder of the model, which this file lies in.  ValueError, of one line, for what is not served."""
+
+    def __init__(self, path: str = ""):
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=True)
+        model = AutoModelForSeq2SeqLM.from_pretrained(path, trust_remote_code=True)
+        self.model = model.to(self.device).eval()
+        pairs = getattr(model.config, "language_pairs", None) or []
+        self.sources = {source for source, _ in pairs}
+        # The languages it translates into, each with the token that such a translation begins with: `<2fr>` of Seq2See,
+        # or, where the model names no languages, the code itself, if it is a special token.
+        codes = filter(CODE.fullmatch, self.tokenizer.all_special_tokens)
+        tags = {target: f"<2{target}>" for _, target in pairs} or {code: code for code in codes}
+        self.tags = {language: self.tokenizer.convert_tokens_to_ids(tag) for language, tag in tags.items()}
+
+    def __call__(self, data: dict[str, Any]) -> list[Any]:
+        """One object for a text; for a list of texts an entry each, in order."""
+        if not isinstance(data, dict):
+            raise ValueError("expected an object with inputs")
+        inputs = data.get("inputs")
+        texts = [inputs] if isinstance(inputs, str) else inputs
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError("inputs: expected a text, or a list of texts")
+        if len(texts) > MOST_TEXTS:
+            raise ValueError(f"{len(texts)} texts: {MOST_TEXTS} at most are taken")
+        parameters = _object(data, "parameters")
+        settings = {name: value for name, value in parameters.items() if name not in ALSO}
+        settings |= _object(parameters, "generate_parameters")
+        settings = {name: value for name, value in settings.items() if value is not None}
+        for name, value in settings.items():
+            _check(name, value)
+        count = settings.get("num_return_sequences", 1)
+        if count > 1 and not settings.get("do_sample"):
+            usual = self.model.generation_config.num_beams or 1
+            settings["num_beams"] = max(count, settings.get("num_beams", usual))
+        source, target = parameters.get("src_lang"), parameters.get("tgt_lang")
+        if source is not None and self.sources:
+            _check_language("src_lang", source, self.sources)
+        if target is not None:
+            _check_language("tgt_lang", target, self.tags)
+            settings["forced_bos_token_id"] = self.tags[target]
+        outputs = [self._translate(text, settings) for text in texts]
+        if isinstance(inputs, str):
+            return outputs[0]
+        return outputs if count > 1 else [one[0] for one in outputs]
+
+    def _translate(self, text: str, settings: dict[str, Any]) -> list[dict[str, str]]:
+        if len(text) > MOST_CHARACTERS:
+            raise ValueError(f"a text of {len(text)} characters: {MOST_CHARACTERS} at most are taken")
+        if not any(map(str.isalpha, text)):  # nothing to translate: a model would invent something
+            return [{"translation_text": text}] * settings.get("num_return_sequences", 1)
+        tokens = self.tokenizer(text, return_tensors="pt", split_special_tokens=True).to(self.device)
+        length, longest = tokens["input_ids"].shape[1], getattr(self.model.config, "max_position_embeddings", None)
+        if longest is not None and length > longest:
+            raise ValueError(f"a text of {length} tokens: the model takes {longest}")
+        with torch.inference_mode():
+            ids = self.model.generate(tokens["input_ids"], attention_mask=tokens["attention_mask"], **settings)
+        return [{"translation_text": one} for one in self.tokenizer.batch_decode(ids, skip_special_tokens=True)]
+
+
+def _check_language(name: str, language: Any, known: Collection[str]) -> None:
+    if not isinstance(language, str) or language not in known:
+        shown = ", ".join(sorted(known)[:20]) + ", ..." * (len(known) > 20)
+        raise ValueError(f"{name}: expected {shown or 'none, since the model names no languages'}")
+
+
+def _object(holder: dict[str, Any], name: str) -> dict[str, Any]:
+    found = holder.get(name)
+    if found is not None and not isinstance(found, dict):
+        raise ValueError(f"{name}: expected an object")
+    return dict(found or {})
+
+
+def _check(name: str, value: Any) -> None:
+    if name == "do_sample" and isinstance(value, bool):
+        return
+    if name not in SETTINGS:
+        raise ValueError(f"{str(name)[:40]}: expected one of {', '.join(SETTINGS)} or do_sample, true or false")
+    try:
+        check(SETTINGS[name], value, most=MOST.get(name))
+    except ValueError as error:
+        raise ValueError(str(error).replace(SETTINGS[name], name, 1)) from None

@@ -1,0 +1,205 @@
+"""Where the elements about a text's words (bold type, a link) are in its translation, by their word alignment.
+
+Each element becomes one run of the translation: the run in which the words linked to the element's own outweigh the
+others.  So elements stay nested, and none is lost or comes twice.  The translation itself is never changed.
+"""
+
+from __future__ import annotations
+
+import html
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from math import inf
+from typing import TYPE_CHECKING
+
+from ..tokenizer.protected import protected_spans
+from ..tokenizer.words import Word, split_words
+
+if TYPE_CHECKING:
+    from ..lens.alignment import AlignmentChoice
+    from ..lens.trace import Trace
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An element about the characters `start` to `end` of a text, and those inside it.
+
+    What is about no words (a comment, a picture, a tag without its partner, white space that is not shown) has no
+    length.
+    """
+
+    start: int
+    end: int
+    before: str
+    after: str = ""
+    inside: Sequence[Mark] = ()
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The links between the words of a text and those of its translation: source word, target word, strength.
+
+    A sentence that has no element's border inside may stand for its words.
+    """
+
+    links: Sequence[tuple[Span, Span, float]]
+
+    @classmethod
+    def whole(cls, text: str, translation: str) -> Alignment:
+        return cls([((0, len(text)), (0, len(translation)), 1.0)])
+
+    @classmethod
+    def same(cls, text: str) -> Alignment:
+        """Of what is not translated."""
+        return cls([(word, word, 1.0) for word in _words(text, "")])
+
+    @classmethod
+    def by_place(cls, text: str, translation: str, *, languages: tuple[str, str]) -> Alignment:
+        """Where nothing else is known: the words at the same part of the way."""
+        source, target = map(_words, (text, translation), languages)
+        most = max(len(source), len(target)) if source and target else 0
+        return cls([(source[k * len(source) // most], target[k * len(target) // most], 1.0) for k in range(most)])
+
+    @classmethod
+    def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str) -> Alignment:
+        """As strong as the choice reads it off a trace: every pair of words that it sees anything of.
+
+        The model may have read and written other words in places than the `text` and the `translation` have, for what
+        is protected: of that, what is the same belongs together.
+        """
+        strength_JI = choice.strengths(trace)
+        source, target = _words(text, trace.source_language), _words(translation, trace.target_language)
+        shown_I = _shown(trace.source_words, text, source)
+        shown_J = _shown(trace.target_words, translation, target)
+        links = [(shown_I[i], shown_J[j], float(strength_JI[j, i]))
+                 for j, i in zip(*strength_JI.nonzero(), strict=True) if i in shown_I and j in shown_J]
+        unread = {text[slice(*word)]: word for word in source if text[slice(*word)] not in trace.source_text}
+        copies = [(translation[slice(*word)], word) for word in target]
+        return cls(links + [(unread[copy], word, 1.0) for copy, word in copies if copy in unread])
+
+    @classmethod
+    def joined(cls, parts: Iterable[tuple[str, str, Alignment]]) -> Alignment:
+        """Of a whole text and its translation, from their parts."""
+        links: list[tuple[Span, Span, float]] = []
+        at = to = 0
+        for text, translation, part in parts:
+            links += [((i + at, end + at), (j + to, stop + to), strength)
+                      for (i, end), (j, stop), strength in part.links]
+            at, to = at + len(text), to + len(translation)
+        return cls(links)
+
+
+def _words(text: str, language: str) -> list[Span]:
+    """What is protected is one word."""
+    protected = protected_spans(text)
+    inside = {place for span in protected for place in range(*span)}
+    words = [(word.start, word.end) for word in split_words(text, language=language)]
+    return sorted([*(word for word in words if word[0] not in inside), *protected])
+
+
+def _shown(read: Sequence[Word], text: str, words: Sequence[Span]) -> dict[int, Span]:
+    """By the number of each word that a model read or wrote, the word of the text that it is, or stands for."""
+    sides = [word.text for word in read], [text[slice(*word)] for word in words]
+    return {
+        first + k: words[begin + k * (stop - begin) // (end - first)]
+        for _, first, end, begin, stop in SequenceMatcher(None, *sides, autojunk=False).get_opcodes() if begin < stop
+        for k in range(end - first)
+    }
+
+
+class Marking:
+    """Puts marks into the translation of a text; `kept` is what single characters of it stand for, as HTML."""
+
+    def __init__(self, source: str, text: str, alignment: Alignment, kept: Mapping[int, str]):
+        self.source, self.text, self.kept = source, text, kept
+        self.around = f" {text} "  # the two characters about each place, from that place on
+        self.target = sorted({word for _, word, _ in alignment.links})
+        numbers = {word: number for number, word in enumerate(self.target)}
+        self.total = [0.0] * len(self.target)  # strength of all links of each target word
+        linked: dict[Span, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        for source_word, target_word, strength in alignment.links:
+            linked[source_word][numbers[target_word]] += strength
+            self.total[numbers[target_word]] += strength
+        self.words = sorted(linked)
+        self.ends = [end for _, end in self.words]
+        self.linked = [linked[word] for word in self.words]  # strengths by the numbers of target words
+
+    def render(self, marks: Sequence[Mark], source: Span, target: Span) -> str:
+        """As HTML, the characters of `target`, the translation of those of `source`, with the marks among these."""
+        runs = self._runs(marks, source, target)
+        taken = sorted(run for run in runs if run)
+        places = [run or (self._place(mark, source, target, taken),) * 2 for run, mark in zip(runs, marks, strict=True)]
+        done, rendered = target[0], ""
+        for number in sorted(range(len(marks)), key=places.__getitem__):
+            (start, end), mark = places[number], marks[number]
+            rendered += self._escaped(done, start)
+            if not mark.before.isspace() or " " in self.around[start : start + 2]:  # beside a space none is shown
+                rendered += mark.before + self.render(mark.inside, (mark.start, mark.end), (start, end)) + mark.after
+            done = end
+        return rendered + self._escaped(done, target[1])
+
+    def _runs(self, marks: Sequence[Mark], source: Span, target: Span) -> list[Span | None]:
+        """The run of each mark that has one; no two share a word.  A word to which one mark has more than half of all
+        strength is in that mark's run or in none; marks with such words choose first."""
+        own = [self._strengths(mark, target) for mark in marks]
+        owner = {j: number for number, strengths in enumerate(own)
+                 for j, strength in strengths.items() if 2 * strength > self.total[j]}
+        owners = set(owner.values())
+        runs: list[Span | None] = [None] * len(marks)
+        for number in sorted(range(len(marks)), key=lambda number: number not in owners):
+            run = self._run(own[number], owner, number)
+            if run is not None:
+                owner |= dict.fromkeys(range(run[0], run[1] + 1), number)
+                runs[number] = self.target[run[0]][0], self.target[run[1]][1]
+        return [target if mark.start < mark.end and (mark.start, mark.end) == source else run
+                for mark, run in zip(marks, runs, strict=True)]
+
+    def _strengths(self, mark: Mark, target: Span) -> dict[int, float]:
+        """How strongly each word of `target` is linked to the mark's words."""
+        strengths: dict[int, float] = defaultdict(float)
+        if mark.start < mark.end:
+            lowest, highest = (bisect_left(self.target, (place,)) for place in target)
+            first, end = bisect_right(self.ends, mark.start), bisect_left(self.words, (mark.end,))
+            for j, strength in (link for links in self.linked[first:end] for link in links.items()):
+                if lowest <= j < highest:
+                    strengths[j] += strength
+        return strengths
+
+    def _run(self, strengths: dict[int, float], owner: Mapping[int, int], number: int) -> Span | None:
+        """The first and the last word of the run in which a mark's strength outweighs that of all else most, and which
+        has no word of another mark's; or the word, of no other mark's, that it is strongest at."""
+        own = [j for j in strengths if owner.get(j, number) == number]
+        run, best, weight, first = None, 0.0, -inf, 0
+        for j in range(min(own), max(own) + 1) if own else ():
+            gain = -inf if owner.get(j, number) != number else 2 * strengths.get(j, 0.0) - self.total[j]
+            if weight < 0 < gain:
+                weight, first = 0.0, j
+            weight += gain
+            if gain > 0 and weight >= best:
+                run, best = (first, j), weight
+        strongest = max(own, key=strengths.__getitem__, default=None)
+        return run if run or strongest is None else (strongest, strongest)
+
+    def _place(self, mark: Mark, source: Span, target: Span, taken: Sequence[Span]) -> int:
+        """Where a mark stands that is about no words here: after the word that it touches, or else before the next;
+        outside of the other marks."""
+        touches = mark.start > source[0] and not self.source[mark.start - 1].isspace()
+        number = bisect_left(self.words, (mark.start if touches else mark.end,)) - touches
+        if mark.start <= source[0]:
+            place = target[0]
+        elif mark.start >= source[1] or not 0 <= number < len(self.words):
+            place = target[1]
+        else:
+            links = self.linked[number]
+            place = min(max(self.target[max(links, key=links.__getitem__)][touches], target[0]), target[1])
+        before = bisect_left(taken, (place, place)) - 1
+        inside = before >= 0 and place < taken[before][1]
+        return taken[before][touches] if inside else place
+
+    def _escaped(self, start: int, end: int) -> str:
+        return html.escape(self.text[start:end], quote=False).translate(self.kept)

@@ -1,0 +1,70 @@
+"""How probable a model finds given translations: one teacher-forced pass, no search.
+
+    log p(translation | source)  =  sum over its pieces y_t, `</s>` included, of  log p(y_t | y_1 .. y_t-1, source)
+
+A language tag is given, not predicted, and does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from transformers import PreTrainedModel
+
+from ..lens.forcing import chosen_log_probs, forced_pass, vocabulary_size
+
+# B pairs, T target pieces
+
+BATCH_LOGITS = 2**23  # logits of one batch: 32 MiB in float32
+BATCH_TOKENS = 4096  # pieces of either side of one batch, padding counted
+
+
+@dataclass(frozen=True)
+class Score:
+    """Log-probability (natural logarithm) of a translation of so many tokens, the end of the sentence included."""
+
+    log_prob: float
+    tokens: int
+
+    @property
+    def mean(self) -> float:
+        """Log-probability per token."""
+        return self.log_prob / self.tokens
+
+
+def score_targets(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int
+) -> list[Score]:
+    """The score of each target under its source, in the order given; the first `given` ids of a target are no choice.
+
+    Sources and targets are ids, `</s>` included.
+    """
+    found: dict[int, Score] = {}
+    for batch in _batches(sources, targets, vocabulary=vocabulary_size(model)):
+        output, target_BT = forced_pass(
+            model, [sources[index] for index in batch], [targets[index] for index in batch]
+        )
+        log_probs_BT = chosen_log_probs(output.logits.float(), target_BT)
+        for index, row in zip(batch, log_probs_BT.double().tolist(), strict=True):
+            counted = row[given : len(targets[index])]
+            found[index] = Score(sum(counted), len(counted))
+    return [found[index] for index in range(len(sources))]
+
+
+def _batches(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
+) -> Iterator[list[int]]:
+    """Indices of pairs of like length, at most BATCH_TOKENS a side and BATCH_LOGITS together."""
+    order = sorted(range(len(sources)), key=lambda index: (len(targets[index]), len(sources[index])))
+    most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary)
+    batch: list[int] = []
+    longest = 0  # source in the batch
+    for index in order:  # growing, so the newest target is the longest
+        longest, rows = max(longest, len(sources[index])), len(batch) + 1
+        if batch and (rows * longest > BATCH_TOKENS or rows * len(targets[index]) > most_targets):
+            yield batch
+            batch, longest = [], len(sources[index])
+        batch.append(index)
+    if batch:
+        yield batch

@@ -1,0 +1,201 @@
+"""The torch engine: transformers' `generate`, for any encoder-decoder and every decoding option, with a greedy search
+of our own (`greedy.py`).
+
+Sentences are sorted by length and cut into batches of bounded size, so that little is padding.
+
+Drawing is a search for the best piece, too, once each piece's logit has a random number of the Gumbel distribution
+added to it (Gumbel 1954; Maddison et al. 2014).  So a row draws from a generator of its own, whatever else is in the
+batch, and the search is the same greedy one.
+"""
+
+import copy
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import torch
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedModel,
+    StoppingCriteria,
+    StoppingCriteriaList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from ..lens.forcing import vocabulary_size
+from .decoding import DecodingOptions
+from .engine import Wanted
+from .greedy import Gone, greedy
+from .results import Hypothesis
+
+# B rows, V vocabulary
+
+# What is taken from a checkpoint's generation_config.json besides the decoding options.  Other settings would load code
+# from the Hub (group beams, contrastive search), write to disk, or stop by the clock.
+KEPT = (
+    "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
+    "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "renormalize_logits",
+    "encoder_no_repeat_ngram_size", "encoder_repetition_penalty",
+)  # fmt: skip
+BATCH_TOKENS = 4096  # source pieces in one batch, padding and beams counted
+BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step, for the scores
+
+
+class TorchEngine:
+    """Translates with the torch model as it was loaded; `lock` is held meanwhile, for looking changes the model."""
+
+    name = "torch"
+    threads = 1
+
+    def __init__(self, model: PreTrainedModel, *, end: frozenset[int], lock: Lock):
+        self.model = model
+        self.end = end
+        self.lock = lock
+        self.precision = str(model.dtype).removeprefix("torch.")
+
+    def translate(
+        self, sources: Sequence[Sequence[int]], options: DecodingOptions, *, wanted: Wanted | None = None
+    ) -> list[tuple[Hypothesis, ...]]:
+        """As `Engine` says, and `wanted` is asked at each step.  Alternatives of a draw are drawn each for itself, in
+        no order."""
+        copies = (options.alternatives or 1) if options.sampling else 1
+        rows = [(source, copy) for source in sources for copy in range(copies)]
+        found: list[tuple[Hypothesis, ...]] = [()] * len(rows)
+        for batch in self._batches([source for source, _ in rows], options.num_beams or 1):
+            with self.lock:
+                left = [i for i in batch if wanted is None or wanted(i // copies)]
+                if left:
+                    gone = None if wanted is None else partial(_gone, wanted, [i // copies for i in left])
+                    for i, hypotheses in zip(left, self._generate([rows[i] for i in left], options, gone), strict=True):
+                        found[i] = hypotheses
+        return [tuple(one for many in found[i : i + copies] for one in many) for i in range(0, len(rows), copies)]
+
+    def _batches(self, sources: Sequence[Sequence[int]], num_beams: int) -> Iterator[list[int]]:
+        by_length = sorted(range(len(sources)), key=lambda i: len(sources[i]))
+        most_rows = max(1, BATCH_LOGITS // vocabulary_size(self.model) // num_beams)
+        batch: list[int] = []
+        for i in by_length:  # growing, so the newest is the longest
+            full = (len(batch) + 1) * len(sources[i]) * num_beams > BATCH_TOKENS or len(batch) == most_rows
+            if batch and full:
+                yield batch
+                batch = []
+            batch.append(i)
+        if batch:
+            yield batch
+
+    def _generate(
+        self, rows: Sequence[tuple[Sequence[int], int]], options: DecodingOptions, gone: Gone | None
+    ) -> list[tuple[Hypothesis, ...]]:
+        """The hypotheses of some rows, each a source and which of its draws this is."""
+        sources = [source for source, _ in rows]
+        input_ids_BS = torch.zeros(len(sources), max(map(len, sources)), dtype=torch.long)
+        mask_BS = torch.zeros_like(input_ids_BS)
+        for b, source in enumerate(sources):
+            input_ids_BS[b, : len(source)] = torch.tensor(source)
+            mask_BS[b, : len(source)] = 1
+        searching = copy.copy(self.model)  # the same weights; whatever is not set is taken from its generation_config
+        searching.generation_config = GenerationConfig()
+        generate = partial(
+            searching.generate,
+            input_ids_BS.to(self.model.device),
+            attention_mask=mask_BS.to(self.model.device),
+            generation_config=self._settings(options),
+            logits_processor=LogitsProcessorList([Begin(options.prefix)]),
+        )
+        if options.num_beams == 1:
+            draw = Draw(rows, options) if options.sampling else None
+            written = generate(custom_generate=partial(greedy, draw=draw, gone=gone))
+            cut = [(*self._cut(ids), log_prob) for ids, log_prob in written]
+            return [(Hypothesis.found(ids, log_prob / options.normaliser(len(ids)), finished=done, options=options),)
+                    for ids, done, log_prob in cut]
+        output = generate(stopping_criteria=StoppingCriteriaList([Unwanted(gone)] if gone else []))
+        scores = output.sequences_scores.tolist()
+        ended = map(self._cut, output.sequences[:, 1:].tolist())
+        found = [Hypothesis.found(ids, score, finished=done, options=options)
+                 for (ids, done), score in zip(ended, scores, strict=True)]
+        count = options.alternatives or 1
+        return [tuple(found[i : i + count]) for i in range(0, len(found), count)]
+
+    def _settings(self, options: DecodingOptions) -> GenerationConfig:
+        said = self.model.generation_config.to_dict()
+        settings = {name: said[name] for name in KEPT if said.get(name) is not None} | {
+            "max_length": (options.max_new_tokens or 0) + 1,  # transformers counts the start
+            "repetition_penalty": float(options.repetition_penalty or 1),  # transformers refuses a whole number
+            "no_repeat_ngram_size": options.no_repeat_ngram_size,
+        }
+        if options.num_beams != 1:
+            settings |= {
+                "num_beams": options.num_beams,
+                "num_return_sequences": options.alternatives,
+                "length_penalty": options.length_penalty,
+                "early_stopping": said.get("early_stopping") or False,
+                "return_dict_in_generate": True,
+                "output_scores": True,
+            }
+        return GenerationConfig(**settings)
+
+    def _cut(self, ids: Sequence[int]) -> tuple[tuple[int, ...], bool]:
+        """A generated row up to and with its `</s>`, and whether it has one."""
+        at = next((i for i, token in enumerate(ids) if token in self.end), None)
+        return (tuple(ids), False) if at is None else (tuple(ids[: at + 1]), True)
+
+
+class Begin(LogitsProcessor):
+    """Leaves no choice while the prefix is being written."""
+
+    def __init__(self, prefix: Sequence[int]):
+        self.prefix = prefix
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        step = input_ids.shape[1] - 1
+        if step >= len(self.prefix):
+            return scores
+        forced = torch.full_like(scores, float("-inf"))
+        forced[:, self.prefix[step]] = 0
+        return forced
+
+
+class Unwanted(StoppingCriteria):
+    """Ends the beams of rows that are gone; `input_ids` [B times any number, T]."""
+
+    def __init__(self, gone: Gone):
+        self.gone = gone
+
+    def __call__(self, input_ids: torch.LongTensor, scores: Any, **_: Any) -> torch.BoolTensor:
+        gone_B = self.gone().to(input_ids.device)
+        return gone_B.repeat_interleave(len(input_ids) // len(gone_B))
+
+
+def _gone(wanted: Wanted, sources: Sequence[int]) -> torch.Tensor:
+    return torch.tensor([not wanted(source) for source in sources])
+
+
+class Draw:
+    """Adds to each row's logits, at its temperature and among its best, the noise that makes the best one a draw."""
+
+    def __init__(self, rows: Sequence[tuple[Sequence[int], int]], options: DecodingOptions):
+        seeds = (seed_of(source, copy, options.seed or 0) for source, copy in rows)
+        self.generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self.warpers = LogitsProcessorList([TemperatureLogitsWarper(float(options.temperature or 1))])
+        if options.top_k:
+            self.warpers.append(TopKLogitsWarper(options.top_k))
+        if options.top_p != 1:
+            self.warpers.append(TopPLogitsWarper(options.top_p))
+
+    def __call__(self, ids_BT: torch.Tensor, logits_BV: torch.Tensor, row_B: torch.Tensor) -> torch.Tensor:
+        size = logits_BV.shape[1]
+        uniform_BV = torch.stack([torch.rand(size, generator=self.generators[row]) for row in row_B.tolist()])
+        gumbel_BV = -(-uniform_BV.clamp_min(1e-20).log()).log()
+        return self.warpers(ids_BT, logits_BV) + gumbel_BV.to(logits_BV.device)
+
+
+def seed_of(source: Sequence[int], copy: int, seed: int) -> int:
+    """The seed of one row's generator: of what it translates, which draw it is, and the caller's seed."""
+    digest = hashlib.blake2b(repr((seed, copy, list(source))).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1

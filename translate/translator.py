@@ -1,0 +1,398 @@
+"""`Translator`: the five lines of Python.  Knows neither Gradio nor FastAPI.
+
+    translator = Translator.from_pretrained("runs/storybook")
+    result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
+    trace, = translator.look(result)
+
+Translating plain text with CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller
+looks inside, scores or samples, and for HTML with elements inside its sentences: attention says where these belong.
+Without torch they are placed in proportion.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+
+from seq2see.cores import usable_cores
+from seq2see.errors import UserError
+from seq2see.folders import resolve_folder
+from .checkpoint import LoadedCheckpoint, check_sizes
+from .codec import Codec, PieceCodec, TokenizerCodec
+from .decoding import NO_OPTIONS, DecodingOptions
+from .devices import Device, ctranslate2_device
+from .engine import Engine
+from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
+from .job import Cutter, Job, bare_pair, check_length, composed
+from .marks import Alignment
+from .results import Hypothesis, Translation
+from .shortlist import spaceless
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from ..lens.trace import Trace
+    from .scoring import Score
+    from .torch_engine import TorchEngine
+
+EngineName = Literal["auto", "ctranslate2", "torch"]
+Precision = Literal["int8", "float32"]
+Format = Literal["text", "html"]
+MOST_TRACES = 64  # of one HTML text, in memory at a time: each holds all maps of its segment
+
+
+class Translator(LoadedCheckpoint):
+    """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
+
+    `Translator(model, tokenizer)` takes a torch model, and sets it to evaluation; `from_pretrained` chooses the fastest
+    engine.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        name: str = "",
+        seen_words: Mapping[str, frozenset[str]] | None = None,
+    ):
+        check_sizes(model, tokenizer, name=name)
+        model.eval()  # a model that trains drops values at random
+        super().__init__(name, loaded=(model, tokenizer), seen_words=seen_words)
+        self.codec: Codec = TokenizerCodec(tokenizer)
+        self.engine: Engine = self.torch_engine
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: str | Path,
+        *,
+        engine: EngineName = "auto",
+        precision: Precision = "int8",
+        threads: int | None = None,
+        device: Device = "auto",
+        trust_remote_code: bool = False,
+    ) -> Translator:
+        """Load a run of ours, or a folder or Hub id of any transformers encoder-decoder; UserError where it cannot.
+
+        Args:
+            engine: `auto` is CTranslate2 where it is installed and can hold the model, else torch.
+            precision: of CTranslate2's weights; torch computes in float32.
+            threads: that translate in CTranslate2; None: one for each core.
+            device: `auto` is a CUDA GPU where there is one, else the CPU (`devices.py`).
+            trust_remote_code: run the model code that the folder ships, in torch.  Never read from a file.
+        """
+        for what, value, kind in (("engine", engine, EngineName), ("precision", precision, Precision),
+                                  ("device", device, Device)):
+            *others, last = get_args(kind)
+            if value not in (*others, last):
+                raise UserError(f"{what} {value!r}: expected {', '.join(others)} or {last}", exit_code=2)
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise UserError(f"threads {threads!r}: expected a whole number from 1", exit_code=2)
+        folder = resolve_folder(name, trust_remote_code=trust_remote_code)
+        translator = cls.__new__(cls)
+        LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
+        wanted = engine
+        if engine == "auto":
+            fast = translator.model_type in KINDS and not trust_remote_code and device != "mps"
+            engine = "ctranslate2" if fast and find_spec("ctranslate2") is not None else "torch"
+        if engine == "ctranslate2":
+            try:
+                translator._use_ctranslate2(folder, precision, threads or usable_cores())
+                return translator
+            except NotForCTranslate2 as error:
+                if wanted == "ctranslate2":
+                    raise
+                warnings.warn(f"{error}; torch translates", stacklevel=2)
+            except NoPlaceForExport as error:
+                place = "XDG_CACHE_HOME to a folder that can be written"
+                if wanted == "ctranslate2":
+                    raise UserError(f"{error}; set {place}, or take --engine torch") from None
+                print(f"{error}; torch translates, more slowly: set {place}", file=sys.stderr, flush=True)
+        translator.codec = TokenizerCodec(translator.tokenizer)
+        translator.engine = translator.torch_engine
+        return translator
+
+    def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
+        from .ctranslate2_engine import CTranslate2Engine, beyond_it
+
+        beyond = beyond_it(self.defaults.config)
+        if beyond:
+            raise NotForCTranslate2(f"CTranslate2 has no {', '.join(beyond)}, which {self.name} asks for")
+        export = exported(folder, quantization=precision)
+        ours = self.model_type == "seq2see"
+        self.codec = PieceCodec(folder) if ours else TokenizerCodec(self.tokenizer)
+        names = list(map(spaceless, self.codec.tokens())) if ours else self.codec.tokens()
+        self.engine = CTranslate2Engine(export, tokens=names, end=self.defaults.end, precision=precision,
+                                        threads=threads, device=ctranslate2_device(self.device))
+        self.check_files()  # or the export may be of others
+
+    @cached_property
+    def torch_engine(self) -> TorchEngine:
+        from .torch_engine import TorchEngine
+
+        return TorchEngine(self.model, end=self.defaults.end, lock=self._lock)
+
+    @overload  # a str is a Sequence[str] too, and matches here first
+    def __call__(
+        self,
+        text: str,
+        *,
+        source: str | None = ...,
+        target: str | None = ...,
+        prefix: str = ...,
+        format: Format = ...,
+        **options: Any,
+    ) -> Translation: ...
+    @overload
+    def __call__(
+        self,
+        text: Sequence[str],
+        *,
+        source: str | None = ...,
+        target: str | None = ...,
+        prefix: str = ...,
+        format: Format = ...,
+        **options: Any,
+    ) -> list[Translation]: ...
+    def __call__(
+        self,
+        text: str | Sequence[str],
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        prefix: str = "",
+        format: Format = "text",
+        **options: Any,
+    ) -> Translation | list[Translation]:
+        """Translate a text, or a list of texts in batches; texts without words come back as they are.
+
+        Args:
+            source, target: languages; the checkpoint's first pair that fits.
+            prefix: what every translation is to begin with.
+            format: `html` keeps markup as it is and translates the text between (`markup.py`).
+            options: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
+                no_repeat_ngram_size, temperature, top_k, top_p, seed: see `DecodingOptions`.
+
+        A text of more sentences or pieces than the model was trained on is cut (`segments.py`); its line breaks and
+        spaces stay.  UserError: a language it does not have, a number out of bounds.
+        """
+        texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
+        with _option_errors():
+            asked = DecodingOptions.of(**options)
+        jobs = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
+        while work := [one for job in jobs for one in job.work]:
+            found: list[tuple[Hypothesis, ...]] = [()] * len(work)
+            for each in dict.fromkeys(each for _, each in work):
+                members = [index for index, one in enumerate(work) if one[1] == each]
+                sources = [work[index][0] for index in members]
+                for index, hypotheses in zip(members, self.engine_for(each).translate(sources, each), strict=True):
+                    found[index] = hypotheses
+            jobs = self.advance(jobs, found)
+        results = self.finish(jobs)
+        return results[0] if isinstance(text, str) else results
+
+    def prepare(
+        self,
+        texts: Sequence[str],
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        prefix: str | Sequence[Sequence[int]] = "",
+        parts: Sequence[str] = (),
+        format: Format = "text",
+        options: DecodingOptions = NO_OPTIONS,
+    ) -> list[Job]:
+        """The first third of a call: texts made ready.
+
+        Then, as long as a job has `work`, each of that goes to `engine_for` its options and what is found to `advance`.
+        `finish` gives the translations.
+
+        `prefix` may be given in ids, those of each of the first segments, as many as one likes: a text can be cut into
+        pieces in more ways than one.  `parts` are the segments, where it is known what a text was cut into before.
+        """
+        if format not in get_args(Format):
+            raise UserError(f"format {format!r}: expected text or html", exit_code=2)
+        source, target = self._pair(source, target)
+        tag = self.tag(target)
+        with _option_errors():
+            options = self.defaults.resolve(options, first=tag)
+        return Cutter(self.codec, self.defaults).jobs(
+            texts, source=source, target=target, options=options, prefix=prefix, parts=parts, html=format == "html")
+
+    def engine_for(self, options: DecodingOptions) -> Engine:
+        """What translates with these options."""
+        return self.torch_engine if options.sampling else self.engine
+
+    def advance(self, jobs: Sequence[Job], found: Sequence[tuple[Hypothesis, ...]]) -> list[Job]:
+        """The jobs with what engines found for the `work` of each in turn; some may have more work then."""
+        cutter, outcomes = Cutter(self.codec, self.defaults), iter(found)
+        return [cutter.advance(job, outcomes) for job in jobs]
+
+    def finish(self, jobs: Sequence[Job]) -> list[Translation]:
+        """The translations of jobs without work; of HTML, all segments with elements inside are looked into at once."""
+        made = [self._parts(job) for job in jobs]
+        places = [(at, alternative, number) for at, job in enumerate(jobs) for number in job.marked
+                  for alternative, one in enumerate(made[at][number].hypotheses) if one.text.strip()]
+        looked = [replace(made[at][number], hypotheses=(made[at][number].hypotheses[alternative],))
+                  for at, alternative, number in places]
+        aligned: dict[tuple[int, int], dict[int, Alignment]] = defaultdict(dict)
+        for (at, alternative, number), alignment in zip(places, self._alignments(looked), strict=True):
+            aligned[at, alternative][number] = alignment
+        return [parts[0] if job.whole else self._translation(
+            job, composed(job.text) if parts else job.text,
+            tuple(job.joined(each, aligned[at, alternative])
+                  for alternative, each in enumerate(zip(*(part.hypotheses for part in parts), strict=True))),
+            segments=parts, has_markup=job.markup is not None, one_by_one=job.one_by_one)
+            for at, (job, parts) in enumerate(zip(jobs, made, strict=True))]  # fmt: skip
+
+    def _parts(self, job: Job) -> tuple[Translation, ...]:
+        """The translations of its segments: of some, fewer hypotheses are left."""
+        count = max((len(one.hypotheses or ()) for one in job.segments), default=0)
+        return tuple(
+            self._translation(job, one.reading.text, own + own[-1:] * (count - len(own)),
+                              model_input=one.reading.model_input if one.reading.spans else None)
+            for one, own in ((one, one.hypotheses or ()) for one in job.segments))
+
+    def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
+        """Which word became which in the first hypothesis of each: as its maps say or, where there is no torch or the
+        model has no maps that can be read, by the places of the words."""
+        found: list[Alignment] = []
+        while len(found) < len(parts):
+            some = parts[len(found) : len(found) + MOST_TRACES]
+            texts = [(one.source_text, one.hypotheses[0].text) for one in some]
+            try:
+                choice = self.known_choice.choice
+                traces = self.look(some, views=(choice.view,))
+                found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
+            except (UserError, ImportError):
+                found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language))
+                          for one, each in zip(some, texts, strict=True)]
+        return found
+
+    def _translation(self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
+        engine = self.engine_for(job.options)
+        return Translation(
+            text=hypotheses[0].text if hypotheses else text,
+            source_text=text,
+            source_language=job.source,
+            target_language=job.target,
+            hypotheses=hypotheses,
+            engine=engine.name,
+            precision=engine.precision,
+            seen=self.seen_words(job.source),
+            **more,
+        )
+
+    def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
+             views: Sequence[str] = ("raw",)) -> list[Trace]:
+        """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
+        very hypothesis was predicted.
+
+        `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
+        there.
+        """
+        from ..lens.reading import trace_hypotheses
+
+        results = [result] if isinstance(result, Translation) else list(result)
+        for one in results:
+            if not 0 <= alternative < len(one.hypotheses):
+                has = f"this result has {len(one.hypotheses)} hypotheses"
+                raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
+        results = [part.as_read for one in results for part in one.parts]
+        traces: list[Trace] = []
+        made_by = groupby(results, lambda one: (one.source_language, one.target_language, one.engine, one.precision))
+        for (source, target, engine, precision), group in made_by:
+            members = list(group)
+            chosen = [one.hypotheses[alternative] for one in members]
+            with self.inside() as (model, tokenizer):
+                traces += trace_hypotheses(
+                    model,
+                    tokenizer,
+                    [one.source_text for one in members],
+                    [hypothesis.token_ids for hypothesis in chosen],
+                    source_language=source,
+                    target_language=target,
+                    given=[hypothesis.given for hypothesis in chosen],
+                    scores=[hypothesis.score for hypothesis in chosen],
+                    engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
+                    engine=engine,
+                    precision=precision,
+                    model_name=self.name,
+                    views=views,
+                )
+        return [replace(trace, trust=self.trust) for trace in traces]
+
+    def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
+                views: Sequence[str] = ("raw",)) -> Trace:
+        """The trace of a given translation, whoever wrote it; otherwise as `look`."""
+        from ..lens.reading import trace_texts
+
+        source, target = self._pair(source, target)
+        text, translation = composed(text), composed(translation)
+        if not text.strip() or not translation.strip():
+            raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
+        with self.inside() as (model, tokenizer):
+            [trace] = trace_texts(model, tokenizer, [text], [translation], source_language=source,
+                                  target_language=target, model_name=self.name, views=views)
+        return replace(trace, trust=self.trust)
+
+    def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
+              target: str | None = None) -> list[Score]:
+        """How probable the model finds each translation of its source, whoever wrote it; in batches, in order.
+
+        `source` and `target` as in a call.  UserError: a language it does not have, a text that is blank or too long.
+        """
+        from ..lens.forcing import encode_target
+        from .scoring import score_targets
+
+        if len(sources) != len(translations):
+            raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
+        source, target = self._pair(source, target)
+        model, tokenizer = self._load()
+        first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
+        source_ids, target_ids = [], []
+        for text, translation in map(bare_pair, sources, translations):
+            source_ids += self.codec.encode([text])
+            check_length(text, source_ids[-1], most=self.defaults.positions)
+            target_ids.append(encode_target(tokenizer, translation, language=target, first=first))
+            check_length(translation, target_ids[-1], most=self.defaults.positions)
+        with self._lock:
+            return score_targets(model, source_ids, target_ids, given=0 if first is None else 1)
+
+    def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
+        pairs = self.language_pairs
+        if not pairs:
+            return source or "", target or ""
+        fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
+        if not fitting:
+            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
+            known = ", ".join(f"{a} to {b}" for a, b in pairs)
+            raise UserError(f"this model does not translate {asked}; it has {known}")
+        return fitting[0]
+
+    def tag(self, target: str) -> int | None:
+        """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
+        if not target or not self.codec.tags:
+            return None
+        if target not in self.codec.tags:
+            raise UserError(f"no target language {target!r} here: this tokenizer has {', '.join(self.codec.tags)}")
+        return self.codec.tags[target]
+
+
+@contextmanager
+def _option_errors() -> Iterator[None]:
+    """An option out of bounds is the caller's to mend."""
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(str(error), exit_code=2) from None
