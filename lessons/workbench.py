@@ -22,7 +22,7 @@ from ..measures.alignment import settings_of
 from ..modeling.loading import load_checkpoint
 from ..storybook import Storybook, generate
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from ..training.cache import cache_folder, fingerprint, made_once
+from ..training.cache import cache_folder, fingerprint, get_or_build
 from .timing import one_thread
 
 T = TypeVar("T")
@@ -95,13 +95,13 @@ class Workbench:
         sources = [inspect.getsource(item) for item in (function, one_thread, *made_by)]
         key = fingerprint(sources, arguments, torch.__version__)
         folder = self.shelf / f"{function.__module__.rpartition('.')[2]}-{function.__name__}-{key}"
-        made_once(folder, make)
+        get_or_build(folder, make)
         try:
             kept: T = torch.load(folder / "kept.pt", weights_only=True)
         except Exception as error:  # a file that is cut or overwritten can fail in any way
             self.say(f"{folder} is damaged ({type(error).__name__}): making it anew")
             shutil.rmtree(folder)
-            made_once(folder, make)
+            get_or_build(folder, make)
             kept = torch.load(folder / "kept.pt", weights_only=True)
         return kept
 
@@ -127,4 +127,4 @@ def quick_run(shelf: Path) -> Path:
         trained.model.eval().save_pretrained(folder)
         trained.tokenizer.save_pretrained(folder)
 
-    return made_once(shelf / f"quick-{fingerprint(inspect.getsource(quick_run))}", make)
+    return get_or_build(shelf / f"quick-{fingerprint(inspect.getsource(quick_run))}", make)

@@ -17,7 +17,7 @@ class UserError(ValueError):
 
 
 @contextmanager
-def told_in_one_line(what: str) -> Iterator[None]:
+def as_user_error(what: str) -> Iterator[None]:
     """Whatever a library raises inside, about data that it was given, as a UserError that begins with `what`.
 
     A panic of a library in Rust, as `tokenizers` is, is told too, though it is no Exception.  A missing module is no

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seq2see.errors import UserError
-from .refusal import Refusal
+from .errors import APIError
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -97,13 +97,13 @@ class Access:
         return self.identify(request, request.headers.get("x-api-key") or key)
 
     def identify(self, request: HTTPConnection, key: str | None) -> Caller:
-        """The caller who gave this key; Refusal (403) if one is required and this is unknown, (429) after too many
+        """The caller who gave this key; APIError (403) if one is required and this is unknown, (429) after too many
         unknown ones.  A right key is always accepted: behind a proxy, others may share its address."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:
             return Caller(None, address)
         if not key:
-            raise Refusal(403, "key_missing", "this server wants an API key")
+            raise APIError(403, "key_missing", "this server wants an API key")
         given = _digest(key)
         found = None
         for digest, name in self.keys.items():  # all of them, so that time tells nothing
@@ -112,15 +112,15 @@ class Access:
         if found is not None:
             return Caller(found, address)
         if seconds := self._guesses.spend(address, 1):
-            raise Refusal(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
+            raise APIError(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
                           retry_after=seconds)
-        raise Refusal(403, "key_wrong", "this API key is not known here")
+        raise APIError(403, "key_wrong", "this API key is not known here")
 
     def spend(self, caller: Caller, texts: int) -> None:
-        """Count texts against the caller's rate; Refusal (429) if that is too many now."""
+        """Count texts against the caller's rate; APIError (429) if that is too many now."""
         if self._texts and (seconds := self._texts.spend(caller.account, texts)):
             rate = self._texts.rate
-            raise Refusal(429, "rate_limit", f"more than {rate} texts a minute: try again in {seconds} s",
+            raise APIError(429, "rate_limit", f"more than {rate} texts a minute: try again in {seconds} s",
                           retry_after=seconds)
 
 

@@ -14,8 +14,8 @@ from seq2see import __version__
 from .dialects import huggingface, libretranslate, v1
 from .dialects.bodies import bad_request
 from .docs import docs_page
+from .errors import APIError
 from .guard import PAGE, Application, Guard, Receive, Scope, Send, answer
-from .refusal import Refusal
 from .service import Service
 from .settings import ServerSettings
 from .ui.files import text_of
@@ -30,7 +30,7 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
                   openapi_url="/openapi.json" if settings.docs else None,
                   description="Translates, and shows what every attention head did meanwhile.")
     app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
-    for kind in (Refusal, HTTPException, RequestValidationError):
+    for kind in (APIError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, partial(_error, service))
     _add_health(app, service, settings)
     for dialect in (v1, libretranslate, huggingface):  # in this order a request is looked for
@@ -61,9 +61,9 @@ class PagePlace:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self.app
         if app is None:
-            refusal = Refusal(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
+            error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
             browser = "text/html" in HttpRequest(scope).headers.get("accept", "")
-            app = HTMLResponse(text_of("starting.html"), refusal.status) if browser else answer(refusal)
+            app = HTMLResponse(text_of("starting.html"), error.status) if browser else answer(error)
         await app(scope, receive, send)
 
 
@@ -98,7 +98,7 @@ async def _error(service: Service, request: HttpRequest, error: Exception) -> Re
         error = bad_request(error)
     elif isinstance(error, HTTPException):
         headers = error.headers
-        error = Refusal(error.status_code, CODES.get(error.status_code, "bad_request"), str(error.detail))
-    assert isinstance(error, Refusal)
-    service.metrics.refused(error)
+        error = APIError(error.status_code, CODES.get(error.status_code, "bad_request"), str(error.detail))
+    assert isinstance(error, APIError)
+    service.metrics.count(error)
     return answer(error, headers)

@@ -17,8 +17,8 @@ from ..translate.decoding import DecodingOptions
 from ..translate.engine import Wanted
 from ..translate.job import Work
 from ..translate.results import Hypothesis
+from .errors import APIError
 from .metrics import Metrics
-from .refusal import Refusal
 
 WORKER = "seq2see-worker"  # what threads are called, so that the server finds those still at work when it ends
 FULL = 0.98  # of the queue
@@ -70,12 +70,12 @@ class Batcher:
     async def submit(self, work: Sequence[Work]) -> list[tuple[Hypothesis, ...]]:
         """What the engine finds for each source, in order.
 
-        Cancelling takes what still waits out of the queue, and tells the engine.  Refusal (503) at once if the queue is
-        full; RuntimeError if the engine fails on one of the sources, whatever it does on others.
+        Cancelling takes what still waits out of the queue, and tells the engine.  APIError (503) at once if the queue
+        is full; RuntimeError if the engine fails on one of the sources, whatever it does on others.
         """
         pieces = sum(len(source) for source, _ in work)
         if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
-            raise Refusal(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+            raise APIError(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
         loop = asyncio.get_running_loop()
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
         for item in items:

@@ -16,7 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 
-from .refusal import Refusal
+from .errors import APIError
 from .service import Service
 from .settings import ServerSettings
 
@@ -68,9 +68,9 @@ class Guard:
         sender = Sender(send, page=page, headers=self.page_headers if page else HEADERS)
         try:
             body = await self._body(receive)
-        except Refusal as error:
+        except APIError as error:
             # The rest of the body would be taken for a request.
-            return await self._refuse(error, scope, receive, sender, {"connection": "close"})
+            return await self._send_error(error, scope, receive, sender, {"connection": "close"})
         if body is None:
             return None  # the client went
         try:
@@ -80,37 +80,37 @@ class Guard:
             if sender.page:  # Gradio watches its own clients
                 self._check_key(connection)
                 if scope["path"].rstrip("/") in FILES:
-                    raise Refusal(404, "not_found", "the page takes no files")
+                    raise APIError(404, "not_found", "the page takes no files")
                 await self.page(scope, Again(body, receive).receive, sender.send)
             elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to parse it first
-                await self._refuse(self.service.refuse_busy(), scope, receive, sender)
+                await self._send_error(self.service.busy_error(), scope, receive, sender)
             else:
                 await self._watched(scope, body, receive, sender)
-        except Refusal as error:
-            await self._refuse(error, scope, receive, sender)
+        except APIError as error:
+            await self._send_error(error, scope, receive, sender)
         except Exception as error:
             log.error("a request failed: %s", type(error).__name__)
-            failed = Refusal(500, "failed", "the request failed; the fault is the server's")
-            await self._refuse(failed, scope, receive, sender)
+            failed = APIError(500, "failed", "the request failed; the fault is the server's")
+            await self._send_error(failed, scope, receive, sender)
         return None
 
-    async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, sender: Sender,
+    async def _send_error(self, error: APIError, scope: Scope, receive: Receive, sender: Sender,
                       headers: Mapping[str, str] | None = None) -> None:
-        self.service.metrics.refused(refusal)
+        self.service.metrics.count(error)
         if sender.begun:
             return
-        told: Application = answer(refusal, headers)
+        told: Application = answer(error, headers)
         if not sender.page and scope["method"] != "OPTIONS":
             told = self._shared(told, self.settings)
         await told(scope, receive, sender.send)
 
     def _check_host(self, connection: HTTPConnection) -> None:
         if len(connection.headers.getlist("host")) > 1:
-            raise Refusal(400, "host", "a request has one Host header")
+            raise APIError(400, "host", "a request has one Host header")
         host = connection.headers.get("host", "").lower()
         name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
         if "*" not in self.hosts and name not in self.hosts:
-            raise Refusal(400, "host", "Invalid Host header (setting allowed_hosts)")
+            raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
 
     def _check_origin(self, connection: HTTPConnection, *, page: bool) -> None:
         """A browser sends a script's simple request (a form, or JSON as text/plain) to any site, and asks nobody first.
@@ -121,18 +121,18 @@ class Guard:
         if origin is None or is_same_origin(connection):
             return
         if page:
-            raise Refusal(403, "origin", f"Requests from this origin are not allowed on the page at /ui{BEHIND_PROXY}")
+            raise APIError(403, "origin", f"Requests from this origin are not allowed on the page at /ui{BEHIND_PROXY}")
         if not {"*", origin} & set(self.settings.cors_origins):
             named = origin if "://" in origin else "https://the.site"  # a browser extension has an origin too
-            raise Refusal(403, "origin", "Requests from this origin are not allowed; the operator can allow them with "
+            raise APIError(403, "origin", "Requests from this origin are not allowed; the operator can allow them with "
                           f"--set 'cors_origins=[{named}]'{BEHIND_PROXY}")
 
     def _check_key(self, connection: HTTPConnection) -> None:
         try:
             self.service.access.caller(connection)
-        except Refusal as error:
+        except APIError as error:
             status = 401 if error.status == 403 else error.status
-            raise Refusal(status, error.code, error.message, retry_after=error.retry_after) from None
+            raise APIError(status, error.code, error.message, retry_after=error.retry_after) from None
 
     async def _body(self, receive: Receive) -> bytes | None:
         """The whole body; None where the client went before its end."""
@@ -151,11 +151,11 @@ class Guard:
                         parts.clear()
                         await _discard(receive, message)
                         most = self.settings.body_bytes
-                        raise Refusal(413, "body_too_large", f"the request is larger than {most} bytes")
+                        raise APIError(413, "body_too_large", f"the request is larger than {most} bytes")
                     parts.append(part)
                     more = message.get("more_body", False)
         except TimeoutError:
-            raise Refusal(408, "slow_body", "the body of the request did not come in time") from None
+            raise APIError(408, "slow_body", "the body of the request did not come in time") from None
         return b"".join(parts)
 
     async def _watched(self, scope: Scope, body: bytes, receive: Receive, sender: Sender) -> None:
@@ -212,11 +212,11 @@ class Sender:
         await self._send(message)
 
 
-def answer(refusal: Refusal, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def answer(error: APIError, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """What a client is sent."""
     asked = {"www-authenticate": 'Basic realm="Seq2See: any name, and the key as password"'}
-    headers = {**refusal.headers, **(asked if refusal.status == 401 else {}), **(headers or {})}
-    return JSONResponse({"error": refusal.message, "code": refusal.code}, refusal.status, headers)
+    headers = {**error.headers, **(asked if error.status == 401 else {}), **(headers or {})}
+    return JSONResponse({"error": error.message, "code": error.code}, error.status, headers)
 
 
 class Again:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from .refusal import Refusal
+from .errors import APIError
 
 SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -26,11 +26,11 @@ class Metrics:
         self.batch_size = Histogram("batch_sources", "Sources in one call of an engine", buckets=SIZES, **given)
         self.tokens = Counter("tokens", "Pieces read from sources and written into translations", ["side"], **given)
 
-    def refused(self, refusal: Refusal) -> None:
+    def count(self, error: APIError) -> None:
         """Count it, once, however often it is met on its way out; a failure (500) is none."""
-        if not refusal.counted and refusal.status != 500:
-            refusal.counted = True
-            self.refusals.labels(refusal.code).inc()
+        if not error.counted and error.status != 500:
+            error.counted = True
+            self.refusals.labels(error.code).inc()
 
     def batch(self, *, sources: int, pieces: int) -> None:
         self.batch_size.observe(sources)

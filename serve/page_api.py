@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from .dialects.bodies import bad_request
 from .dialects.v1 import LookBody
-from .refusal import Refusal
+from .errors import APIError
 from .service import Caller, Service
-from .ui.asking import refusal
+from .ui.asking import page_error
 
 if TYPE_CHECKING:
     from ..lens.trace import Trace
@@ -46,7 +46,7 @@ def add_api(service: Service) -> None:
         body = _read(text=text, source=source, target=target, alternatives=alternatives)
         try:
             [found] = await service.translate([body.text], caller=_caller(service, request), **body.asked(service))
-        except Refusal as error:
+        except APIError as error:
             raise _told(error) from None
         return {
             "translation": found.text,
@@ -79,7 +79,7 @@ def add_api(service: Service) -> None:
             _, traces = await service.translate_and_look(
                 [body.text], caller=_caller(service, request), **body.asked(service))
             return _described(traces, layer=layer, head=head)
-        except Refusal as error:
+        except APIError as error:
             raise _told(error) from None
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
@@ -97,7 +97,7 @@ def _read(*, text: Any, source: Any, target: Any, alternatives: Any = 1) -> Look
 
 def _caller(service: Service, request: gr.Request | None) -> Caller:
     if request is None:
-        raise refusal("this call came without a request")
+        raise page_error("this call came without a request")
     return service.access.caller(request)
 
 
@@ -108,7 +108,7 @@ def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any
     layers, heads = traces[0].cross["raw"].shape[:2]
     for name, value, count in (("layer", layer, layers), ("head", head, heads)):
         if type(value) is not int or not -1 <= value < count:
-            raise Refusal(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
+            raise APIError(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
     for trace in traces:
         by_words = word_map(trace, "cross")
         maps = by_words.maps[layer]
@@ -131,5 +131,5 @@ def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any
     }
 
 
-def _told(error: Refusal) -> gr.Error:
-    return refusal(error.message, status=error.status)
+def _told(error: APIError) -> gr.Error:
+    return page_error(error.message, status=error.status)

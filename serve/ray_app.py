@@ -26,8 +26,8 @@ from ray.serve.exceptions import BackPressureError
 from seq2see.errors import UserError
 from ..translate.translator import EngineName, Translator
 from .app import make_app
+from .errors import APIError
 from .guard import Receive, Scope, Send
-from .refusal import Refusal
 from .replicated import Answer, Replica, Replicated
 from .settings import ServerSettings, read_settings
 
@@ -58,10 +58,10 @@ class ByRay(Replicated):
                 answer: Answer = await getattr(self._engines, method).remote(*arguments)
                 return answer
             except BackPressureError:
-                raise self.refuse_busy() from None
+                raise self.busy_error() from None
             except RayActorError:  # its process or its machine is gone
                 continue
-        raise Refusal(503, "engine_lost", "the engine was lost twice: try again in a few seconds", retry_after=5)
+        raise APIError(503, "engine_lost", "the engine was lost twice: try again in a few seconds", retry_after=5)
 
 
 class Door:

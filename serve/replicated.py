@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..translate.decoding import GenerationDefaults
 from ..translate.translator import Translator
 from .access import Access, Caller, read_keys
-from .refusal import Refusal
+from .errors import APIError
 from .service import Service
 from .settings import ServerSettings
 
@@ -28,7 +28,7 @@ WITHIN = Caller(None, "the front")
 
 
 class Answer(NamedTuple):
-    """What an engine says: a result, or the parts of a `Refusal`, which would come as another error over the wire."""
+    """What an engine says: a result, or the parts of a `APIError`, which would come as another error over the wire."""
 
     result: Any
     refused: tuple[int, str, str, int | None] | None = None
@@ -85,7 +85,7 @@ class Replica:
 async def _answer(work: Awaitable[Any]) -> Answer:
     try:
         return Answer(await work)
-    except Refusal as error:
+    except APIError as error:
         return Answer(None, (error.status, error.code, error.message, error.retry_after))
 
 
@@ -97,7 +97,7 @@ class Replicated(Service):
 
     @abstractmethod
     async def send(self, method: str, *arguments: Any) -> Answer:
-        """Have a replica do one of its methods; Refusal where none can."""
+        """Have a replica do one of its methods; APIError where none can."""
 
     async def begin(self) -> None:
         """Wait for the first replica."""
@@ -125,5 +125,5 @@ class Replicated(Service):
         answer = await self.send(method, *arguments)
         if answer.refused is not None:
             status, code, message, retry_after = answer.refused
-            raise Refusal(status, code, message, retry_after=retry_after)
+            raise APIError(status, code, message, retry_after=retry_after)
         return answer.result

@@ -3,7 +3,7 @@
     service = Service({"storybook": translator}, ServerSettings())
     [translation] = await service.translate(["Hello."], source="en", target="fr", caller=caller)
 
-Knows neither FastAPI nor Gradio.  A `Refusal` is the only exception that a caller need expect.
+Knows neither FastAPI nor Gradio.  A `APIError` is the only exception that a caller need expect.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from ..translate.results import Translation
 from ..translate.translator import Format, Translator
 from .access import Access, Caller
 from .batcher import WORKER, Batcher
+from .errors import APIError
 from .languages import Detection, detect
 from .metrics import Metrics
-from .refusal import Refusal
 from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from ..lens.trace import Trace
 
-__all__ = ["Caller", "Detection", "Refusal", "Service"]
+__all__ = ["Caller", "Detection", "APIError", "Service"]
 
 Result = TypeVar("Result")
 MOST_LOOKS = 8  # at work and waiting
@@ -94,14 +94,14 @@ class Service:
         """Whether every queue but those of samples is full: no request need be read to be refused."""
         return bool(self._batchers) and all(one.full for one in self._batchers.values())
 
-    def refuse_busy(self) -> Refusal:
-        return Refusal(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+    def busy_error(self) -> APIError:
+        return APIError(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
 
     def check_ready(self) -> None:
-        """Refusal (503) while the server begins or ends: what it then says of models and languages is not the truth."""
+        """APIError (503) while the server starts or stops: its lists of models and languages are not complete then."""
         if self.draining or not self.ready:
             reason = "draining" if self.draining else "loading"
-            raise Refusal(503, reason, f"the server is {reason}: try again in a few seconds", retry_after=5)
+            raise APIError(503, reason, f"the server is {reason}: try again in a few seconds", retry_after=5)
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:
@@ -143,11 +143,11 @@ class Service:
         async with self._serving(texts, caller, seconds=self.settings.look_seconds, **asked), self._in_line():
             longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
-                raise Refusal(400, "text_too_long",
+                raise APIError(400, "text_too_long",
                               f"a text of {longest} characters: {most} at most can be looked into")
             results = await self._translate(texts, **asked)
             if not all(one.hypotheses for one in results):
-                raise Refusal(400, "blank_text", "there is nothing to look at in a text without words")
+                raise APIError(400, "blank_text", "there is nothing to look at in a text without words")
             model = asked.get("model")
             return results, await _in(self._looking, lambda: self._traces(results, model, alternative, views))
 
@@ -163,7 +163,7 @@ class Service:
     async def _in_line(self) -> AsyncIterator[None]:
         """Around each look: no more than so many wait."""
         if self._looks >= MOST_LOOKS:
-            raise self.refuse_busy()
+            raise self.busy_error()
         self._looks += 1
         try:
             yield
@@ -202,7 +202,7 @@ class Service:
         work = [one for job in jobs for one in job.work]
         tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
         if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
-            raise Refusal(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
+            raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
         batcher = (self._sampling if options.sampling else self._batchers)[name]
         while work:
             found = await batcher.submit(work)
@@ -219,14 +219,14 @@ class Service:
     def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
         """The model asked for, or the first that has the pair."""
         if model is not None and model not in self.models:
-            raise Refusal(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
+            raise APIError(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
         names = [model] if model is not None else list(self.models)
         for name in names:
             pairs = self.models[name].language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
         known = ", ".join(f"{a} to {b}" for name in names for a, b in self.models[name].language_pairs)
-        raise Refusal(400, "unknown_language", f"that pair of languages is not served; there is {known}")
+        raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
     async def _source(self, text: str, source: str | None, target: str | None, model: str | None) -> str | None:
         """The language asked for, or the likeliest of those that can be translated as asked; None: the model's own."""
@@ -245,19 +245,19 @@ class Service:
     def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str | Sequence[Sequence[int]]) -> None:
         limits = self.settings
         if not texts:
-            raise Refusal(400, "no_text", "there is no text to translate")
+            raise APIError(400, "no_text", "there is no text to translate")
         if len(texts) > limits.texts:
-            raise Refusal(400, "too_many_texts", f"{len(texts)} texts: {limits.texts} at most are taken")
+            raise APIError(400, "too_many_texts", f"{len(texts)} texts: {limits.texts} at most are taken")
         begun = prefix if isinstance(prefix, str) else [id for ids in prefix for id in ids]
         for what, longest in (("text", max(map(len, texts))), ("prefix", len(begun))):
             if longest > limits.characters:
-                raise Refusal(400, f"{what}_too_long",
+                raise APIError(400, f"{what}_too_long",
                               f"a {what} of {longest} characters: {limits.characters} at most are taken")
         found = limits.alternatives if options.sampling else min(limits.alternatives, limits.beams)  # each takes a beam
         for name, most in (("num_beams", limits.beams), ("alternatives", found), ("max_new_tokens", limits.new_tokens)):
             value = getattr(options, name)
             if value is not None and value > most:
-                raise Refusal(400, f"{name}_too_large", f"{name} {value}: {most} at most are allowed")
+                raise APIError(400, f"{name}_too_large", f"{name} {value}: {most} at most are allowed")
 
     def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
         """The options, and where they leave something to the checkpoint, no more of it than the server allows."""
@@ -279,8 +279,8 @@ class Service:
             self.access.spend(caller, len(texts))
             async with self._running(seconds):
                 yield
-        except Refusal as error:
-            self.metrics.refused(error)
+        except APIError as error:
+            self.metrics.count(error)
             raise
 
     @asynccontextmanager
@@ -295,25 +295,25 @@ class Service:
                 yield
             outcome = "done"
             self.metrics.latency.observe(time.perf_counter() - began)
-        except Refusal:
+        except APIError:
             outcome = "refused"
             raise
         except ModelChanged as error:
             outcome = "refused"
-            raise Refusal(503, "model_changed", str(error)) from None
+            raise APIError(503, "model_changed", str(error)) from None
         except UserError as error:
             outcome = "refused"
-            raise Refusal(400, "invalid", str(error)) from None
+            raise APIError(400, "invalid", str(error)) from None
         except TimeoutError:
             outcome = "late"
-            raise Refusal(504, "deadline", "the translation took too long: send less text") from None
+            raise APIError(504, "deadline", "the translation took too long: send less text") from None
         except asyncio.CancelledError:
             outcome = "cancelled"
             self.metrics.cancelled.inc()
             raise
         except BaseException as error:  # a panic of the tokenizer is one
             log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # its message may hold the text
-            raise Refusal(500, "failed", "the translation failed; the fault is the server's") from None
+            raise APIError(500, "failed", "the translation failed; the fault is the server's") from None
         finally:
             self.running -= 1
             self.metrics.running.dec()

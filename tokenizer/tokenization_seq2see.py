@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BatchEncoding, TokenizersBackend
 
-from seq2see.errors import UserError, told_in_one_line
+from seq2see.errors import UserError, as_user_error
 from ..modeling import Seq2SeeConfig
 from .layout import END, FIRST_TAG, SPECIAL_TOKENS, TAG_SLOTS, tag_slots, tagged_languages
 from .words import Piece, piece_spans, refuse_surrogates
@@ -168,7 +168,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
 def load_tokenizer(folder: Path) -> Seq2SeeTokenizer:
     """The tokenizer of a checkpoint's folder; UserError where it cannot be read."""
-    with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
+    with as_user_error(f"the tokenizer in {folder} cannot be read"):
         tokenizer: Seq2SeeTokenizer = Seq2SeeTokenizer.from_pretrained(folder, local_files_only=True)
         special = (tokenizer.pad_token, tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token)
     if special != SPECIAL_TOKENS or tokenizer.convert_tokens_to_ids(list(special)) != list(range(FIRST_TAG)):

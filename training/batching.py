@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-from .cache import fingerprint, made_once
+from .cache import fingerprint, get_or_build
 from .pairs import ROWS, Pair, StoredPairs
 from .progress import Lines
 
@@ -122,7 +122,7 @@ def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
     """The ids of stored pairs, made in several processes where there are many, and kept by the tokenizer's content."""
     code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
     key = fingerprint(code, tokenizer.backend_tokenizer.to_str())
-    folder = made_once(pairs.folder / f"ids-{key}", partial(encode_stored, pairs=pairs, tokenizer=tokenizer))
+    folder = get_or_build(pairs.folder / f"ids-{key}", partial(encode_stored, pairs=pairs, tokenizer=tokenizer))
     parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
     return pa.concat_tables(parts)
 

@@ -34,7 +34,7 @@ def fingerprint(*items: Any) -> str:
     return hashlib.blake2b(json.dumps(items).encode(), digest_size=12).hexdigest()
 
 
-def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
+def get_or_build(folder: Path, make: Callable[[Path], None]) -> Path:
     """`folder`, filled by `make` unless it is there: whole or not at all, by one process while others wait for it.
 
     The lock is a file and no barrier of torch: it also holds between runs, and waits longer than a barrier would.

@@ -163,7 +163,7 @@ def load_state(path: Path) -> Any:
 # How one is written
 
 @contextmanager
-def told_in_one_line(folder: Path) -> Iterator[None]:
+def as_user_error(folder: Path) -> Iterator[None]:
     """Turns whatever the disk refuses into a UserError that says that this was not written."""
     try:
         yield
@@ -246,7 +246,7 @@ def atomic_files(output_dir: Path) -> Iterator[Path]:
     """A folder to write the finished model into; its files are put in place once all are written, the manifest last."""
     staging = output_dir / FINISHING
     try:
-        with told_in_one_line(output_dir / "the finished model"):
+        with as_user_error(output_dir / "the finished model"):
             begin(staging)
             yield staging
             open_to_others(staging)

@@ -26,7 +26,7 @@ from ..modeling import Seq2SeeForConditionalGeneration
 from ..modeling.loading import load_checkpoint, resolve_folder
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from . import translation
-from .cache import fingerprint, made_once
+from .cache import fingerprint, get_or_build
 from .config import DataConfig
 from .pairs import Corpus, Pair, PairWriter, StoredPairs, visible
 from .progress import say
@@ -58,7 +58,7 @@ def with_teachers(corpus: Corpus, data: DataConfig, *, device: torch.device, beg
         for key, folder, (teacher, tokenizer) in zip(keys, folders, teachers, strict=True):
             say(f"{folder} translates {len(pairs):,} pairs")
             parts += translated(pairs, key, teacher.to(device), tokenizer, begin=begin)
-        made_once(whole, partial(join, pairs=pairs, parts=parts))
+        get_or_build(whole, partial(join, pairs=pairs, parts=parts))
     return replace(corpus, train=StoredPairs(whole, source_language=data.source), untaught=pairs)
 
 
@@ -71,7 +71,7 @@ def translated(
     for start in [*starts[first:], *starts[:first]]:
         part = pairs[start : start + PART]
         work = partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part)
-        made_once(pairs.folder / f"taught-{key}-{start}", work)
+        get_or_build(pairs.folder / f"taught-{key}-{start}", work)
         say(f"translated: pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
     return [pairs.folder / f"taught-{key}-{start}" for start in starts]
 

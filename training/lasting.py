@@ -27,7 +27,7 @@ from transformers.utils.hub import PushInProgress
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .batching import plan_epoch
-from .checkpoints import SAVING, STATE, begin, put_in_place, remove_old, told_in_one_line
+from .checkpoints import SAVING, STATE, as_user_error, begin, put_in_place, remove_old
 from .hub import create_repository, push_checkpoint
 from .stopping import SIGNALS, Stopper
 
@@ -152,14 +152,14 @@ class LastingTrainer(Seq2SeqTrainer):
         staging = folder.with_name(SAVING)
         self.state.best_model_checkpoint = self.best_checkpoint()
         try:
-            with told_in_one_line(folder):
+            with as_user_error(folder):
                 if self.args.should_save:
                     begin(staging)
             self.accelerator.wait_for_everyone()
-            with told_in_one_line(folder):
+            with as_user_error(folder):
                 self._write_state(str(staging))
             self.accelerator.wait_for_everyone()
-            with told_in_one_line(folder):
+            with as_user_error(folder):
                 if self.args.should_save:
                     put_in_place(staging, folder)
                     best = self.state.best_model_checkpoint

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from seq2see.errors import UserError
-from .cache import cache_folder, fingerprint, made_once
+from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
 from .progress import Watched, say
 from .reading import Fault, Part, find_part, is_table
@@ -232,7 +232,7 @@ def _kept(data: DataConfig, *, seed: int) -> Corpus:
     code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
     parts = [part and part.fingerprint() for part in (train, val)]
     key = fingerprint(code, parts, {**asdict(data), "path": None, "teacher": None, "joined": None})
-    folder = made_once(cache_folder() / key, lambda folder: _store(folder, data, train, val))
+    folder = get_or_build(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     found = json.loads((folder / "found.json").read_text("utf-8"))
     return Corpus(stored["train"], list(stored["val"]), list(stored["test"]), **found)

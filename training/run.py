@@ -32,7 +32,7 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
 from .bpe_dropout import RecutPairs
-from .cache import fingerprint, made_once
+from .cache import fingerprint, get_or_build
 from .card import model_card
 from .checkpoints import atomic_files, find_checkpoint, only_training, step_of
 from .checks import check_start
@@ -310,7 +310,7 @@ def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     texts = Texts(corpus.train)
     total = 2 * min(len(texts.pairs), texts.most)
     say(f"vocabulary of {size:,} tokens")
-    folder = made_once(
+    folder = get_or_build(
         corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
         lambda folder: train_tokenizer(
             Watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages

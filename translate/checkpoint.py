@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
-from seq2see.errors import UserError, told_in_one_line
+from seq2see.errors import UserError, as_user_error
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
 from seq2see.vetting import vet
@@ -209,11 +209,11 @@ def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
 
     with LOADING:
         model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
-    with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
+    with as_user_error(f"the tokenizer in {folder} cannot be read"):
         tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
             AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
     check_sizes(model, tokenizer, name=str(folder))
-    with told_in_one_line(f"the tokenizer in {folder} does not work"):
+    with as_user_error(f"the tokenizer in {folder} does not work"):
         ids = encode_source(tokenizer, SELF_TEST)
         decode_target(tokenizer, ids)
     if not all(isinstance(id, int) and 0 <= id < model.get_input_embeddings().num_embeddings for id in ids):

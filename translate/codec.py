@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from seq2see.errors import UserError, told_in_one_line
+from seq2see.errors import UserError, as_user_error
 from ..tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
 from ..tokenizer.words import refuse_surrogates
 
@@ -43,7 +43,7 @@ class PieceCodec:
     def __init__(self, folder: Path):
         from tokenizers import Tokenizer
 
-        with told_in_one_line(f"the tokenizer in {folder} cannot be read"):
+        with as_user_error(f"the tokenizer in {folder} cannot be read"):
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
@@ -92,13 +92,13 @@ class TokenizerCodec:
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         from ..lens.forcing import encode_source
 
-        with told_in_one_line("the tokenizer cannot read this text"):
+        with as_user_error("the tokenizer cannot read this text"):
             return [encode_source(self.tokenizer, text) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
         from ..lens.forcing import encode_target
 
-        with told_in_one_line("the tokenizer cannot read this text"):
+        with as_user_error("the tokenizer cannot read this text"):
             ids = encode_target(self.tokenizer, text, language=language, first=None)
         ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
         return ids[1:] if self.tags else ids

@@ -11,7 +11,7 @@ from typing import Any
 
 import ctranslate2
 
-from seq2see.errors import told_in_one_line
+from seq2see.errors import as_user_error
 from .decoding import DecodingOptions
 from .engine import Wanted
 from .results import Hypothesis
@@ -46,7 +46,7 @@ class CTranslate2Engine:
         self.tokens = tokens
         self.ids = {token: id for id, token in enumerate(tokens)}
         self.use_vmap = (folder / "vmap.txt").is_file()  # a shortlist, see shortlist.py
-        with told_in_one_line(f"CTranslate2 cannot load {folder}; remove that folder"):
+        with as_user_error(f"CTranslate2 cannot load {folder}; remove that folder"):
             self.translator = ctranslate2.Translator(
                 str(folder), device=device, compute_type=precision, inter_threads=threads, intra_threads=1
             )

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from seq2see.streams import is_utf16
 from ...translate.decoding import OPTIONS, DecodingOptions
-from ..refusal import Refusal
+from ..errors import APIError
 from ..service import Service
 
 # A whole number may be written 4.0, as JSON Schema has it; a text or `true` is none.
@@ -67,7 +67,7 @@ class Options(Body):
         try:
             return DecodingOptions(**{name: getattr(self, name) for name in OPTIONS})
         except ValueError as error:
-            raise Refusal(400, "invalid", str(error)) from None
+            raise APIError(400, "invalid", str(error)) from None
 
 
 def _field(type: type, ge: float, le: float, description: str) -> Any:
@@ -112,19 +112,19 @@ class ReadRequest(Request):
 
 def read_json(body: bytes) -> Any:
     if is_utf16(body):
-        raise Refusal(400, "bad_request", "the body is in UTF-16: send UTF-8")
+        raise APIError(400, "bad_request", "the body is in UTF-16: send UTF-8")
     try:
         return from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        raise Refusal(400, "bad_request", f"Invalid JSON: {error}") from None
+        raise APIError(400, "bad_request", f"Invalid JSON: {error}") from None
 
 
-def bad_request(error: ValidationError | RequestValidationError) -> Refusal:
+def bad_request(error: ValidationError | RequestValidationError) -> APIError:
     """The first of pydantic's findings as one line: the field and what is wrong with it; never what was in it."""
     first = error.errors()[0]
     place = ".".join(str(part)[:40] for part in first["loc"][isinstance(error, RequestValidationError):])
     said = {"missing": "missing", "extra_forbidden": "there is no such field"}.get(first["type"], first["msg"])
-    return Refusal(400, "bad_request", f"{place}: {said}" if place else said)
+    return APIError(400, "bad_request", f"{place}: {said}" if place else said)
 
 
 def security(service: Service) -> list[Any]:
@@ -135,7 +135,7 @@ def security(service: Service) -> list[Any]:
 
 def find_languages(service: Service, source: str | None, target: str | None, *,
                    model: str | None = None) -> tuple[str | None, str | None]:
-    """The languages that a client means, by the names that the models have for them; Refusal for one not served."""
+    """The languages that a client means, by the names that the models have for them; APIError for one not served."""
     service.check_ready()
     pairs = service.models[model].language_pairs if model in service.models else service.language_pairs
     if source is not None and source.casefold() == "auto":
@@ -151,6 +151,6 @@ def find_language(code: str, known: Iterable[str]) -> str:
     asked = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
     found = languages.get(asked) or languages.get(asked.partition("-")[0]) if languages else code
     if found is None:
-        raise Refusal(400, "unknown_language",
+        raise APIError(400, "unknown_language",
                       f"{code[:20]} is not supported; there is {', '.join(languages.values())}")
     return found

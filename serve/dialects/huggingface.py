@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from seq2see import __version__
 from ...translate.decoding import DecodingOptions
 from ...translate.results import Translation
-from ..refusal import Refusal
+from ..errors import APIError
 from ..service import Service
 from .bodies import (
     ERRORS,
@@ -150,7 +150,7 @@ def router(service: Service) -> APIRouter:
 def _known(service: Service, name: str) -> str:
     service.check_ready()
     if name not in service.models:
-        raise Refusal(404, "unknown_model", f"no such model here: there is {', '.join(service.models)}")
+        raise APIError(404, "unknown_model", f"no such model here: there is {', '.join(service.models)}")
     return name
 
 

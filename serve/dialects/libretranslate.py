@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...translate.decoding import DecodingOptions
-from ..refusal import Refusal
+from ..errors import APIError
 from ..service import Caller, Service
 from .bodies import (
     ERRORS,
@@ -115,7 +115,7 @@ def router(service: Service) -> APIRouter:
         most = service.settings.alternatives - 1  # the best is none of them here
         if body.alternatives > most:
             told = f"alternatives {body.alternatives}: {most} at most are allowed"
-            raise Refusal(400, "alternatives_too_large", told)
+            raise APIError(400, "alternatives_too_large", told)
         found = await service.translate(texts, caller=caller, source=source, target=target, format=body.format,
                                         options=DecodingOptions(alternatives=body.alternatives + 1))
         answer: dict[str, list[Any]] = {"translatedText": [one.text for one in found]}
@@ -136,7 +136,7 @@ def router(service: Service) -> APIRouter:
         service.check_ready()
         service.access.spend(caller, 1)
         if len(body.q) > (most := service.settings.characters):
-            raise Refusal(400, "text_too_long", f"a text of {len(body.q)} characters: {most} at most are taken")
+            raise APIError(400, "text_too_long", f"a text of {len(body.q)} characters: {most} at most are taken")
         found = service.detect(body.q)
         return [{"confidence": round(100 * one.confidence, 1), "language": one.language} for one in found]
 
@@ -182,7 +182,7 @@ def router(service: Service) -> APIRouter:
     @routes.post("/suggest", include_in_schema=False)
     @routes.post("/translate_file", include_in_schema=False)
     async def not_offered() -> None:
-        raise Refusal(403, "not_offered", "suggestions and the translation of files are disabled on this server")
+        raise APIError(403, "not_offered", "suggestions and the translation of files are disabled on this server")
 
     return routes
 
@@ -198,7 +198,7 @@ def _parse(encoded: bytes) -> list[tuple[str, str]]:
     try:
         return parse_qsl(encoded.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise Refusal(400, "bad_request", f"expected at most {MOST_FIELDS} parameters, in UTF-8") from None
+        raise APIError(400, "bad_request", f"expected at most {MOST_FIELDS} parameters, in UTF-8") from None
 
 
 def _caller(service: Service, request: Request, body: Keyed) -> Caller:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ...translate.decoding import MOST_BEAMS, OPTIONS
 from ..access import Caller
 from ..dialects.bodies import OptionFields, bad_request
-from ..refusal import Refusal
+from ..errors import APIError
 from ..service import Service
 from .calls import OUTCOME
 from .shown import Start
@@ -53,31 +53,31 @@ class Ask(OptionFields):
 
 
 def parse(kind: type[Body], event: gr.EventData) -> Body:
-    """What the page's JavaScript sent with an event; Refusal for anything else, for anybody may have sent it."""
+    """What the page's JavaScript sent with an event; APIError for anything else, for anybody may have sent it."""
     try:
         return kind.model_validate_json(json.dumps(event._data), strict=True)
     except ValidationError as error:
         raise bad_request(error) from None
     except (TypeError, ValueError):
-        raise Refusal(400, "bad_request", "what was sent is not to be read") from None
+        raise APIError(400, "bad_request", "what was sent is not to be read") from None
 
 
 def read(kind: type[Body], event: gr.EventData) -> Body:
     """The same, for an event whose page waits for nothing: what is wrong with it is shown in a corner."""
     try:
         return parse(kind, event)
-    except Refusal as error:
-        raise refusal(error.message, status=error.status) from None
+    except APIError as error:
+        raise page_error(error.message, status=error.status) from None
 
 
 def caller_of(service: Service, request: gr.Request) -> Caller:
     try:
         return service.access.caller(request)
-    except Refusal as error:
-        raise refusal(error.message, status=error.status) from None
+    except APIError as error:
+        raise page_error(error.message, status=error.status) from None
 
 
-def refusal(message: str, title: str = "Not translated", *, status: int = 400) -> gr.Error:
+def page_error(message: str, title: str = "Not translated", *, status: int = 400) -> gr.Error:
     """What a handler raises; a call that waits for the handler is answered with this status."""
     if outcome := OUTCOME.get(None):
         outcome.status = status
@@ -97,7 +97,7 @@ class Line:
             self._free -= 1
             return
         if len(self._waiting) >= MOST_WAITING:
-            raise Refusal(503, "queue_full", "too many people wait already: try again in a minute", retry_after=60)
+            raise APIError(503, "queue_full", "too many people wait already: try again in a minute", retry_after=60)
         mine = asyncio.Event()
         self._waiting.append(mine)
         try:

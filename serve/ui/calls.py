@@ -15,8 +15,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.datastructures import Headers
 
 from ..dialects.bodies import bad_request
+from ..errors import APIError
 from ..guard import PAGE, Again, Application, Message, Receive, Scope, Send
-from ..refusal import Refusal
 
 API = f"{PAGE}/gradio_api"
 BODIES: dict[str, type[BaseModel]] = {
@@ -50,7 +50,7 @@ class CheckedCalls:
             return await self.app(scope, receive, send)
         media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
         if media != "application/json":  # Gradio would send the whole body back, or fail to
-            raise Refusal(400, "bad_request", "Content-Type: expected application/json")
+            raise APIError(400, "bad_request", "Content-Type: expected application/json")
         body: bytes = (await receive())["body"]  # all of it, as the guard gives it
         self._check(kind, rest, body)
         outcome = Outcome()
@@ -65,7 +65,7 @@ class CheckedCalls:
 
     def _check(self, kind: str, name: str, body: bytes) -> None:
         if kind not in BODIES or (kind == "queue" and name != "join"):
-            raise Refusal(404, "not_found", "there is no such route")
+            raise APIError(404, "not_found", "there is no such route")
         try:
             value = json.loads(body.decode("utf-8"), object_hook=_no_file)  # in bytes UTF-16 would do
             if kind == "call" and name.startswith("v2/"):
@@ -74,34 +74,34 @@ class CheckedCalls:
         except ValidationError as error:
             raise bad_request(error) from None
         except (ValueError, RecursionError):
-            raise Refusal(400, "bad_request", "the body is not JSON in UTF-8") from None
+            raise APIError(400, "bad_request", "the body is not JSON in UTF-8") from None
         if isinstance(found, ComponentServerJSONBody):
             if found.component_id not in self.page.blocks:
-                raise Refusal(404, "not_found", "there is no such component")
+                raise APIError(404, "not_found", "there is no such component")
         elif isinstance(found, PredictBody | SimplePredictBody):
             index = getattr(found, "fn_index", None)
             function = self._named(name) if index is None else self.page.fns.get(index)
             if function is None or not function.fn:
-                raise Refusal(404, "not_found", "there is no such function")
+                raise APIError(404, "not_found", "there is no such function")
             if len(found.data) < len(function.inputs):  # Gradio says so in several lines, with what the caller sent
-                raise Refusal(400, "bad_request",
+                raise APIError(400, "bad_request",
                               f"data: expected {len(function.inputs)} values, got {len(found.data)}")
             if getattr(found, "batched", None):
-                raise Refusal(400, "bad_request", "batched: calls of the page come one by one")
+                raise APIError(400, "bad_request", "batched: calls of the page come one by one")
             if not SESSION.fullmatch("none" if found.session_hash is None else found.session_hash):
-                raise Refusal(400, "bad_request", "session_hash: expected letters and digits, at most 100")
+                raise APIError(400, "bad_request", "session_hash: expected letters and digits, at most 100")
 
     def _check_named(self, name: str, fields: dict[str, Any]) -> None:
         """Arguments given by their names."""
         function = self._named(name)
         if function is None or function.api_visibility != "public":
-            raise Refusal(404, "not_found", "there is no such function")
+            raise APIError(404, "not_found", "there is no such function")
         signature = inspect.signature(function.fn)
         try:
             signature.bind(**fields, request=None)
         except TypeError:
             names = ", ".join(name for name in signature.parameters if name != "request")
-            raise Refusal(400, "bad_request", f"expected arguments of {names}, the first one at least") from None
+            raise APIError(400, "bad_request", f"expected arguments of {names}, the first one at least") from None
 
     def _named(self, name: str) -> Any:
         return next((one for one in self.page.fns.values() if one.api_name and one.api_name == name), None)
@@ -110,5 +110,5 @@ class CheckedCalls:
 def _no_file(value: dict[str, Any]) -> dict[str, Any]:
     """Gradio takes such an object for a file of its own, wherever it stands."""
     if isinstance(value.get("path"), str):
-        raise Refusal(400, "bad_request", "path: the page takes no files")
+        raise APIError(400, "bad_request", "path: the page takes no files")
     return value

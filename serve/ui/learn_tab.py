@@ -19,7 +19,7 @@ import gradio as gr
 
 from ...lens.wording import printable
 from ..service import Service
-from .asking import caller_of, read, refusal
+from .asking import caller_of, page_error, read
 from .components.lessons import lessons_list
 from .shown import Start
 
@@ -78,7 +78,7 @@ def build_learn(service: Service, tab: gr.Tab, open_look: Callable[[dict[str, An
     def run(request: gr.Request) -> tuple[Any, Any]:
         caller_of(service, request)
         if not service.settings.run_lessons or not service.ready:
-            raise refusal("The lessons cannot be run from this page now.", title="Not run")
+            raise page_error("The lessons cannot be run from this page now.", title="Not run")
         first = next(iter(service.models.values()))
         running.command = [*command, *(["--run", str(first.folder)] if first.folder else [])]
         running.start()

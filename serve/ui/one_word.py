@@ -11,8 +11,8 @@ from pydantic import Field
 from ...lens.wording import printable
 from ...tokenizer.words import split_words
 from ..dialects.bodies import OptionFields
-from ..service import Refusal, Service
-from .asking import caller_of, read, refusal
+from ..service import APIError, Service
+from .asking import caller_of, page_error, read
 
 if TYPE_CHECKING:
     from ...lens.moved import Move
@@ -50,16 +50,16 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
     """What a page is shown of the two."""
     asked = read(Compare, event)
     if max(map(len, asked.texts)) > LONGEST:
-        raise refusal(f"Sentences of at most {LONGEST} characters are compared.")
+        raise page_error(f"Sentences of at most {LONGEST} characters are compared.")
     try:
         _, traces = await service.translate_and_look(
             asked.texts, source=asked.source, target=asked.target, options=asked.options(), model=asked.model,
             caller=caller_of(service, request))
         if len(traces) != 2:
-            raise refusal("One sentence each is compared.")
+            raise page_error("One sentence each is compared.")
         return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}
-    except Refusal as error:
-        raise refusal(error.message, status=error.status) from None
+    except APIError as error:
+        raise page_error(error.message, status=error.status) from None
 
 
 def _compared(before: Trace, after: Trace) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Shown(Strict):
 
     @classmethod
     def read(cls, value: Any) -> Shown:
-        """What came back of `plain`; Refusal for anything else."""
+        """What came back of `plain`; APIError for anything else."""
         try:
             return cls.model_validate_json(json.dumps(value), strict=True)
         except ValidationError as error:

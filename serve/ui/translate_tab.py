@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from ...lens.wording import printable
 from ...translate.results import Hypothesis, Translation
 from ..dialects.names import NAMES
-from ..service import Refusal, Service
-from .asking import Ask, Line, Visits, caller_of, parse, read, refusal
+from ..service import APIError, Service
+from .asking import Ask, Line, Visits, caller_of, page_error, parse, read
 from .components.translation import translation_box
 from .one_word import compare, sentences
 from .shown import Shown, Start, Strict
@@ -65,7 +65,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
                 found = await visits.run(visit, ask.n, service.translate(**ask.request(), caller=caller))
             finally:
                 line.leave()
-        except Refusal as error:
+        except APIError as error:
             yield gr.update(told={"n": n, "message": error.message}), gr.skip()
             return
         if found is None:
@@ -96,8 +96,8 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
                 return gr.update(links={"ids": found.ids, "parts": [], "said": said})
             links = await service.examine([found.text], lambda translator: _links(found, translator), model=found.model,
                                           caller=caller_of(service, request))
-        except Refusal as error:
-            raise refusal(error.message, "Words not linked", status=error.status) from None
+        except APIError as error:
+            raise page_error(error.message, "Words not linked", status=error.status) from None
         return gr.update(links=links)
 
     async def flip(event: gr.EventData, request: gr.Request) -> Any:

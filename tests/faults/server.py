@@ -151,7 +151,7 @@ FAULTS = [
         tests="tests/serve/test_replicated.py",
     ),
     Fault(
-        "an engine's refusal is taken for a result",
+        "an engine's error is taken for a result",
         "serve/replicated.py",
         "if answer.refused is not None:",
         "if False:",
@@ -209,9 +209,9 @@ FAULTS = [
         tests="tests/serve/test_guard.py -k without_end",
     ),
     Fault(
-        "a refusal is counted twice",
+        "an error is counted twice",
         "serve/metrics.py",
-        "refusal.counted = True",
+        "error.counted = True",
         "pass",
         tests="tests/serve/test_guard.py -k counted",
     ),

@@ -407,7 +407,7 @@ FAULTS = [
     Fault(
         "a part that a teacher has translated is translated again",
         "training/distillation.py",
-        "made_once(pairs.folder / f\"taught-{key}-{start}\", work)",
+        "get_or_build(pairs.folder / f\"taught-{key}-{start}\", work)",
         "work(pairs.folder / f\"taught-{key}-{start}\")",
         tests="tests/training/test_distillation.py",
     ),

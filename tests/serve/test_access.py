@@ -11,7 +11,7 @@ import yaml
 from seq2see.errors import UserError
 from seq2see.serve import access as access_module
 from seq2see.serve.access import Access, Caller, read_keys
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.errors import APIError
 from seq2see.serve.settings import ServerSettings, read_settings
 
 KEY = "correct-horse-battery"
@@ -50,10 +50,10 @@ def test_a_key_is_known_by_its_name(keys, headers):
     {"authorization": "Bearer \udcff"},
 ])  # fmt: skip
 def test_no_key_or_a_wrong_one_is_refused(keys, headers):
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(APIError) as api_error:
         Access(keys).caller(request(**headers))
-    assert refusal.value.status == 403
-    assert not any(value in refusal.value.message for value in headers.values())
+    assert api_error.value.status == 403
+    assert not any(value in api_error.value.message for value in headers.values())
 
 
 def test_without_keys_anybody_may_and_no_token_is_read():
@@ -80,7 +80,7 @@ def test_a_key_may_have_a_hash_in_it(tmp_path):
     path.write_text("ann abcdefgh#ijklmnop # since May\n")
     access = Access(read_keys(str(path)))
     assert access.identify(request(), "abcdefgh#ijklmnop").key == "ann"
-    with pytest.raises(Refusal):
+    with pytest.raises(APIError):
         access.identify(request(), "abcdefgh")
 
 
@@ -113,13 +113,13 @@ def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys)
     for _ in range(5 * access_module.WRONG_KEYS):
         assert access.identify(request(), KEY).key == "ann"
     for _ in range(access_module.WRONG_KEYS):
-        with pytest.raises(Refusal, match="not known"):
+        with pytest.raises(APIError, match="not known"):
             access.identify(request(), "wrong-key-entirely")
-    with pytest.raises(Refusal, match="too many wrong API keys") as refusal:
+    with pytest.raises(APIError, match="too many wrong API keys") as api_error:
         access.identify(request(), "wrong-key-entirely")
     assert access.identify(request(), KEY).key == "ann"
-    clock.now += int(refusal.value.headers["Retry-After"])
-    with pytest.raises(Refusal, match="not known"):
+    clock.now += int(api_error.value.headers["Retry-After"])
+    with pytest.raises(APIError, match="not known"):
         access.identify(request(), "wrong-key-entirely")
 
 
@@ -142,12 +142,12 @@ ANN, BOB = Caller("ann", "10.0.0.1"), Caller(None, "10.0.0.1")
 def test_a_caller_has_so_many_texts_a_minute(limited, clock):
     for _ in range(60):
         limited.spend(ANN, 1)
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(APIError) as api_error:
         limited.spend(ANN, 1)
-    assert (refusal.value.status, refusal.value.code) == (429, "rate_limit")
-    clock.now += int(refusal.value.headers["Retry-After"])
+    assert (api_error.value.status, api_error.value.code) == (429, "rate_limit")
+    clock.now += int(api_error.value.headers["Retry-After"])
     limited.spend(ANN, 1)
-    with pytest.raises(Refusal):
+    with pytest.raises(APIError):
         limited.spend(ANN, 2)
 
 
@@ -155,13 +155,13 @@ def test_others_are_not_charged(limited):
     limited.spend(ANN, 60)
     limited.spend(BOB, 60)
     limited.spend(Caller(None, "10.0.0.2"), 60)
-    with pytest.raises(Refusal):
+    with pytest.raises(APIError):
         limited.spend(Caller("ann", "elsewhere"), 1)
 
 
 def test_a_request_larger_than_a_minutes_worth_can_be_made_at_all(limited, clock):
     limited.spend(ANN, 1000)
-    with pytest.raises(Refusal):
+    with pytest.raises(APIError):
         limited.spend(ANN, 1)
     clock.now += 61
     limited.spend(ANN, 60)
@@ -171,7 +171,7 @@ def test_idle_minutes_do_not_add_up(limited, clock):
     for _ in range(3):
         clock.now += 6_000
         limited.spend(ANN, 60)
-        with pytest.raises(Refusal):
+        with pytest.raises(APIError):
             limited.spend(ANN, 1)
 
 
@@ -181,9 +181,9 @@ def test_who_waits_as_long_as_told_is_let_in(rate, clock):
     access = Access(rate=rate, clock=lambda: clock.now)
     for texts in (1, 2, rate // 2 + 1, rate):
         access.spend(ANN, rate)
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(APIError) as api_error:
             access.spend(ANN, texts)
-        seconds = int(refusal.value.headers["Retry-After"])
+        seconds = int(api_error.value.headers["Retry-After"])
         assert seconds >= 1
         clock.now += seconds
         access.spend(ANN, texts)

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from seq2see.serve.batcher import Batcher
+from seq2see.serve.errors import APIError
 from seq2see.serve.metrics import Metrics
-from seq2see.serve.refusal import Refusal
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.results import Hypothesis
 
@@ -135,10 +135,10 @@ def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
         await held(engine)  # it is with the engine, and no longer in the queue
         accepted.append(asyncio.create_task(one.submit([((1,) * 8, GREEDY)])))
         await asyncio.sleep(0)
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(APIError) as api_error:
             await asyncio.wait_for(one.submit([((2,) * 8, GREEDY)]), 1)
-        assert (refusal.value.status, refusal.value.code) == (503, "queue_full")
-        assert refusal.value.headers["Retry-After"] == "1"
+        assert (api_error.value.status, api_error.value.code) == (503, "queue_full")
+        assert api_error.value.headers["Retry-After"] == "1"
         engine.gate.set()
         assert await asyncio.gather(*accepted) == [answer((0,) * 8), answer((1,) * 8)]
         assert await one.submit([((3,) * 50, GREEDY)]) == answer((3,) * 50), "an empty queue takes anything"

@@ -7,7 +7,7 @@ import pytest
 import serving
 
 from seq2see.serve.dialects.bodies import find_language
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.errors import APIError
 
 ROUTES = ["/translate", "/detect", "/", "/v1/translate", "/v1/look"]
 FIELD = {"/translate": "q", "/detect": "q", "/": "inputs", "/v1/translate": "texts", "/v1/look": "text"}
@@ -131,5 +131,5 @@ def test_find_language(code, found):
 
 @pytest.mark.parametrize("code", ["zh", "", "-", "eng"])
 def test_a_language_that_is_not_served_is_named(code):
-    with pytest.raises(Refusal, match=f"{code} is not supported; there is en, zh-Hans".strip()):
+    with pytest.raises(APIError, match=f"{code} is not supported; there is en, zh-Hans".strip()):
         find_language(code, ["en", "zh-Hans"])

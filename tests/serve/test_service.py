@@ -8,7 +8,7 @@ from serving import Stub
 
 from seq2see.serve.access import Access
 from seq2see.serve.languages import detect
-from seq2see.serve.service import Caller, Refusal, Service
+from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 
@@ -26,8 +26,8 @@ def ask(service, *texts, options=None, **more):
     return asyncio.run(service.translate(texts, **(ASKED | more)))
 
 
-def refusal(service, *texts, **more):
-    with pytest.raises(Refusal) as refused:
+def api_error(service, *texts, **more):
+    with pytest.raises(APIError) as refused:
         ask(service, *texts, **more)
     return refused.value.status, refused.value.code
 
@@ -60,21 +60,21 @@ def test_texts_come_back_in_order_with_blank_ones_as_they_are(service):
     (("a",), {"source": None, "target": "en"}, "unknown_language"),
 ])  # fmt: skip
 def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, more, told):
-    assert refusal(service, *texts, **more) == (400, told)
+    assert api_error(service, *texts, **more) == (400, told)
     assert not stub.seen
     assert b'seq2see_refusals_total{reason="%s"} 1.0' % told.encode() in service.metrics.text()
 
 
 def test_a_request_that_would_fill_the_queue_is_refused_but_one_text_is_not():
     service = Service({"stub": Stub()}, ServerSettings(queue_tokens=10))
-    assert refusal(service, "a" * 6, "b" * 5) == (400, "too_much_text")
+    assert api_error(service, "a" * 6, "b" * 5) == (400, "too_much_text")
     assert [one.text for one in ask(service, "a" * 11)] == ["A" * 11]
     assert len(ask(service, "a" * 5, "b" * 5)) == 2
 
 
 def test_alternatives_take_a_beam_each_but_where_they_are_drawn(stub):
     service = Service({"stub": stub}, ServerSettings(beams=2, alternatives=5))
-    assert refusal(service, "a", options={"alternatives": 3}) == (400, "alternatives_too_large")
+    assert api_error(service, "a", options={"alternatives": 3}) == (400, "alternatives_too_large")
     ask(service, "a", options={"alternatives": 2})
     ask(service, "a", options={"alternatives": 3, "top_k": 5})
 
@@ -111,7 +111,7 @@ def test_the_model_asked_for_is_taken_or_refused():
     service = Service({"a": first, "b": second}, ServerSettings())
     ask(service, "x", model="b")
     assert (first.seen, second.seen) == ([], ["x"])
-    assert refusal(service, "x", model="c") == (404, "unknown_model")
+    assert api_error(service, "x", model="c") == (404, "unknown_model")
 
 
 def test_detection_knows_the_served_languages_only(service):
@@ -130,18 +130,18 @@ def test_detection_takes_any_text(text):
 
 def test_before_it_is_ready_and_after_it_was_told_to_end_it_refuses(stub):
     service = Service(settings=ServerSettings())
-    assert refusal(service, "a") == (503, "loading")
+    assert api_error(service, "a") == (503, "loading")
     service.add("stub", stub)
     service.ready = True
     ask(service, "a")
     service.draining = True
-    assert refusal(service, "a") == (503, "draining")
+    assert api_error(service, "a") == (503, "draining")
 
 
 def test_a_refused_rate_costs_nothing(stub):
     service = Service({"stub": stub}, ServerSettings(), access=Access(rate=2))
     ask(service, "a", "b")
-    assert refusal(service, "c") == (429, "rate_limit")
+    assert api_error(service, "c") == (429, "rate_limit")
     assert stub.seen == ["a", "b"]
 
 
@@ -187,7 +187,7 @@ def test_looks_come_with_their_translations_and_are_bounded(service, stub, monke
     async def run():
         two = [asyncio.create_task(service.translate_and_look(["a", "b"], **ASKED)) for _ in range(2)]
         await asyncio.sleep(0.05)
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(APIError) as refused:
             await service.translate_and_look("a", **ASKED)
         gate.set()
         return refused.value.code, await asyncio.gather(*two)
@@ -201,13 +201,13 @@ def test_looks_come_with_their_translations_and_are_bounded(service, stub, monke
 def test_a_long_text_can_be_translated_and_not_looked_into(stub):
     service = Service({"stub": stub}, ServerSettings(look_characters=3))
     assert ask(service, "abcd")[0].text == "ABCD"
-    with pytest.raises(Refusal, match="4 characters: 3 at most can be looked into") as refused:
+    with pytest.raises(APIError, match="4 characters: 3 at most can be looked into") as refused:
         asyncio.run(service.translate_and_look("abcd", **ASKED))
     assert refused.value.code == "text_too_long"
 
 
 def test_a_blank_text_cannot_be_looked_into(service):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(APIError) as refused:
         asyncio.run(service.translate_and_look(" ", **ASKED))
     assert refused.value.code == "blank_text"
 
@@ -232,7 +232,7 @@ def test_html_has_the_time_of_a_look_for_the_first_one_loads_torch(stub):
     settings = ServerSettings(deadline_seconds=0.2, look_seconds=30.0)
     [result] = ask(Service({"stub": stub}, settings), "sleep 0.5", format="html")
     assert result.text == "SLEEP 0.5"
-    assert refusal(Service({"stub": stub}, settings), "sleep 0.5") == (504, "deadline")
+    assert api_error(Service({"stub": stub}, settings), "sleep 0.5") == (504, "deadline")
 
 
 def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(translator, monkeypatch):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.training import pairs as pairs_module
-from seq2see.training.cache import made_once
+from seq2see.training.cache import get_or_build
 from seq2see.training.config import DataConfig
 from seq2see.training.pairs import Cleaner, Pair, Texts, _side, load_all, load_corpus, load_split
 from seq2see.training.reading import Part, absolute, find_part, read_lines
@@ -387,7 +387,7 @@ def test_of_many_at_once_one_makes_and_the_others_wait(tmp_path):
         (folder / "whole").touch()
 
     def ask(_: int) -> list[str]:
-        return sorted(item.name for item in made_once(tmp_path / "it", make).iterdir())
+        return sorted(item.name for item in get_or_build(tmp_path / "it", make).iterdir())
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(ask, range(4))) == [["half", "whole"]] * 4
@@ -407,8 +407,8 @@ def test_what_was_not_finished_is_made_anew(tmp_path, cache):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made_once(tmp_path / "it", killed)
-    made = made_once(tmp_path / "it", lambda folder: (folder / "new").touch())
+        get_or_build(tmp_path / "it", killed)
+    made = get_or_build(tmp_path / "it", lambda folder: (folder / "new").touch())
     assert [item.name for item in made.iterdir()] == ["new"]
 
 

@@ -15,7 +15,7 @@ from seq2see.errors import UserError
 from ....lens.trace import Kind, Trace
 from ....translate.translator import Translator
 from ...dialects.bodies import bad_request
-from ...service import Refusal, Service
+from ...service import APIError, Service
 from ..files import text_of
 from ..shown import Part, Shown, Strict
 
@@ -62,7 +62,7 @@ Asked = TypeVar("Asked", bound=Strict)
 
 
 def read(question: type[Asked], value: Any) -> Asked:
-    """The question that a browser sent; Refusal for anything else."""
+    """The question that a browser sent; APIError for anything else."""
     try:
         return question.model_validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
@@ -102,7 +102,7 @@ async def told(ask: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
     """What `ask` gives, or why not in one line."""
     try:
         return await ask()
-    except Refusal as error:
+    except APIError as error:
         return {"error": error.message}
     except UserError as error:
         return {"error": str(error)}

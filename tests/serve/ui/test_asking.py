@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from seq2see.serve.refusal import Refusal
+from seq2see.serve.errors import APIError
 from seq2see.serve.service import Service
 from seq2see.serve.ui.asking import MOST_WAITING, Ask, Line, Visits
 from seq2see.serve.ui.learn_tab import Running, read_lessons
@@ -84,7 +84,7 @@ def test_a_line_has_an_end():
         line = Line(0)
         waiting = [asyncio.ensure_future(until_turn(line, [])) for _ in range(MOST_WAITING)]
         await settled()
-        with pytest.raises(Refusal, match="too many"):
+        with pytest.raises(APIError, match="too many"):
             await until_turn(line, [])
         for one in waiting:
             one.cancel()
@@ -147,7 +147,7 @@ def test_what_is_shown_goes_to_the_browser_and_back():
                                     {"parts": [SHOWN.plain()["parts"][0] | {"given": -1}]},
                                     {"parts": [{"text": "a", "ids": ["x"], "score": 0.0}]}])
 def test_what_nobody_was_given_is_refused(change):
-    with pytest.raises(Refusal):
+    with pytest.raises(APIError):
         Shown.read(SHOWN.plain() | change)
 
 
