@@ -11,8 +11,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from ..tokenizer.subwords import train_tokenizer
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..tokenizer.words import split_words
 from ..training.cache import fingerprint
 from ..training.pairs import Pair

@@ -19,8 +19,7 @@ from torch.nn.functional import cross_entropy
 
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention, layers, modeling_seq2see
 from ..storybook import StoryPair
-from ..tokenizer.subwords import train_tokenizer
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..tokenizer.words import split_words
 from ..training.allocator import keep_freed_memory
 from ..training.batching import Collator, EncodedPairs, pad, plan_epoch

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .subwords import train_tokenizer as train_tokenizer
     from .tokenization_seq2see import Seq2SeeTokenizer as Seq2SeeTokenizer
+    from .tokenization_seq2see import train_tokenizer as train_tokenizer
     from .words import Piece as Piece
     from .words import Word as Word
     from .words import piece_spans as piece_spans
@@ -20,7 +20,7 @@ _HOME_OF = {
     "Word": "words",
     "piece_spans": "words",
     "split_words": "words",
-    "train_tokenizer": "subwords",
+    "train_tokenizer": "tokenization_seq2see",
 }
 __all__ = [*_HOME_OF]
 

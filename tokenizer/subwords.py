@@ -1,4 +1,4 @@
-"""Subword training: texts in, a Seq2SeeTokenizer out (BPE, Sennrich et al. 2016, with byte fallback).
+"""Subword training: texts in, a backend of `tokenizers` out (BPE, Sennrich et al. 2016, with byte fallback).
 
 `tokenizers` learns the merges; the vocabulary is laid out here, because its trainer adds no byte pieces.  The same
 texts in the same order give the same vocabulary, byte for byte.
@@ -11,14 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE
+from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import BpeTrainer
 
 from seq2see.errors import UserError
-from .layout import END, PAD, SPECIAL_TOKENS, START, UNKNOWN, tag_slots
-from .tokenization_seq2see import Seq2SeeTokenizer, template
+from .layout import END, SPECIAL_TOKENS, UNKNOWN, tag_slots
 from .words import refuse_surrogates
-
-MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run says otherwise
 
 # Where a text may be cut into pieces for sure; what matches nothing stays together and is lost nowhere.  A space goes
 # with what follows it.  In the scripts that put spaces between words no piece crosses a word of `split_words`.
@@ -38,7 +36,16 @@ _CUTS = "|".join(
 )
 
 
-def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Seq2SeeTokenizer:
+def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
+    """What the plain call puts around a text: `[tag] text </s>`."""
+    single = [*([tag] if tag else []), "$A", END]
+    names = [*([tag] if tag else []), END]
+    return TemplateProcessing(
+        single=single, pair=[*single, "$B:1", f"{END}:1"], special_tokens=[(n, tokenizer.token_to_id(n)) for n in names]
+    )
+
+
+def train_backend(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Tokenizer:
     """Learn a joint vocabulary of source and target texts.
 
     `vocab_size` counts everything and is met exactly if the texts hold enough that recurs; otherwise the vocabulary
@@ -59,14 +66,7 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequenc
     backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
     backend.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in fixed[:-256]])
     backend.post_processor = template(tag=None, tokenizer=backend)
-    return Seq2SeeTokenizer(
-        tokenizer_object=backend,
-        pad_token=PAD,
-        bos_token=START,
-        eos_token=END,
-        unk_token=UNKNOWN,
-        model_max_length=MODEL_MAX_LENGTH,
-    )
+    return backend
 
 
 def _learn(texts: Iterable[str], *, room: int) -> tuple[list[str], list[tuple[str, str]]]:

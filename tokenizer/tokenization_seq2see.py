@@ -12,22 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
-from tokenizers.processors import TemplateProcessing
 from transformers import AutoTokenizer, BatchEncoding, TokenizersBackend
 
 from seq2see.errors import UserError, as_user_error
 from ..modeling import Seq2SeeConfig
-from .layout import END, FIRST_TAG, SPECIAL_TOKENS, TAG_SLOTS, tag_slots, tagged_languages
+from .layout import END, FIRST_TAG, PAD, SPECIAL_TOKENS, START, TAG_SLOTS, UNKNOWN, tag_slots, tagged_languages
+from .subwords import template, train_backend
 from .words import Piece, piece_spans, refuse_surrogates
 
-
-def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
-    """What the plain call puts around a text: `[tag] text </s>`."""
-    single = [*([tag] if tag else []), "$A", END]
-    names = [*([tag] if tag else []), END]
-    return TemplateProcessing(
-        single=single, pair=[*single, "$B:1", f"{END}:1"], special_tokens=[(n, tokenizer.token_to_id(n)) for n in names]
-    )
+MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run says otherwise
 
 
 class Seq2SeeTokenizer(TokenizersBackend):
@@ -103,8 +96,6 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
         By `train_tokenizer`, for transformers' own way would leave out the byte pieces; so it adds no special tokens.
         """
-        from .subwords import train_tokenizer  # which imports this class
-
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has no special tokens but its own: leave them out")
         texts = [text for texts in text_iterator for text in ([texts] if isinstance(texts, str) else texts)]
@@ -164,6 +155,19 @@ class Seq2SeeTokenizer(TokenizersBackend):
         config_file.write_text(text, encoding="utf-8")
         self._switch_to_input_mode()
         return super()._save_pretrained(save_directory, file_names, *args, **kwargs)
+
+
+def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Seq2SeeTokenizer:
+    """Learn a joint vocabulary of source and target texts, and a tag for each of these target languages: see
+    `subwords.train_backend`."""
+    return Seq2SeeTokenizer(
+        tokenizer_object=train_backend(texts, vocab_size=vocab_size, languages=languages),
+        pad_token=PAD,
+        bos_token=START,
+        eos_token=END,
+        unk_token=UNKNOWN,
+        model_max_length=MODEL_MAX_LENGTH,
+    )
 
 
 def load_tokenizer(folder: Path) -> Seq2SeeTokenizer:

@@ -16,8 +16,7 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from ..modeling.loading import load_checkpoint, resolve_folder
 from ..tokenizer.layout import FIRST_TAG, TAG_SLOTS
-from ..tokenizer.subwords import train_tokenizer
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer, train_tokenizer
 from .checkpoints import find_record
 from .config import VOCABULARY, RunConfig, load_record
 from .pairs import Corpus, Texts, load_corpus

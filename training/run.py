@@ -27,8 +27,8 @@ from seq2see.manifest import write_manifest
 from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from ..modeling.loading import load_checkpoint, resolve_folder
 from ..tokenizer.layout import tag_slots
-from ..tokenizer.subwords import train_tokenizer
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.subwords import train_backend
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
 from .bpe_dropout import RecutPairs
@@ -305,7 +305,7 @@ def make_model(
 def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
     """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
     size, languages = config.tokenizer.vocab_size or VOCABULARY, sorted(config.data.targets)
-    made_by = (train_tokenizer, tag_slots, Seq2SeeTokenizer, Texts)
+    made_by = (train_backend, tag_slots, Seq2SeeTokenizer, Texts)
     code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
     texts = Texts(corpus.train)
     total = 2 * min(len(texts.pairs), texts.most)

@@ -8,8 +8,7 @@ import torch
 from transformers import GenerationConfig
 
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.pairs import Pair

@@ -7,7 +7,7 @@ import pytest
 from accelerate import skip_first_batches
 
 from seq2see.errors import UserError
-from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
 from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig

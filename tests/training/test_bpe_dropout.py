@@ -2,7 +2,7 @@
 
 import pytest
 
-from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training.bpe_dropout import BpeDropout, RecutPairs
 from seq2see.training.pairs import Pair
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seq2see.tokenizer.subwords import train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training.batching import EncodedPairs, plan_epoch
 from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.guided import GuidedPairs, guide_of

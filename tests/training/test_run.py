@@ -22,8 +22,7 @@ from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint
-from seq2see.tokenizer.subwords import train_tokenizer
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint
