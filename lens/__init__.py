@@ -6,6 +6,7 @@ A public name is imported when it is first used: drawing needs no torch, and a s
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from seq2see.views import VIEWS as VIEWS
 from .picture import Picture, picture  # at once: the function has the name of its module
 
 if TYPE_CHECKING:
@@ -48,11 +49,10 @@ if TYPE_CHECKING:
     from .summary import sink_shares as sink_shares
     from .summary import summarise as summarise
     from .terminal import to_terminal as to_terminal
-    from .trace import VIEWS as VIEWS
-    from .trace import Candidate as Candidate
     from .trace import Trace as Trace
+    from .trace_data import Candidate as Candidate
     from .trust import Trust as Trust
-    from .trust import measure_trust as measure_trust
+    from .trust_measurement import measure_trust as measure_trust
     from .views import add_views as add_views
     from .what_if import WhatIf as WhatIf
 
@@ -73,13 +73,15 @@ _NAMES_IN = {
     "steering": "steer",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
-    "trace": "VIEWS Candidate Trace",
-    "trust": "Trust measure_trust",
+    "trace": "Trace",
+    "trace_data": "Candidate",
+    "trust": "Trust",
+    "trust_measurement": "measure_trust",
     "views": "add_views",
     "what_if": "WhatIf",
 }
 _HOME_OF = {name: module for module, names in _NAMES_IN.items() for name in names.split()}
-__all__ = ["Picture", "picture", *_HOME_OF]
+__all__ = ["VIEWS", "Picture", "picture", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,7 @@ from seq2see.errors import UserError
 from .anatomy import AttentionSite, attention_sites
 from .choices import by_length
 from .forcing import forced_pass, looking, real_positions
-from .trace import KINDS, Kind
+from .kinds import KINDS, Kind
 
 # B sentences, T positions, H heads, E size of one head
 

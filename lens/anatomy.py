@@ -11,7 +11,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .trace import Kind
+from .kinds import Kind
 
 
 def supervised_heads(model: PreTrainedModel) -> frozenset[tuple[int, ...]]:

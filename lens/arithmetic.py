@@ -18,8 +18,9 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from .ablation import columns_of, heads_by_site
 from .forcing import forced_pass, looking
+from .kinds import Kind
 from .steering import Attended, Steering, steered
-from .trace import Kind, Trace
+from .trace import Trace
 
 # R rows, C columns, E size of one head, D model width
 

@@ -12,7 +12,8 @@ from itertools import groupby
 import numpy as np
 
 from ..tokenizer.words import Piece, Word
-from .trace import Kind, Rows, Trace
+from .kinds import Kind, Rows
+from .trace_data import TraceData
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
     return added / np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)[:, None]
 
 
-def word_map(trace: Trace, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
+def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
     """The maps of a kind by words, every layer and head for itself.
 
     `rows` chooses the steps that a target word's row is the mean of: those that predict its pieces, or those that

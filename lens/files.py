@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import Any, TypeVar
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -18,9 +18,11 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.words import Piece, refuse_surrogates
-from .trace import KINDS, Candidate, Trace, check_views
+from .kinds import KINDS
+from .trace_data import Candidate, TraceData, check_views
 from .trust import Trust
 
+Data = TypeVar("Data", bound=TraceData)
 FORMAT = {"format": "seq2see-trace", "version": 2}
 NEEDED = ("log_probs", "entropies", "log_normalisers")
 ARRAYS = (*NEEDED, "logits", "left_out")
@@ -38,7 +40,7 @@ DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError,
           RuntimeError, SyntaxError, TokenError, zlib.error)
 
 
-def save(trace: Trace, path: str | Path) -> None:
+def save(trace: TraceData, path: str | Path) -> None:
     """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
@@ -52,7 +54,7 @@ def save(trace: Trace, path: str | Path) -> None:
         atomic_write(path, packed.getvalue())
 
 
-def to_json(trace: Trace) -> str:
+def to_json(trace: TraceData) -> str:
     """The record as one JSON object, without the logits of the whole vocabulary."""
     record = plain(trace)
     record |= {name: None if getattr(trace, name) is None else _exact(getattr(trace, name)) for name in ARRAYS}
@@ -60,8 +62,8 @@ def to_json(trace: Trace) -> str:
     return json.dumps(record | {"logits": None}, ensure_ascii=False)
 
 
-def load(path: str | Path) -> Trace:
-    """Read what `save` wrote; UserError if the file is anything else."""
+def load(path: str | Path, trace_type: type[Data]) -> Data:
+    """Read what `save` wrote, as a trace of this kind; UserError if the file is anything else."""
     path = Path(path)
     suffix = _suffix(path)
     with path.open("rb") as file:
@@ -78,7 +80,7 @@ def load(path: str | Path) -> Trace:
             if record.get("trust") is not None:
                 record["trust"] = Trust.from_plain(record["trust"])
             record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
-            return _checked(Trace(**record))
+            return _checked(trace_type(**record))
         except DAMAGE as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
             raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
@@ -94,7 +96,7 @@ def _typed(kind: Any, value: Any, name: str) -> Any:
     return value
 
 
-def _checked(trace: Trace) -> Trace:
+def _checked(trace: Data) -> Data:
     """The trace, whose numbers lie where a model's can; ValueError otherwise."""
     check_views(trace.views)
     if trace.rows != "predicts":
@@ -148,7 +150,7 @@ def _suffix(path: Path) -> str:
     return path.suffix
 
 
-def plain(trace: Trace) -> dict[str, Any]:
+def plain(trace: TraceData) -> dict[str, Any]:
     """All that is no array."""
     record: dict[str, Any] = dict(FORMAT)
     for field in fields(trace):

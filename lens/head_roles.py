@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .trace import KINDS, Kind
+from .kinds import KINDS, Kind
 
 FILE = "heads.json"  # beside the run it was measured on
 

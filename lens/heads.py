@@ -23,9 +23,10 @@ import numpy as np
 from .ablation import Head
 from .aer import resampled
 from .by_words import mean_rows, sum_columns, units
+from .kinds import KINDS, Kind
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map
-from .trace import KINDS, Kind, Trace
+from .trace import Trace
 
 # N sentences, L layers, H heads, R rows, C columns
 

@@ -19,7 +19,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.errors import UserError
 from .anatomy import laid_out_otherwise, layer_list
 from .forcing import batches, check_model, forced_pass, looking, vocabulary_size
-from .trace import TOP, Candidate, Trace
+from .trace import Trace
+from .trace_data import TOP, Candidate
 
 # B sentences, L decoder layers, T decoder steps, V vocabulary, K candidates, D model width
 

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from .inside import Block
-from .trace import Kind, Trace
+from .kinds import Kind
+from .trace import Trace
 
 # L layers, H heads, R rows, C columns, S source pieces, T decoder steps, D model width
 

@@ -12,7 +12,8 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from .by_words import Unit, word_map
-from .trace import KINDS, Kind, Trace
+from .kinds import KINDS, Kind
+from .trace import Trace
 
 # L layers, H heads, R matched rows, C matched columns
 

@@ -20,7 +20,7 @@ from .ablation import Hook, columns_of, heads_by_site, hooked
 from .anatomy import attention_sites, layer_list
 from .choices import Choice, by_length, margins_of_batch
 from .forcing import forced_pass, looking
-from .trace import Kind
+from .kinds import Kind
 
 # B sentences, T positions (of the source in the encoder, of the decoder's steps elsewhere), D model width
 

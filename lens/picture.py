@@ -10,8 +10,9 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.words import Piece, Word
 from .by_words import Unit, mean_rows, sum_columns, units
+from .kinds import WITH_HEADS, Kind, Rows
 from .summary import sink_shares
-from .trace import WITH_HEADS, Kind, Rows, Trace, check_views
+from .trace_data import TraceData, check_views
 from .trust import UNMEASURED
 from .wording import (
     ABOUT,
@@ -80,7 +81,7 @@ class Picture:
 
 
 def picture(
-    trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
+    trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> Picture:
     """One map; the last layer and the first head unless told otherwise, both counted from 0.
@@ -119,7 +120,7 @@ def picture(
 
 
 def row_and_column_units(
-    trace: Trace, kind: Kind, *, rows: Rows, words: bool
+    trace: TraceData, kind: Kind, *, rows: Rows, words: bool
 ) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
     """What the rows and the columns of a map are: words, or each piece for itself."""
     row_words = trace.source_words if kind == "encoder" else trace.target_words
@@ -144,7 +145,7 @@ def masked(row_units: tuple[Unit, ...], column_units: tuple[Unit, ...]) -> np.nd
     return later
 
 
-def _left_out(trace: Trace, kind: Kind, layer: int | None, head: int | None, words: bool) -> Picture:
+def _left_out(trace: TraceData, kind: Kind, layer: int | None, head: int | None, words: bool) -> Picture:
     if kind != "cross":
         raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
     if layer is not None or head is not None:
@@ -171,7 +172,7 @@ def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> 
             f"{punctuation:.0%} on punctuation")
 
 
-def said_of_trust(trace: Trace, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
+def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
     """How far to trust a map, in one line: measured, or how to measure it."""
     return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
 

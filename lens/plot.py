@@ -14,9 +14,10 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from .kinds import Kind, Rows
 from .picture import Picture, picture
 from .show import facts
-from .trace import Kind, Rows, Trace
+from .trace import Trace
 from .wording import OF_SHARES, printable
 
 SUFFIXES = (".png", ".svg")

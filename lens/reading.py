@@ -31,7 +31,9 @@ from .forcing import (
     real_positions,
     vocabulary_size,
 )
-from .trace import KINDS, TOP, Candidate, Kind, Trace, check_views
+from .kinds import KINDS, Kind
+from .trace import Trace
+from .trace_data import TOP, Candidate, check_views
 from .views import add_views
 
 # B sentences, L layers, H heads, S source pieces, T decoder steps, V vocabulary, K candidates kept

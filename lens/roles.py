@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .by_words import Unit
-from .trace import Kind
+from .kinds import Kind
 
 # R rows and C columns of a map by words
 

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from seq2see.errors import UserError
+from seq2see.views import VIEWS
 from ..tokenizer.words import Piece, Word
 from .by_words import units
 from .head_roles import Roles
+from .kinds import KINDS, WITH_HEADS, Kind, Rows
 from .picture import picture, said_of_trust
 from .summary import sink_shares
 from .temperatures import TEMPERATURES, log_sums
-from .trace import KINDS, VIEWS, WITH_HEADS, Kind, Rows, Trace
+from .trace_data import TraceData
 from .trust import TERMS
 from .wording import (
     ABOUT,
@@ -41,7 +43,7 @@ DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thum
            "panels", "step", "attention_map")  # each may use those before it
 
 
-def facts(trace: Trace) -> str:
+def facts(trace: TraceData) -> str:
     """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
     steps = len(trace.target) - trace.given
     parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
@@ -57,7 +59,7 @@ def facts(trace: Trace) -> str:
 
 
 def view_data(
-    trace: Trace, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None,
+    trace: TraceData, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None,
     view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def view_data(
     }  # fmt: skip
 
 
-def _words(trace: Trace, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
+def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
     words = trace.source_words if side == "source" else trace.target_words
     return [{"text": label(unit.text), "pieces": unit.pieces, "special": unit.special, "word": unit.word}
             for unit in units(pieces, words)]
@@ -135,7 +137,7 @@ def _kind_data(kind: Kind) -> dict[str, Any]:
     }
 
 
-def _view_data(trace: Trace, view: str) -> dict[str, Any]:
+def _view_data(trace: TraceData, view: str) -> dict[str, Any]:
     said = VIEW_TEXTS[view]
     name = LEFT_OUT if view == "left_out" else view
     data: dict[str, Any] = {"name": name, "about": said.about, "cell": said.cell, "reading": said.reading,
@@ -150,7 +152,7 @@ def _view_data(trace: Trace, view: str) -> dict[str, Any]:
                              for kind, maps in every.items()}}
 
 
-def _maps_data(trace: Trace, view: str, kind: Kind, maps: np.ndarray) -> dict[str, Any]:
+def _maps_data(trace: TraceData, view: str, kind: Kind, maps: np.ndarray) -> dict[str, Any]:
     """All maps [L,H,R,C] of a view and kind; a view without layers or heads has one."""
     layered, headed = view != "left_out", view in WITH_HEADS
     sunk = sink_shares(trace, kind, view=view).reshape(*maps.shape[:2], -1).round(6).tolist() if layered else None
@@ -166,7 +168,7 @@ def _maps_data(trace: Trace, view: str, kind: Kind, maps: np.ndarray) -> dict[st
     }
 
 
-def _trust_data(trace: Trace, view: str, kind: Kind, layers: int, heads: int) -> Any:
+def _trust_data(trace: TraceData, view: str, kind: Kind, layers: int, heads: int) -> Any:
     """A line for all maps, or, where they were measured, for each row meaning, layer and head."""
     if trace.trust is None or kind != "cross":
         return said_of_trust(trace, view, kind, "predicts", ())
@@ -188,7 +190,7 @@ def asset(name: str) -> str:
     return files("seq2see.lens").joinpath("drawing", name).read_text(encoding="utf-8")
 
 
-def to_html(trace: Trace, **chosen: Any) -> str:
+def to_html(trace: TraceData, **chosen: Any) -> str:
     """A whole page: works offline, from a file, in a sandboxed frame; user text enters it only as JSON data.
 
     `chosen` are the settings of `view_data`: the words never seen in training, and which map it opens at.
@@ -210,7 +212,7 @@ attentionMap(document.getElementById("map")).show(JSON.parse(document.getElement
 """
 
 
-def to_iframe(trace: Trace) -> str:
+def to_iframe(trace: TraceData) -> str:
     """The page in a frame of its own, as notebooks want it: neither side's style or script touches the other's."""
     height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)

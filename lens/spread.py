@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..tokenizer.words import Piece, Word
+from .kinds import Kind
 from .summary import entropy, uniform_map
-from .trace import Kind, Trace
+from .trace import Trace
 
 # L layers, H heads
 

@@ -22,7 +22,7 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 from seq2see.errors import UserError
 from .ablation import heads_by_site
 from .forcing import looking
-from .trace import Kind
+from .kinds import Kind
 
 # B sentences (times beams), H heads, T query positions, S key positions, E size of one head
 

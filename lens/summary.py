@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.words import Piece
-from .trace import KINDS, WITH_HEADS, Kind, Trace
+from .kinds import KINDS, WITH_HEADS, Kind
+from .trace_data import TraceData
 
 SINKS = ("end", "tags", "punctuation")
 
@@ -22,7 +23,7 @@ def is_punctuation(piece: Piece) -> bool:
     return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
 
-def sinks(trace: Trace, kind: Kind) -> np.ndarray:
+def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
     """[3, columns] of booleans: which columns of a kind are each of SINKS.
 
     `end` is what closes the source (`</s>`); `tags` are all other special pieces, the decoder's start among them.
@@ -33,7 +34,7 @@ def sinks(trace: Trace, kind: Kind) -> np.ndarray:
     return np.stack([closing, special & ~closing, [is_punctuation(piece) for piece in columns]])
 
 
-def sink_shares(trace: Trace, kind: Kind, *, view: str = "raw") -> np.ndarray:
+def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
     """How much of a view falls on each of SINKS: [L,H,3] (or [L,3] of a view without heads), means over the rows."""
     maps = trace.maps(kind, view)
     shares: np.ndarray = np.stack([_share(maps, which) for which in sinks(trace, kind)], axis=-1)
@@ -47,7 +48,7 @@ def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
     return share
 
 
-def uniform_map(trace: Trace, kind: Kind) -> np.ndarray:
+def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
     """The map of a head that looks at everything it may, evenly: [rows, columns]."""
     allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
@@ -63,7 +64,7 @@ def entropy(maps: np.ndarray) -> np.ndarray:
     return spread
 
 
-def summarise(trace: Trace) -> dict[str, Any]:
+def summarise(trace: TraceData) -> dict[str, Any]:
     """Plain numbers, as JSON has them: of the hypothesis, and for every layer and head of each kind (lists [L][H]).
 
     `sinks` are shares of the raw weights, for each view that it holds under that view's name.

@@ -9,14 +9,14 @@ log-probabilities of the pieces shown are enough.
 import numpy as np
 
 from seq2see.errors import UserError
-from .trace import Trace
+from .trace_data import TraceData
 
 # T decoder steps, V vocabulary, G temperatures
 
 TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doubling, 1 among them
 
 
-def log_sums(trace: Trace) -> np.ndarray:
+def log_sums(trace: TraceData) -> np.ndarray:
     """[T,G]: log sum exp((logit - best logit of the step) / temperature), for each of TEMPERATURES.
 
     So a piece's log-probability is (log p - log p of the best) / temperature - this.  From the logits kept in float16;

@@ -5,9 +5,11 @@ import unicodedata
 import numpy as np
 import regex
 
+from seq2see.views import VIEWS
+from .kinds import Kind, Rows
 from .picture import Picture, picture
 from .show import facts
-from .trace import VIEWS, Kind, Rows, Trace
+from .trace import Trace
 from .wording import NAMES, OF_SHARES
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis

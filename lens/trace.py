@@ -1,226 +1,33 @@
 """`Trace`: the record of everything seen while one hypothesis was predicted.
 
-It holds numbers and no model.  `reading.py` makes it, `views.py` adds views to it, `files.py` saves and loads it,
-`by_words.py` and `summary.py` condense it, `show.py` and `terminal.py` draw it.
+`reading.py` makes it, `views.py` adds views to it, `files.py` saves and loads it, `by_words.py` and `summary.py`
+condense it, `show.py` and `terminal.py` draw it.  What these need of it is `TraceData`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any
 
-import numpy as np
-
-from seq2see.errors import UserError
-from seq2see.views import VIEWS as VIEWS
-from ..tokenizer.words import Piece, Word, split_words
-
-if TYPE_CHECKING:
-    from .trust import Trust
-
-# L layers, H heads, S source pieces, T decoder steps, V vocabulary, W source words
-
-Kind = Literal["encoder", "decoder", "cross"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-Rows = Literal["predicts", "reads"]
-WITH_HEADS = ("raw", "norm")  # the views that show every head; the others are of a whole layer, or of all layers below
-TOP = 20  # how many candidates of each step a trace keeps
+from .files import load, save
+from .show import to_iframe
+from .summary import summarise
+from .trace_data import TraceData
 
 
-def check_views(views: Sequence[str]) -> None:
-    """UserError for a view that is not there."""
-    for view in views:
-        if view not in VIEWS:
-            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
-
-
-class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes four times as long to make
-    """A piece that a step could have chosen, with its log-probability (natural logarithm)."""
-
-    id: int
-    text: str
-    log_prob: float
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
-
-    `source` holds the S source pieces; `target[t]` is the piece that step t predicts and `inputs[t]` the one it reads
-    (the start, then what was predicted before).  Maps are float32, one dictionary a kind, keyed by view:
-
-        encoder [L,H,S,S]   row: the source piece being re-encoded        column: the source piece looked at
-        decoder [L,H,T,T]   row: the step, named by what it predicts      column: `inputs`; later ones are masked
-        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source piece looked at
-
-    "raw" is always there, the weights themselves, whose rows sum to 1; `views.py` tells what the other views are.
-    Views that have no heads have no axis H: [L,S,S], [L,T,T], [L,T,S].
-
-    `log_probs` [T], `entropies` [T] (in nats) and `top` (the best 20 of each step) are the model's own, before any
-    rule of generation.  `logits` [T,V], float16, are moved so that the best of each step is 0, where float16 is finest;
-    what was taken away is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
-    `left_out` [T,W] is the view of that name.
-
-    The first `given` pieces were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
-    `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
-    found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
-    `trust` says how far the views can be trusted, as measured for this model; None where nobody has.
-    """
-
-    source_text: str
-    target_text: str
-    source: tuple[Piece, ...]
-    target: tuple[Piece, ...]
-    inputs: tuple[Piece, ...]
-    source_ids: tuple[int, ...]
-    target_ids: tuple[int, ...]
-    encoder: dict[str, np.ndarray]
-    decoder: dict[str, np.ndarray]
-    cross: dict[str, np.ndarray]
-    log_probs: np.ndarray
-    entropies: np.ndarray
-    log_normalisers: np.ndarray
-    top: tuple[tuple[Candidate, ...], ...]
-    logits: np.ndarray | None = None
-    left_out: np.ndarray | None = None
-    given: int = 0
-    rows: Literal["predicts"] = "predicts"
-    score: float | None = None
-    engine_log_prob: float | None = None
-    engine: str = "torch"
-    precision: str = "float32"
-    model: str = ""
-    source_language: str = ""
-    target_language: str = ""
-    trust: "Trust | None" = None
-
-    def __post_init__(self) -> None:
-        steps = len(self.target)
-        for kind in KINDS:
-            layers, heads = self.maps(kind).shape[:2]
-            pieces = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
-            for view, array in self._by_view(kind).items():
-                shape = (layers, heads, *pieces) if view in WITH_HEADS else (layers, *pieces)
-                if array.shape != shape:
-                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and pieces make {shape}")
-                array.setflags(write=False)
-        for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out):
-            if numbers is not None:
-                if len(numbers) != steps:
-                    raise ValueError(f"expected {steps} steps, got {len(numbers)}")
-                numbers.setflags(write=False)
-        lengths = {"inputs": steps, "target_ids": steps, "top": steps, "source_ids": len(self.source)}
-        for name, expected in lengths.items():
-            if len(getattr(self, name)) != expected:
-                raise ValueError(f"{name} has {len(getattr(self, name))} entries, expected {expected}")
-        if not 0 <= self.given <= steps:
-            raise ValueError(f"given is {self.given}, of {steps} steps")
-
-    @property
-    def log_prob(self) -> float:
-        """Log-probability of the hypothesis under the float32 weights: the sum over the steps that had a choice."""
-        return float(self.log_probs[self.given :].sum(dtype=np.float64))
-
-    @property
-    def difference(self) -> float | None:
-        """The engine's log-probability of the hypothesis less that under the float32 weights; None if not known."""
-        return None if self.engine_log_prob is None else self.engine_log_prob - self.log_prob
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """The names of the views it holds."""
-        return (*self.cross, *(("left_out",) if self.left_out is not None else ()))
-
-    def maps(self, kind: Kind, view: str = "raw") -> np.ndarray:
-        """The maps of one kind: [L,H,rows,columns], or [L,rows,columns] of a view without heads.
-
-        UserError for a view that this trace was made without, or that this kind has not.
-        """
-        by_view = self._by_view(kind)
-        if view not in by_view:
-            held = ", ".join(by_view)
-            raise UserError(f"no view {view!r} of {kind} attention in this trace, only {held}: look with views=...",
-                            exit_code=2)
-        return by_view[view]
-
-    def origins(self, view: str) -> np.ndarray:
-        """Where each step's state comes from, through decoder layer l: [L,T,S+T], of "rollout" or "contributions".
-
-        Columns are the source pieces, then the decoder's inputs.  A row sums to 1.  The last layer is the answer for
-        the whole network.
-        """
-        if view not in ("rollout", "contributions"):
-            raise UserError(f"{view!r}: expected rollout or contributions", exit_code=2)
-        return np.concatenate([self.maps("cross", view), self.maps("decoder", view)], axis=-1)
-
-    @property
-    def source_share(self) -> np.ndarray:
-        """[T]: how much of each prediction comes from the source, the rest being from what was written before."""
-        share: np.ndarray = self.maps("cross", "contributions")[-1].sum(-1)
-        return share
-
-    def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
-        """What the rows of a kind are named by.  A step reads one piece and predicts the next; choose which to name.
-
-        `reads`: row t is the step that reads `inputs[t]`.  So the first row is the start's, which is no part of the
-        translation, and no row is that of the last piece, which no step has read.
-        """
-        if kind == "encoder":
-            return self.source
-        return self.target if rows == "predicts" else self.inputs
-
-    def column_pieces(self, kind: Kind) -> tuple[Piece, ...]:
-        return self.inputs if kind == "decoder" else self.source
-
-    @property
-    def source_words(self) -> list[Word]:
-        """The words that `piece.word` of a source piece counts in."""
-        return split_words(self.source_text, language=self.source_language)
-
-    @property
-    def target_words(self) -> list[Word]:
-        """The words that `piece.word` of a target piece counts in."""
-        return split_words(self.target_text, language=self.target_language)
+class Trace(TraceData):
+    """`TraceData` that can save, condense and draw itself."""
 
     def summary(self) -> dict[str, Any]:
         """The trace in numbers, sinks among them: see `summary.summarise`."""
-        from .summary import summarise
-
         return summarise(self)
 
     def save(self, path: str | Path) -> None:
         """Write the record as .json or .npz: see `files.save`."""
-        from .files import save
-
         save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
         """Read what `save` wrote: see `files.load`."""
-        from .files import load
-
-        return load(path)
-
-    def to_bertviz(self, view: str = "raw") -> dict[str, Any]:
-        """The keyword arguments of BertViz's `head_view` and `model_view`: `head_view(**trace.to_bertviz())`.
-
-        BertViz names the rows and the columns of the decoder alike, so both are the decoder's inputs: a row is the
-        step that reads its token.  `view` is one that has heads.
-        """
-        import torch
-
-        if view not in WITH_HEADS:
-            raise UserError(f"BertViz draws heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)
-        tokens = {"encoder_tokens": self.source, "decoder_tokens": self.inputs}
-        return {
-            **{f"{kind}_attention": [torch.tensor(layer)[None] for layer in self.maps(kind, view)] for kind in KINDS},
-            **{name: [piece.text for piece in pieces] for name, pieces in tokens.items()},
-        }
-
-    def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+        return load(path, cls)
 
     def _repr_html_(self) -> str:
-        from .show import to_iframe
-
         return to_iframe(self)

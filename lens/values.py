@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from seq2see.errors import UserError
 from .ablation import heads_by_site
 from .anatomy import AttentionSite, attention_sites
-from .trace import KINDS, Kind
+from .kinds import KINDS, Kind
 
 # B sentences, C columns, H heads, E size of one head
 

@@ -26,9 +26,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from .anatomy import AttentionSite, attention_sites
 from .forcing import batches, check_model, forced_pass, looking, vocabulary_size
 from .inside import Watch, watching
+from .kinds import KINDS, Kind
 from .left_out import leave_words_out
 from .mixing import halved, measured, roll
-from .trace import KINDS, Kind, Trace, check_views
+from .trace import Trace
+from .trace_data import check_views
 
 Maps = dict[Kind, np.ndarray]  # of one view
 

@@ -16,9 +16,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.errors import UserError
 from ..tokenizer.words import split_words
 from .forcing import decoder_start, encode_source, encode_target, looking
+from .kinds import Kind
 from .reading import trace_hypotheses
 from .steering import steer
-from .trace import Kind, Trace
+from .trace import Trace
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..tokenizer.words import Piece
-from .trace import Kind, Rows
+from .kinds import Kind, Rows
 
 NAMES: dict[Kind, str] = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
 ABOUT: dict[Kind, str] = {

@@ -11,8 +11,9 @@ from ..lens.ablation import Head, ablate
 from ..lens.choices import by_length
 from ..lens.forcing import chosen_log_probs, forced_pass, looking
 from ..lens.heads import LEAST, RoleScore, heads_of_roles, roles_of_heads
+from ..lens.kinds import KINDS, Kind
 from ..lens.spread import spread
-from ..lens.trace import KINDS, Kind, Trace
+from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import BLUE, GREEN, INK, ORANGE, SOFT, WIDTH, heatmap
 from .held_out import Share, group_of, halves, measured, traces

@@ -11,8 +11,8 @@ from ..lens.by_words import word_map
 from ..lens.choices import margins
 from ..lens.effects import Ablations, told_apart
 from ..lens.heads import RoleScore, heads_of_roles
+from ..lens.kinds import KINDS, Kind
 from ..lens.patching import Stack
-from ..lens.trace import KINDS, Kind
 from ..lens.what_if import WhatIf
 from ..tokenizer.words import piece_spans
 from . import keys

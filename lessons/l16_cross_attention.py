@@ -16,7 +16,7 @@ from ..lens.by_words import word_map
 from ..lens.choices import by_length
 from ..lens.forcing import encode_source, encode_target, forced_pass, looking
 from ..lens.heads import LEAST, RoleScore, heads_of_roles
-from ..lens.trace import Kind
+from ..lens.kinds import Kind
 from ..lens.values import other_values
 from ..lens.what_if import WhatIf
 from ..tokenizer.words import split_words

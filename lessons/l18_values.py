@@ -13,8 +13,9 @@ from ..lens.anatomy import attention_sites
 from ..lens.by_words import word_map
 from ..lens.forcing import forced_pass, looking
 from ..lens.inside import watching
+from ..lens.kinds import KINDS, Kind
 from ..lens.summary import sink_shares
-from ..lens.trace import KINDS, Kind, Trace
+from ..lens.trace import Trace
 from ..lens.values import Cell, other_values, silenced
 from ..lens.wording import NAMES
 from .drawing import BLUE, INK, ORANGE, new_figure

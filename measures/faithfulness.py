@@ -11,7 +11,8 @@ from tqdm.auto import tqdm
 from seq2see.errors import UserError
 from ..lens import VIEWS, Trace
 from ..lens.anatomy import supervised_heads
-from ..lens.trust import FILE, Trust, measure_trust
+from ..lens.trust import FILE, Trust
+from ..lens.trust_measurement import measure_trust
 from ..tokenizer.links import Links
 from ..translate.checkpoint import fingerprint
 from .alignment import Aligner, known, linked_pairs, place, settings_of, storybook

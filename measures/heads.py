@@ -22,9 +22,10 @@ from ..lens.anatomy import supervised_heads
 from ..lens.effects import Ablations, Control, apart_interval, control, greedy, told_apart
 from ..lens.forcing import encode_source, encode_target
 from ..lens.heads import heads_of_roles, interval, measure, roles_of_heads
+from ..lens.kinds import KINDS, Kind
 from ..lens.patching import MinimalPairs
 from ..lens.spread import spread
-from ..lens.trace import KINDS, Kind, Trace
+from ..lens.trace import Trace
 from ..lens.trust import Figure
 from ..storybook import StoryPair
 from ..translate.translator import Translator

@@ -41,7 +41,7 @@ SUBJECTS = {
     "lens/files.py": ["tests/lens/test_files.py", "tests/lens/test_any_file.py"],
     "lens/mixing.py": ["tests/lens/test_views.py"],
     "lens/terminal.py": ["tests/lens/test_show.py"],
-    "lens/trace.py": ["tests/lens/test_trace.py", "tests/lens/test_files.py"],
+    "lens/trace_data.py": ["tests/lens/test_trace.py", "tests/lens/test_files.py"],
     "lens/views.py": ["tests/lens/test_views.py"],
     "lens/by_words.py": ["tests/lens/test_by_words.py"],
 }

@@ -13,7 +13,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
 
 from seq2see.views import View
 from ...lens.files import plain
-from ...lens.trace import Kind, Trace
+from ...lens.kinds import Kind
+from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ..service import Service

@@ -138,7 +138,7 @@ FAULTS = [
     ),
     Fault(
         "a layer with a supervised head is not labelled",
-        "lens/trust.py",
+        "lens/trust_measurement.py",
         "head[: len(name)] == name or (through",
         "head == name or (through",
         tests="tests/lens/test_trust.py -k a_layer_that_contains",
@@ -166,7 +166,7 @@ FAULTS = [
     ),
     Fault(
         "tau is taken over words of noise too",
-        "lens/trust.py",
+        "lens/trust_measurement.py",
         "falls_by_words(trace), least=NOISE)",
         "falls_by_words(trace))",
         tests="tests/lens/test_trust.py -k how_many",
@@ -208,14 +208,14 @@ FAULTS = [
     ),
     Fault(
         "the best map is chosen on the sentences it is reported on",
-        "lens/trust.py",
+        "lens/trust_measurement.py",
         "zip(chosen.errors().tolist(), chosen.keys, strict=True)",
         "zip(reported.errors().tolist(), reported.keys, strict=True)",
         tests="tests/lens/test_trust.py",
     ),
     Fault(
         "tau leaves ties out of its scale",
-        "lens/trust.py",
+        "lens/trust_measurement.py",
         "np.abs(order_MP).sum(-1) * np.abs(order_P).sum()",
         "np.abs(order_MP).sum(-1) * np.abs(order_MP).sum(-1)",
         tests="tests/lens/test_trust.py",
@@ -370,13 +370,13 @@ FAULTS = [
     Fault(
         "a saved trace may hold any numbers",
         "lens/files.py",
-        "return _checked(Trace(**record))",
-        "return Trace(**record)",
+        "return _checked(trace_type(**record))",
+        "return trace_type(**record)",
         tests="tests/lens/test_any_file.py -k no_model_gives",
     ),
     Fault(
         "a trace is of more steps than it has pieces",
-        "lens/trace.py",
+        "lens/trace_data.py",
         "if not 0 <= self.given <= steps:",
         "if self.given < 0:",
         tests="tests/lens/test_any_file.py -k no_model_gives",

@@ -8,7 +8,7 @@ from seq2see.errors import UserError
 from seq2see.lens.ablation import Head, ablate, all_heads, mean_outputs
 from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.forcing import encode_source, forced_pass, real_positions
-from seq2see.lens.trace import KINDS
+from seq2see.lens.kinds import KINDS
 
 TARGETS = [[5, 6, 7, 8, 2], [9, 10, 2]]
 

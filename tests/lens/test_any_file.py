@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.lens import Trace, to_html, to_terminal
-from seq2see.lens.trace import KINDS
+from seq2see.lens.kinds import KINDS
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

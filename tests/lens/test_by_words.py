@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from seq2see.lens import summarise, trace_hypotheses, word_map
 from seq2see.lens.by_words import mean_rows, sum_columns, units
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.summary import SINKS, entropy, is_punctuation, sink_shares, sinks
-from seq2see.lens.trace import KINDS
 from seq2see.lens.views import add_views
 from seq2see.tokenizer.words import Piece, Word, split_words
 

@@ -15,8 +15,8 @@ from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.arithmetic import arithmetic
 from seq2see.lens.embeddings import contextual
 from seq2see.lens.forcing import encode_source, encode_target
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.steering import steer
-from seq2see.lens.trace import KINDS
 from seq2see.lens.what_if import WhatIf
 from seq2see.modeling.loading import load_checkpoint
 

@@ -12,9 +12,9 @@ from seq2see.lens.ablation import Head
 from seq2see.lens.by_words import Unit, units
 from seq2see.lens.effects import apart_interval, control, greedy, told_apart
 from seq2see.lens.heads import heads_of_roles, interval, measure, role_score, roles_of_heads
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.roles import GoldPair, GoldPronoun, rival_mask, role_masks
 from seq2see.lens.spread import sentence_numbers, spread
-from seq2see.lens.trace import KINDS
 from seq2see.tokenizer.words import Piece, Word, split_words
 
 MADE = ["previous", "uniform", "antecedent", "both nouns", "third word", "punctuation"]

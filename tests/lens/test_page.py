@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seq2see.lens import picture, to_html, trace_hypotheses
-from seq2see.lens.trace import WITH_HEADS
+from seq2see.lens.kinds import WITH_HEADS
 from seq2see.lens.trust import UNMEASURED
 from seq2see.lens.wording import NAMES
 from seq2see.tokenizer.words import Word

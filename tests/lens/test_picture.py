@@ -9,11 +9,11 @@ from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, trace_hypotheses, word_map
 from seq2see.lens.alignment import falls_by_words
 from seq2see.lens.by_words import units
+from seq2see.lens.kinds import KINDS, WITH_HEADS
 from seq2see.lens.plot import draw, ramp
 from seq2see.lens.show import view_data
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.terminal import to_terminal
-from seq2see.lens.trace import KINDS, WITH_HEADS
 from seq2see.lens.trust import UNMEASURED
 
 MAPS = [(kind, view) for kind in KINDS for view in VIEWS if view != "left_out"]

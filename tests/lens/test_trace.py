@@ -12,8 +12,9 @@ from transformers import BertConfig, BertModel
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses, trace_texts
 from seq2see.lens.forcing import encode_source
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.show import facts
-from seq2see.lens.trace import KINDS, TOP
+from seq2see.lens.trace_data import TOP
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
 CLOSE = {"rtol": 0, "atol": 1e-5}

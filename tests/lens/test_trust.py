@@ -12,7 +12,8 @@ from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
 from seq2see.lens.alignment import falls_by_words
 from seq2see.lens.counterparts import best_known
-from seq2see.lens.trust import NOISE, TERMS, UNMEASURED, Figure, kendall
+from seq2see.lens.trust import NOISE, TERMS, UNMEASURED, Figure
+from seq2see.lens.trust_measurement import kendall
 from seq2see.tokenizer.links import Links
 
 

@@ -14,9 +14,10 @@ from seq2see.lens import trace_hypotheses
 from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.forcing import encode_source, forced_pass, looking
 from seq2see.lens.inside import watching
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.mixing import Layers, roll, shares_of_block
-from seq2see.lens.trace import KINDS, VIEWS
 from seq2see.lens.views import add_views
+from seq2see.views import VIEWS
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 TARGETS = [[7, 9, 8, 11, 30, 2], [40, 41, 2]]  # of unlike length, so that padding must be cropped

@@ -10,8 +10,8 @@ from seq2see.lens import trace_hypotheses
 from seq2see.lens.ablation import ablate, all_heads
 from seq2see.lens.beams import beam_tree
 from seq2see.lens.forcing import encode_source
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.steering import NAME, steer
-from seq2see.lens.trace import KINDS
 from seq2see.lens.what_if import WhatIf
 
 CLOSE = {"rtol": 0, "atol": 2e-5}

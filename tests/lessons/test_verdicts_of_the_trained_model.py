@@ -11,8 +11,8 @@ from judging import check, words
 from seq2see.lens.ablation import Head
 from seq2see.lens.forcing import encode_source, encode_target, forced_pass, looking
 from seq2see.lens.heads import RoleScore
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.roles import CONTENTS
-from seq2see.lens.trace import KINDS
 from seq2see.lessons import held_out
 from seq2see.lessons import l11_words as word_vectors
 from seq2see.lessons import l13_heads_and_layers as layers

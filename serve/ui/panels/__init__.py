@@ -12,7 +12,8 @@ import gradio as gr
 from pydantic import Field, ValidationError
 
 from seq2see.errors import UserError
-from ....lens.trace import Kind, Trace
+from ....lens.kinds import Kind
+from ....lens.trace import Trace
 from ....translate.translator import Translator
 from ...dialects.bodies import bad_request
 from ...service import APIError, Service

@@ -5,9 +5,10 @@ from typing import Any, Literal
 import gradio as gr
 
 from seq2see.errors import UserError
+from seq2see.views import VIEWS
 from ....lens.files import to_json
 from ....lens.show import to_html, view_data
-from ....lens.trace import VIEWS, Trace
+from ....lens.trace import Trace
 from ....translate.translator import Translator
 from ...service import Service
 from ..shown import Start

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from ....lens.changes import changed_words
-from ....lens.trace import Kind
+from ....lens.kinds import Kind
 from ....translate.translator import Translator
 from . import Question
 

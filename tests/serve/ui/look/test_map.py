@@ -5,7 +5,7 @@ import pytest
 from looking import numbers, pixel, thumb
 
 from seq2see.lens import Trace
-from seq2see.lens.trace import KINDS
+from seq2see.lens.kinds import KINDS
 
 
 def test_every_head_of_every_kind_has_a_thumbnail_of_its_own_map(look, trace):

@@ -1,0 +1,9 @@
+"""What maps there are of a translation: the three kinds of attention, and how a map is named."""
+
+from typing import Literal, get_args
+
+Kind = Literal["encoder", "decoder", "cross"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Rows = Literal["predicts", "reads"]
+WITH_HEADS = ("raw", "norm")  # the views that show every head; the others are of a whole layer, or of all layers below
+MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map
