@@ -16,14 +16,17 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
-from seq2see.manifest import check_manifest, write_manifest
+from seq2see.manifest import check_manifest, sha256, write_manifest
 from seq2see.vetting import vet
 from .shortlist import spaceless, write_vocabulary_map
+
+if TYPE_CHECKING:
+    from ctranslate2.converters.transformers import BartLoader
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
 PARTS = (  # of a model
@@ -62,23 +65,22 @@ def add_handler(run: Path, folder: Path) -> Path:
 def exported(run: Path, *, quantization: str) -> Path:
     """The folder of the export of a checkpoint, made if it is not there, or not intact."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
-    places = [run / name, cache_folder() / name]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see" / "exports"
+    places = (run / name, cache / name)
     for place in places:
         if is_intact(place):
             return place
     for place in filter(Path.exists, places):
         print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
-    errors: list[OSError] = []
+    reason = None
     for place in places:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             write(run, place, quantization=quantization)
             return place
         except OSError as error:
-            errors.append(error)
-    raise NoPlaceForExport(
-        f"CTranslate2's form of {run} can be written neither there nor to {places[1].parent} ({errors[-1].strerror})"
-    )
+            reason = error.strerror
+    raise NoPlaceForExport(f"CTranslate2's form of {run} can be written neither there nor to {cache} ({reason})")
 
 
 def is_intact(export: Path) -> bool:
@@ -90,78 +92,71 @@ def is_intact(export: Path) -> bool:
     return (export / MANIFEST).is_file()
 
 
-def model_files(run: Path) -> list[Path]:
-    """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
-    return sorted(path for part in PARTS for path in run.glob(part))
-
-
 def weights_hash(run: Path) -> str:
-    """SHA-256 of what the export is made of: the weights, the configuration and the vocabulary."""
+    """SHA-256 of what the export is made of, and of nothing else that lies beside it: weights, configuration and
+    vocabulary."""
     digest = hashlib.sha256(FORMAT.encode())
-    for path in model_files(run):
+    for path in sorted(path for part in PARTS for path in run.glob(part)):
         digest.update(path.name.encode())
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+        digest.update(bytes.fromhex(sha256(path)))
     return digest.hexdigest()
-
-
-def cache_folder() -> Path:
-    """Where exports lie whose checkpoints cannot be written beside."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "seq2see" / "exports"
 
 
 def write(run: Path, folder: Path, *, quantization: str) -> None:
     """Convert the checkpoint into `folder`, which appears once it is whole; UserError for a model of another kind."""
-    converter = make_converter(run)
-    scratch = Path(tempfile.mkdtemp(prefix=".ctranslate2-", dir=folder.parent))
     try:
-        vmap = scratch / "vmap.txt"
-        listed = write_vocabulary_map(run, converter.tokens, vmap)
-        try:
-            converter.convert(str(scratch / "model"), vmap=str(vmap) if listed else None, quantization=quantization)
-        except (ValueError, RuntimeError, KeyError, AttributeError) as error:
-            raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
-        write_manifest(scratch / "model")
-        if not is_intact(folder):  # else another process was first
-            shutil.rmtree(folder, ignore_errors=True)
-            try:
-                (scratch / "model").rename(folder)
-            except OSError:
-                if not is_intact(folder):
-                    raise
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def make_converter(run: Path) -> Any:
-    """CTranslate2's converter for the checkpoint, loaded and checked by our own loader."""
-    try:
-        from ctranslate2.converters.transformers import BartLoader, TransformersConverter, register_loader
-        from ctranslate2.specs import common_spec, transformer_spec
+        from ctranslate2.converters.converter import Converter
+        from ctranslate2.converters.transformers import MarianMTLoader
     except ImportError as error:
         raise UserError("this needs CTranslate2: pip install 'seq2see[fast]'") from error
     from .checkpoint import load
 
-    kinds = common_spec.Activation
-    activations = {"relu": kinds.RELU, "gelu": kinds.GELU, "gelu_new": kinds.GELUTanh, "silu": kinds.SWISH}
+    vet(run)
+    kind = read_json(run / "config.json").get("model_type")
+    if kind not in KINDS:
+        raise NotForCTranslate2(f"{run} is a {kind} model; only {' and '.join(KINDS)} models are exported")
+    model, tokenizer = load(run)
+    if sys.stderr.isatty():
+        print(f"exporting {run} for CTranslate2, once", file=sys.stderr, flush=True)
 
-    @register_loader("Seq2SeeConfig")
+    class Loaded(Converter):
+        """Of the model that is open already: CTranslate2 would open one without our checks."""
+
+        def _load(self) -> Any:
+            return (seq2see_loader() if kind == "seq2see" else MarianMTLoader())(model.requires_grad_(False), tokenizer)
+
+    with tempfile.TemporaryDirectory(prefix=".ctranslate2-", dir=folder.parent) as scratch:
+        made, vmap = Path(scratch) / "model", Path(scratch) / "vmap.txt"
+        listed = write_vocabulary_map(run, tokenizer.convert_ids_to_tokens(range(len(tokenizer))), vmap)
+        try:
+            Loaded().convert(str(made), vmap=str(vmap) if listed else None, quantization=quantization)
+        except (ValueError, RuntimeError, KeyError, AttributeError) as error:
+            raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
+        write_manifest(made)
+        try:
+            made.rename(folder)
+        except OSError:  # it holds what is damaged, or another process was first
+            if not is_intact(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+                made.rename(folder)
+
+
+def seq2see_loader() -> BartLoader:
+    """What lays a Seq2See model out as CTranslate2 has it: BART's layers, pre-norm, and a table of positions."""
+    from ctranslate2.converters.transformers import BartLoader
+    from ctranslate2.specs.common_spec import Activation
+    from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec, TransformerSpec
+
+    kinds = {"relu": Activation.RELU, "gelu": Activation.GELU, "gelu_new": Activation.GELUTanh,
+             "silu": Activation.SWISH}  # fmt: skip
+
     class Seq2SeeLoader(BartLoader):
-        """Lays a Seq2See model out as CTranslate2 has it: BART's layers, pre-norm, and a table of positions."""
-
-        architecture_name = "AutoModelForSeq2SeqLM"
-
         def get_model_spec(self, model: Any) -> Any:
             config = model.config
-            activation = activations[config.activation_function]
-            spec = transformer_spec.TransformerSpec(
-                transformer_spec.TransformerEncoderSpec(
-                    config.encoder_layers, config.encoder_attention_heads, activation=activation
-                ),
-                transformer_spec.TransformerDecoderSpec(
-                    config.decoder_layers, config.decoder_attention_heads, activation=activation
-                ),
+            kind = kinds[config.activation_function]
+            spec = TransformerSpec(
+                TransformerEncoderSpec(config.encoder_layers, config.encoder_attention_heads, activation=kind),
+                TransformerDecoderSpec(config.decoder_layers, config.decoder_attention_heads, activation=kind),
             )
             self.set_encoder(spec.encoder, model.model.encoder)
             self.set_decoder(spec.decoder, model.model.decoder)
@@ -178,21 +173,4 @@ def make_converter(run: Path) -> Any:
             self.set_embeddings(embeddings, module.embed_tokens)
             self.set_layer_norm(spec.layer_norm, module.layer_norm)
 
-    vet(run)
-    kind = read_json(run / "config.json").get("model_type")
-    if kind not in KINDS:
-        raise NotForCTranslate2(f"{run} is a {kind} model; only {' and '.join(KINDS)} models are exported")
-    model, tokenizer = load(run)
-
-    class Converter(TransformersConverter):
-        tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
-
-        def load_model(self, *args: Any, **kwargs: Any) -> Any:
-            return model
-
-        def load_tokenizer(self, *args: Any, **kwargs: Any) -> Any:
-            return tokenizer
-
-    if sys.stderr.isatty():
-        print(f"exporting {run} for CTranslate2, once", file=sys.stderr, flush=True)
-    return Converter(str(run))
+    return Seq2SeeLoader()

@@ -57,21 +57,19 @@ class EndpointHandler:
         if len(texts) > MOST_TEXTS:
             raise ValueError(f"{len(texts)} texts: {MOST_TEXTS} at most are taken")
         parameters = _object(data, "parameters")
-        settings = {name: value for name, value in parameters.items() if name not in ALSO}
-        settings |= _object(parameters, "generate_parameters")
-        settings = {name: value for name, value in settings.items() if value is not None}
+        parameters |= _object(parameters, "generate_parameters")
+        settings = {name: value for name, value in parameters.items() if name not in ALSO and value is not None}
         for name, value in settings.items():
             _check(name, value)
         count = settings.get("num_return_sequences", 1)
         if count > 1 and not settings.get("do_sample"):
             usual = self.model.generation_config.num_beams or 1
             settings["num_beams"] = max(count, settings.get("num_beams", usual))
-        source, target = parameters.get("src_lang"), parameters.get("tgt_lang")
-        if source is not None and self.sources:
-            _check_language("src_lang", source, self.sources)
-        if target is not None:
-            _check_language("tgt_lang", target, self.tags)
-            settings["forced_bos_token_id"] = self.tags[target]
+        if self.sources:
+            _check_language("src_lang", parameters, self.sources)
+        _check_language("tgt_lang", parameters, self.tags)
+        if parameters.get("tgt_lang") is not None:
+            settings["forced_bos_token_id"] = self.tags[parameters["tgt_lang"]]
         outputs = [self._translate(text, settings) for text in texts]
         if isinstance(inputs, str):
             return outputs[0]
@@ -91,15 +89,16 @@ class EndpointHandler:
         return [{"translation_text": one} for one in self.tokenizer.batch_decode(ids, skip_special_tokens=True)]
 
 
-def _check_language(name: str, language: Any, known: Collection[str]) -> None:
-    if not isinstance(language, str) or language not in known:
+def _check_language(name: str, parameters: dict[str, Any], known: Collection[str]) -> None:
+    language = parameters.get(name)
+    if language is not None and (not isinstance(language, str) or language not in known):
         shown = ", ".join(sorted(known)[:20]) + ", ..." * (len(known) > 20)
         raise ValueError(f"{name}: expected {shown or 'none, since the model names no languages'}")
 
 
 def _object(holder: dict[str, Any], name: str) -> dict[str, Any]:
     found = holder.get(name)
-    if found is not None and not isinstance(found, dict):
+    if not isinstance(found, dict | None):
         raise ValueError(f"{name}: expected an object")
     return dict(found or {})
 

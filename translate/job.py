@@ -96,7 +96,7 @@ class Job:
             if self.markup is not None:
                 parts = [(segment, text, alignments.get(number) or Alignment.whole(segment, text))
                          for segment, (number, text) in zip(cut.segments, own, strict=True)]
-                between = [(text, text, Alignment.same(text)) for text in cut.between]
+                between = [(text, text, Alignment.by_place(text, text)) for text in cut.between]
                 aligned.append(Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair]
                                                 + between[-1:]))
         return joined[0] if self.markup is None else self.markup.join(joined, aligned)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from math import inf
@@ -54,12 +54,7 @@ class Alignment:
         return cls([((0, len(text)), (0, len(translation)), 1.0)])
 
     @classmethod
-    def same(cls, text: str) -> Alignment:
-        """Of what is not translated."""
-        return cls([(word, word, 1.0) for word in _words(text, "")])
-
-    @classmethod
-    def by_place(cls, text: str, translation: str, *, languages: tuple[str, str]) -> Alignment:
+    def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", "")) -> Alignment:
         """Where nothing else is known: the words at the same part of the way."""
         source, target = map(_words, (text, translation), languages)
         most = max(len(source), len(target)) if source and target else 0
@@ -146,44 +141,46 @@ class Marking:
     def _runs(self, marks: Sequence[Mark], source: Span, target: Span) -> list[Span | None]:
         """The run of each mark that has one; no two share a word.  A word to which one mark has more than half of all
         strength is in that mark's run or in none; marks with such words choose first."""
-        own = [self._strengths(mark, target) for mark in marks]
-        owner = {j: number for number, strengths in enumerate(own)
-                 for j, strength in strengths.items() if 2 * strength > self.total[j]}
+        strengths = [self._strengths(mark, target) for mark in marks]
+        owner = {j: number for number, own in enumerate(strengths)
+                 for j, strength in own.items() if 2 * strength > self.total[j]}
         owners = set(owner.values())
         runs: list[Span | None] = [None] * len(marks)
         for number in sorted(range(len(marks)), key=lambda number: number not in owners):
-            run = self._run(own[number], owner, number)
-            if run is not None:
-                owner |= dict.fromkeys(range(run[0], run[1] + 1), number)
-                runs[number] = self.target[run[0]][0], self.target[run[1]][1]
-        return [target if mark.start < mark.end and (mark.start, mark.end) == source else run
-                for mark, run in zip(marks, runs, strict=True)]
+            mark = marks[number]
+            own = {j: strength for j, strength in strengths[number].items() if owner.get(j, number) == number}
+            if mark.start < mark.end and (mark.start, mark.end) == source:
+                runs[number] = target
+            elif own:
+                first, last = self._run(own, {j for j in range(min(own), max(own)) if owner.get(j, number) != number})
+                owner |= dict.fromkeys(range(first, last + 1), number)
+                runs[number] = self.target[first][0], self.target[last][1]
+        return runs
 
     def _strengths(self, mark: Mark, target: Span) -> dict[int, float]:
         """How strongly each word of `target` is linked to the mark's words."""
         strengths: dict[int, float] = defaultdict(float)
-        if mark.start < mark.end:
-            lowest, highest = (bisect_left(self.target, (place,)) for place in target)
-            first, end = bisect_right(self.ends, mark.start), bisect_left(self.words, (mark.end,))
-            for j, strength in (link for links in self.linked[first:end] for link in links.items()):
+        lowest, highest = (bisect_left(self.target, (place,)) for place in target)
+        first, end = bisect_right(self.ends, mark.start), bisect_left(self.words, (mark.end,))
+        for links in self.linked[first:end] if mark.start < mark.end else ():
+            for j, strength in links.items():
                 if lowest <= j < highest:
                     strengths[j] += strength
         return strengths
 
-    def _run(self, strengths: dict[int, float], owner: Mapping[int, int], number: int) -> Span | None:
-        """The first and the last word of the run in which a mark's strength outweighs that of all else most, and which
-        has no word of another mark's; or the word, of no other mark's, that it is strongest at."""
-        own = [j for j in strengths if owner.get(j, number) == number]
-        run, best, weight, first = None, 0.0, -inf, 0
-        for j in range(min(own), max(own) + 1) if own else ():
-            gain = -inf if owner.get(j, number) != number else 2 * strengths.get(j, 0.0) - self.total[j]
+    def _run(self, own: Mapping[int, float], others: Collection[int]) -> tuple[int, int]:
+        """The first and the last word of the run in which a mark's own strength outweighs that of all else most, and
+        which has none of the `others`; if there is none, the word that it is strongest at."""
+        strongest = max(own, key=own.__getitem__)
+        run, best, weight, first = (strongest, strongest), 0.0, -inf, 0
+        for j in range(min(own), max(own) + 1):
+            gain = -inf if j in others else 2 * own.get(j, 0.0) - self.total[j]
             if weight < 0 < gain:
                 weight, first = 0.0, j
             weight += gain
             if gain > 0 and weight >= best:
                 run, best = (first, j), weight
-        strongest = max(own, key=strengths.__getitem__, default=None)
-        return run if run or strongest is None else (strongest, strongest)
+        return run
 
     def _place(self, mark: Mark, source: Span, target: Span, taken: Sequence[Span]) -> int:
         """Where a mark stands that is about no words here: after the word that it touches, or else before the next;

@@ -7,7 +7,7 @@ bold type) about the words of its translation.
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from unicodedata import normalize
@@ -15,8 +15,7 @@ from unicodedata import normalize
 from .marks import Alignment, Mark, Marking
 
 PRIVATE = "\U000f0000"  # the first of the private-use characters that no font has
-DEEPEST = 32  # elements inside one another that are about words; deeper ones are kept, about none
-FARTHEST = 100  # start tags without an end that an end tag may close as well
+MOST_OPEN = 32  # elements inside one another; those about more of them are kept, about no words
 
 # Elements inside a text; all others part texts, `<br>` among them as a line break does.
 _INLINE = frozenset((
@@ -28,13 +27,15 @@ _PICTURES = frozenset(("svg", "template"))  # likewise, and no part of the text
 _VOID = frozenset((  # have no end, and do not part texts
     "area", "base", "embed", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ))  # fmt: skip
-_WHITE = " \t\n\f\r"  # to HTML, for which a no-break space is none
+_NO_PARTS = _INLINE | _AS_IS | _PICTURES | _VOID | {""}  # "": a comment, a script and the like
+_WHITE = r" \t\n\f\r"  # to HTML, for which a no-break space is none
 _PART = re.compile(
-    r"""<!--.*?(?:-->|\Z)
+    rf"""<!--.*?(?:-->|\Z)
     |<(?P<raw>script|style|textarea)\b.*?(?:</(?P=raw)\b[^>]*(?:>|\Z)|\Z)
     |<(?P<slash>/?)(?P<tag>[a-z][^\s/>]*)(?:[^>"']++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+(?:>|\Z)
     |<[!?/][^>]*(?:>|\Z)
-    |(?P<text>[^<]++|<)""",
+    |(?P<space>[{_WHITE}]+)
+    |(?P<text>[^<{_WHITE}]++(?:[{_WHITE}]++[^<{_WHITE}]++)*+|<)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 _NOT_TRANSLATED = re.compile(
@@ -54,11 +55,14 @@ class Token:
     name: str = ""
 
 
+Open = tuple[str, str, int, list[Mark]]  # an element without its end yet: name, tag, where in the text, the marks in it
+
+
 class Block:
     """Neighbouring texts and the inline markup about them.
 
     `text` is what there is to translate, from its first word to its last, with one space for any white space, as HTML
-    shows it; `borders` are the places in it where markup begins or ends.
+    shows it.
     """
 
     def __init__(self, tokens: Sequence[Token]):
@@ -66,11 +70,8 @@ class Block:
         taken = set(html.unescape("".join(token.raw for token in tokens)))
         private = (char for char in map(chr, range(ord(PRIVATE), 0x10FFFE)) if char not in taken)
         last = max(number for number, token in enumerate(tokens) if token.kind in ("text", "copied"))
-        pairs = _pairs(tokens)
-        ends = set(pairs.values())
-        text, borders = "", set()
-        marks: list[Mark] = []
-        opened: list[tuple[int, int, list[Mark]]] = []  # the start tags about this place, where, and the marks before
+        text = ""
+        opened: list[Open] = [("", "", 0, [])]  # the block itself, then the elements about this place
         for number, token in enumerate(tokens):
             place = len(text)
             if token.kind == "text":
@@ -80,20 +81,25 @@ class Block:
                 self._kept[ord(stand_in)] = token.raw
             elif token.kind == "space" and number < last and text[-1:] not in ("", " "):
                 text += " "
-            elif opened and pairs[opened[-1][0]] == number:
-                start, begin, before = opened.pop()
+            elif token.kind == "start":
+                opened.append((token.name, token.raw, place, []))
+                if len(opened) > MOST_OPEN:
+                    _leave_open(opened, 1, 2)
+            elif token.kind == "end" and token.name in (names := [name for name, *_ in opened]):
+                _leave_open(opened, len(names) - names[::-1].index(token.name), len(opened))
+                _, raw, begin, inside = opened.pop()
                 begin += begin < place and text[begin] == " "
                 place -= begin < place and text[place - 1] == " "
-                before.append(Mark(begin, place, tokens[start].raw, token.raw, marks))
-                marks = before
-                borders |= {begin, place}
-            elif number in pairs and len(opened) < DEEPEST:
-                opened.append((number, place, marks))
-                marks = []
-            elif number not in ends:
-                marks.append(Mark(place, place, token.raw, tokens[pairs[number]].raw if number in pairs else ""))
-                borders.add(place)
-        self.text, self.borders, self._marks = text, sorted(borders), marks
+                opened[-1][-1].append(Mark(begin, place, raw, token.raw, inside))
+            else:
+                opened[-1][-1].append(Mark(place, place, token.raw))
+        _leave_open(opened, 1, len(opened))
+        self.text, self._marks = text, opened[0][-1]
+
+    @property
+    def borders(self) -> list[int]:
+        """The places in the text where markup begins or ends."""
+        return sorted(set(_borders(self._marks)))
 
     def render(self, translation: str, alignment: Alignment) -> str:
         """The block with the translation of its text."""
@@ -123,20 +129,17 @@ def _text(raw: str) -> str:
     return normalize("NFC", re.sub(f"[{_WHITE}]+", " ", html.unescape(raw)))
 
 
-def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """The number of each start tag that has an end, and of that end."""
-    pairs: dict[int, int] = {}
-    opened: list[int] = []
-    for number, token in enumerate(tokens):
-        if token.kind == "start":
-            opened.append(number)
-        elif token.kind == "end":
-            near = enumerate(reversed(opened[-FARTHEST:]), 1)
-            depth = next((depth for depth, start in near if tokens[start].name == token.name), 0)
-            if depth:  # those between were never closed
-                pairs[opened[-depth]] = number
-                del opened[-depth:]
-    return pairs
+def _leave_open(opened: list[Open], first: int, end: int) -> None:
+    """Some elements have no end: their tags are about no words."""
+    for _, raw, place, inside in opened[first:end]:
+        opened[first - 1][-1].extend([Mark(place, place, raw), *inside])
+    del opened[first:end]
+
+
+def _borders(marks: Sequence[Mark]) -> Iterator[int]:
+    for mark in marks:
+        yield from (mark.start, mark.end)
+        yield from _borders(mark.inside)
 
 
 def read(text: str) -> list[Token]:
@@ -153,32 +156,24 @@ def read(text: str) -> list[Token]:
             depth += 0 if tag != name else -1 if match["slash"] else 1
             if not depth:
                 tokens.append(_untranslated(whole, name))
-        elif match["text"]:
-            bare = raw.strip(_WHITE)
-            parts = raw.partition(bare) if bare else (raw,)
-            tokens += [Token(part, "text" if part == bare else "space") for part in parts if part]
-        elif tag and not match["slash"] and _has_no_translation(tag, raw):
+        elif match["space"] or match["text"]:
+            tokens.append(Token(raw, "space" if match["space"] else "text"))
+        elif tag and not match["slash"] and _begins_untranslated(tag, raw):
             whole, name, depth = raw, tag, 1
         elif tag in _INLINE:
             tokens.append(Token(raw, "end" if match["slash"] else "start", tag))
         else:
-            tokens.append(Token(raw, _kind(tag)))
+            tokens.append(Token(raw, "kept" if tag in _NO_PARTS else "parts"))
     return [*tokens, _untranslated(whole, name)] if depth else tokens
 
 
-def _untranslated(raw: str, name: str) -> Token:
-    """An element that is not translated."""
-    kind = _kind(name)
-    text = html.unescape(_PART.sub(lambda part: part["text"] or "", raw)).strip()
-    return Token(raw, "copied" if text and kind == "kept" and name not in _PICTURES else kind)
-
-
-def _kind(tag: str) -> str:
-    """Of what is kept: "" for a comment, a script and the like."""
-    return "kept" if not tag or tag in _INLINE | _AS_IS | _PICTURES | _VOID else "parts"
-
-
-def _has_no_translation(tag: str, raw: str) -> bool:
-    """Whether what this start tag begins is not to be translated."""
+def _begins_untranslated(tag: str, raw: str) -> bool:
     has_end = tag not in _VOID | {"br", "hr"} and not raw.endswith("/>")
-    return has_end and (tag in _AS_IS | _PICTURES or tag == "pre" or _NOT_TRANSLATED.search(raw) is not None)
+    return has_end and (tag in _AS_IS | _PICTURES | {"pre"} or _NOT_TRANSLATED.search(raw) is not None)
+
+
+def _untranslated(raw: str, name: str) -> Token:
+    if name not in _NO_PARTS:
+        return Token(raw, "parts")
+    has_text = name not in _PICTURES and html.unescape(_PART.sub(lambda part: part["text"] or "", raw)).strip()
+    return Token(raw, "copied" if has_text else "kept")

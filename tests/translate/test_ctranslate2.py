@@ -232,7 +232,7 @@ def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_pa
         told = "cannot write /proc/none/out (No such file or directory); by --out give a folder that can be written"
         assert capsys.readouterr().err == f"seq2see: error: {told}\n"
 
-    def refused(prefix: str, dir: Path) -> str:
+    def refused(suffix: None, prefix: str, dir: Path) -> str:
         raise OSError(30, "Read-only file system", str(dir / f"{prefix}x"))
 
     monkeypatch.setattr("tempfile.mkdtemp", refused)
@@ -274,10 +274,10 @@ def test_a_damaged_export_that_cannot_be_replaced_is_told_of_until_another_is_th
     no_model(export.exported(run, quantization="int8"))
     mkdtemp = export.tempfile.mkdtemp
 
-    def read_only(prefix: str, dir: Path) -> str:
+    def read_only(suffix: None, prefix: str, dir: Path) -> str:
         if dir == run:
             raise OSError(30, "Read-only file system", str(dir))
-        return mkdtemp(prefix=prefix, dir=dir)
+        return mkdtemp(suffix, prefix, dir)
 
     monkeypatch.setattr("tempfile.mkdtemp", read_only)
     capsys.readouterr()

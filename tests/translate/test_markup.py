@@ -319,7 +319,8 @@ def test_a_list_of_pages_is_looked_into_at_once_and_each_is_as_alone(translator,
 
 def test_any_models_own_maps_say_where_elements_are(any_folder, monkeypatch):
     translator = Translator.from_pretrained(any_folder, engine="torch")
-    monkeypatch.setattr(Alignment, "by_place", None)
+    by_place = Alignment.by_place
+    monkeypatch.setattr(Alignment, "by_place", lambda text, same: by_place(text, same) if text == same else 1 / 0)
     result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)
     choice = translator.known_choice.choice
     for number, hypothesis in enumerate(result.hypotheses):
