@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ..tokenizer.protected import protected_spans
@@ -115,14 +116,9 @@ class Marking:
         self.around = f" {text} "  # the two characters about each place, from that place on
         self.target = sorted({word for _, word, _ in alignment.links})
         numbers = {word: number for number, word in enumerate(self.target)}
-        self.total = [0.0] * len(self.target)  # strength of all links of each target word
-        linked: dict[Span, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-        for source_word, target_word, strength in alignment.links:
-            linked[source_word][numbers[target_word]] += strength
-            self.total[numbers[target_word]] += strength
-        self.words = sorted(linked)
-        self.ends = [end for _, end in self.words]
-        self.linked = [linked[word] for word in self.words]  # strengths by the numbers of target words
+        ordered = sorted(alignment.links, key=itemgetter(0))
+        self.links = [(word, numbers[to], strength) for word, to, strength in ordered]
+        self.total = self._strengths((0, len(source)), (0, len(text) + 1))  # of all links of each target word
 
     def render(self, marks: Sequence[Mark], source: Span, target: Span) -> str:
         """As HTML, the characters of `target`, the translation of those of `source`, with the marks among these."""
@@ -141,7 +137,7 @@ class Marking:
     def _runs(self, marks: Sequence[Mark], source: Span, target: Span) -> list[Span | None]:
         """The run of each mark that has one; no two share a word.  A word to which one mark has more than half of all
         strength is in that mark's run or in none; marks with such words choose first."""
-        strengths = [self._strengths(mark, target) for mark in marks]
+        strengths = [self._strengths((mark.start, mark.end), target) for mark in marks]
         owner = {j: number for number, own in enumerate(strengths)
                  for j, strength in own.items() if 2 * strength > self.total[j]}
         owners = set(owner.values())
@@ -157,15 +153,15 @@ class Marking:
                 runs[number] = self.target[first][0], self.target[last][1]
         return runs
 
-    def _strengths(self, mark: Mark, target: Span) -> dict[int, float]:
-        """How strongly each word of `target` is linked to the mark's words."""
+    def _strengths(self, source: Span, target: Span) -> dict[int, float]:
+        """How strongly each word of `target`, by its number, is linked to the words of `source`."""
         strengths: dict[int, float] = defaultdict(float)
         lowest, highest = (bisect_left(self.target, (place,)) for place in target)
-        first, end = bisect_right(self.ends, mark.start), bisect_left(self.words, (mark.end,))
-        for links in self.linked[first:end] if mark.start < mark.end else ():
-            for j, strength in links.items():
-                if lowest <= j < highest:
-                    strengths[j] += strength
+        first = bisect_right(self.links, source[0], key=lambda link: link[0][1])
+        end = bisect_left(self.links, source[1], key=lambda link: link[0][0])
+        for _, number, strength in self.links[first:end] if source[0] < source[1] else ():
+            if lowest <= number < highest:
+                strengths[number] += strength
         return strengths
 
     def _run(self, own: Mapping[int, float], others: Collection[int]) -> tuple[int, int]:
@@ -186,14 +182,14 @@ class Marking:
         """Where a mark stands that is about no words here: after the word that it touches, or else before the next;
         outside of the other marks."""
         touches = mark.start > source[0] and not self.source[mark.start - 1].isspace()
-        number = bisect_left(self.words, (mark.start if touches else mark.end,)) - touches
+        near = bisect_left(self.links, mark.start if touches else mark.end, key=lambda link: link[0][0]) - touches
         if mark.start <= source[0]:
             place = target[0]
-        elif mark.start >= source[1] or not 0 <= number < len(self.words):
+        elif mark.start >= source[1] or not 0 <= near < len(self.links):
             place = target[1]
         else:
-            links = self.linked[number]
-            place = min(max(self.target[max(links, key=links.__getitem__)][touches], target[0]), target[1])
+            strengths = self._strengths(self.links[near][0], (0, len(self.text) + 1))
+            place = min(max(self.target[max(strengths, key=strengths.__getitem__)][touches], target[0]), target[1])
         before = bisect_left(taken, (place, place)) - 1
         inside = before >= 0 and place < taken[before][1]
         return taken[before][touches] if inside else place

@@ -104,7 +104,7 @@ FAULTS = [
     Fault(
         "handler: a language's tag is not forced",
         "translate/handler.py",
-        'settings["forced_bos_token_id"] = self.tags[target]',
+        'settings["forced_bos_token_id"] = self.tags[parameters["tgt_lang"]]',
         "pass",
         tests="tests/serve/test_huggingface.py -k handler",
     ),

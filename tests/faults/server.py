@@ -351,8 +351,8 @@ FAULTS = [
     Fault(
         "handler: any token is a language",
         "translate/handler.py",
-        "or language not in known:",
-        "and language:",
+        "or language not in known):",
+        "and language):",
         tests="tests/translate/test_many_languages.py -k handler",
     ),
     Fault(
