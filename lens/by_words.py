@@ -5,6 +5,7 @@ the mean over its pieces, since each of them looked once (Clark et al. 2019).  R
 this adds lengths of vectors, which is more than the length of their sum.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -75,3 +76,18 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
     column_units = units(trace.column_pieces(kind), target if kind == "decoder" else source)
     maps = mean_rows(sum_columns(trace.maps(kind, view), column_units), row_units)
     return WordMap(kind, view, rows, row_units, column_units, maps)
+
+
+def looked_at(trace: Trace, *, layer: int, head: int | None,
+              most: int) -> list[tuple[str, float, list[tuple[str, float]]]]:
+    """Of each word that was predicted, its end too: its probability, and the source words with the largest weights of
+    cross-attention; a head of None is the mean of the layer's heads."""
+    by_words = word_map(trace, "cross")
+    maps = by_words.maps[layer]
+    found = []
+    for unit, row in zip(by_words.rows, maps.mean(0) if head is None else maps[head], strict=True):
+        if unit.pieces[-1] >= trace.given:  # else a language tag: nobody chose it
+            probability = math.exp(sum(trace.log_probs[list(unit.pieces)]))
+            best = (-row).argsort(kind="stable")[:most]
+            found.append((unit.text, probability, [(by_words.columns[i].text, float(row[i])) for i in best]))
+    return found

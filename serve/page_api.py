@@ -3,24 +3,19 @@
     gradio_client.Client("http://127.0.0.1:8000/ui/").predict("The cat.", "en", "fr", api_name="/translate")
 
 An MCP client is given http://127.0.0.1:8000/ui/gradio_api/mcp/ where `seq2see[mcp]` is installed.  Gradio checks no
-argument: what comes in is read as strictly as a body of `/v1/look` is, and goes the same way as every other request.
-The functions' names and docstrings are the tools' names and descriptions.
+argument: what comes in is read as a body of `/v1/look`, and goes the same way.  The functions' names and docstrings are
+the tools' names and descriptions.
 """
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
-from pydantic import ValidationError
 
-from .dialects.bodies import bad_request
+from ..lens.trace import Trace
 from .dialects.v1 import LookBody
 from .errors import APIError
-from .service import Caller, Service
-from .ui.asking import page_error
-
-if TYPE_CHECKING:
-    from ..lens.trace import Trace
+from .service import Service
+from .ui.adapter import page_errors, read
 
 MOST_SHOWN = 3  # source words that `look` names for each word
 
@@ -29,7 +24,7 @@ def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
-                        request: gr.Request | None = None) -> dict:
+                        request: gr.Request = None) -> dict:
         """Translate a text with a small translation model.
 
         The result has the best translation, the alternatives asked for, the two languages, and unknown_words: words of
@@ -43,11 +38,11 @@ def add_api(service: Service) -> None:
             target: Language code to translate into, such as fr; empty takes the model's first.
             alternatives: How many translations to return, best first.
         """
-        body = _read(text=text, source=source, target=target, alternatives=alternatives)
-        try:
-            [found] = await service.translate([body.text], caller=_caller(service, request), **body.asked(service))
-        except APIError as error:
-            raise _told(error) from None
+        with page_errors():
+            body = read(LookBody, {"text": text, "source": source or None, "target": target or None,
+                                   "alternatives": alternatives})
+            caller = service.access.caller(request)
+            [found] = await service.translate([body.text], caller=caller, **body.asked(service))
         return {
             "translation": found.text,
             "alternatives": [one.text for one in found.hypotheses[1:]],
@@ -59,7 +54,7 @@ def add_api(service: Service) -> None:
         }
 
     async def look(text: str, source: str = "auto", target: str = "", layer: int = -1, head: int = -1,
-                   request: gr.Request | None = None) -> dict:
+                   request: gr.Request = None) -> dict:
         """Translate a text and tell where the model looked in it while it wrote each word of the translation.
 
         The result has the translation, its log-probability, which attention head is shown, and for each word of the
@@ -74,62 +69,31 @@ def add_api(service: Service) -> None:
             layer: Which decoder layer to look into, counted from 0; -1 is the last.
             head: Which attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
-        body = _read(text=text, source=source, target=target)
-        try:
-            _, traces = await service.translate_and_look(
-                [body.text], caller=_caller(service, request), **body.asked(service))
+        with page_errors():
+            body = read(LookBody, {"text": text, "source": source or None, "target": target or None})
+            caller = service.access.caller(request)
+            _, traces = await service.translate_and_look([body.text], caller=caller, **body.asked(service))
             return _described(traces, layer=layer, head=head)
-        except APIError as error:
-            raise _told(error) from None
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
         gr.api(function, api_name=function.__name__, queue=False)
 
 
-def _read(*, text: Any, source: Any, target: Any, alternatives: Any = 1) -> LookBody:
-    fields = {"text": text, "alternatives": alternatives}
-    fields |= {name: value for name, value in (("source", source), ("target", target)) if value != ""}
-    try:
-        return LookBody.model_validate(fields, strict=True)
-    except ValidationError as error:
-        raise _told(bad_request(error)) from None
+def _described(traces: list[Trace], *, layer: Any, head: Any) -> dict[str, Any]:
+    from ..lens.by_words import looked_at
 
-
-def _caller(service: Service, request: gr.Request | None) -> Caller:
-    if request is None:
-        raise page_error("this call came without a request")
-    return service.access.caller(request)
-
-
-def _described(traces: "list[Trace]", *, layer: Any, head: Any) -> dict[str, Any]:
-    from ..lens import word_map
-
-    words: list[dict[str, Any]] = []
     layers, heads = traces[0].cross["raw"].shape[:2]
     for name, value, count in (("layer", layer, layers), ("head", head, heads)):
         if type(value) is not int or not -1 <= value < count:
             raise APIError(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
-    for trace in traces:
-        by_words = word_map(trace, "cross")
-        maps = by_words.maps[layer]
-        rows = maps.mean(0) if head == -1 else maps[head]
-        for unit, row in zip(by_words.rows, rows, strict=True):
-            if unit.pieces[-1] < trace.given:  # a language tag: nobody chose it
-                continue
-            best = (-row).argsort(kind="stable")[:MOST_SHOWN]
-            words.append({
-                "word": unit.text,
-                "probability": round(float(math.exp(sum(trace.log_probs[list(unit.pieces)]))), 4),
-                "looked_at": [{"word": by_words.columns[i].text, "weight": round(float(row[i]), 4)} for i in best],
-            })  # fmt: skip
+    words = [one for trace in traces
+             for one in looked_at(trace, layer=layer, head=None if head == -1 else head, most=MOST_SHOWN)]
     which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
     return {
         "translation": " ".join(trace.target_text for trace in traces),
         "log_prob": round(sum(trace.log_prob for trace in traces), 4),
         "shown": f"cross-attention of {which} in layer {layer % layers} of {layers}, raw weights",
-        "words": words,
+        "words": [{"word": word, "probability": round(probability, 4),
+                   "looked_at": [{"word": source, "weight": round(weight, 4)} for source, weight in best]}
+                  for word, probability, best in words],
     }
-
-
-def _told(error: APIError) -> gr.Error:
-    return page_error(error.message, status=error.status)

@@ -18,10 +18,10 @@ from typing import Any
 import gradio as gr
 
 from ...lens.wording import printable
+from ..errors import APIError
 from ..service import Service
-from .asking import caller_of, page_error, read
+from .adapter import Start, page_errors, read
 from .components.lessons import lessons_list
-from .shown import Start
 
 LESSONS = [sys.executable, "-m", "seq2see", "lessons"]
 LINES = 12  # of what the running lessons say, that are shown
@@ -76,16 +76,18 @@ def build_learn(service: Service, tab: gr.Tab, open_look: Callable[[dict[str, An
         return gr.update(value=value), gr.update(active=running.running or not service.ready)
 
     def run(request: gr.Request) -> tuple[Any, Any]:
-        caller_of(service, request)
-        if not service.settings.run_lessons or not service.ready:
-            raise page_error("The lessons cannot be run from this page now.", title="Not run")
+        with page_errors("Not run"):
+            service.access.caller(request)
+            if not service.settings.run_lessons or not service.ready:
+                raise APIError(400, "not_run", "The lessons cannot be run from this page now.")
         first = next(iter(service.models.values()))
         running.command = [*command, *(["--run", str(first.folder)] if first.folder else [])]
         running.start()
         return show()
 
     def look(event: gr.EventData) -> Any:
-        asked = read(Look, event)
+        with page_errors():
+            asked = read(Look, event._data)
         return open_look({"text": asked.text, "start": asked.model_dump(exclude={"text"})})
 
     timer = gr.Timer(SECONDS, active=False)

@@ -10,9 +10,10 @@ from pydantic import Field
 
 from ...lens.wording import printable
 from ...tokenizer.words import split_words
-from ..dialects.bodies import OptionFields
-from ..service import APIError, Service
-from .asking import caller_of, page_error, read
+from ..dialects.v1 import Asked
+from ..errors import APIError
+from ..service import Service
+from .adapter import read
 
 if TYPE_CHECKING:
     from ...lens.moved import Move
@@ -27,12 +28,9 @@ SENTENCES = (  # before the word, its two choices, after it
 )
 
 
-class Compare(OptionFields):
+class Compare(Asked):
     n: int
-    texts: tuple[str, ...] = Field(min_length=2, max_length=2)
-    source: str
-    target: str
-    model: str | None = None
+    texts: list[str] = Field(min_length=2, max_length=2)
 
 
 def sentences(translator: Translator) -> list[Any]:
@@ -47,19 +45,15 @@ def sentences(translator: Translator) -> list[Any]:
 
 
 async def compare(service: Service, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
-    """What a page is shown of the two."""
-    asked = read(Compare, event)
+    """What a page is shown of the two; APIError where they cannot be compared."""
+    asked = read(Compare, event._data)
     if max(map(len, asked.texts)) > LONGEST:
-        raise page_error(f"Sentences of at most {LONGEST} characters are compared.")
-    try:
-        _, traces = await service.translate_and_look(
-            asked.texts, source=asked.source, target=asked.target, options=asked.options(), model=asked.model,
-            caller=caller_of(service, request))
-        if len(traces) != 2:
-            raise page_error("One sentence each is compared.")
-        return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}
-    except APIError as error:
-        raise page_error(error.message, status=error.status) from None
+        raise APIError(400, "text_too_long", f"Sentences of at most {LONGEST} characters are compared.")
+    _, traces = await service.translate_and_look(asked.texts, caller=service.access.caller(request),
+                                                 **asked.asked(service))
+    if len(traces) != 2:
+        raise APIError(400, "too_many_parts", "One sentence each is compared.")
+    return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}
 
 
 def _compared(before: Trace, after: Trace) -> dict[str, Any]:

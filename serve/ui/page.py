@@ -45,7 +45,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as page:
         add_api(service)  # first, so that its names are free
         gr.HTML(TITLE, elem_id="head")
-        shown = gr.JSON(visible="hidden")  # `shown.Shown`: the translation that Look looks into
+        shown = gr.JSON(visible="hidden")  # `adapter.Shown`: the translation that Look looks into
         with gr.Tabs() as tabs:
             with gr.Tab("Translate", id="translate"):
                 watch = build_first_minute(service, learning) if learning else None

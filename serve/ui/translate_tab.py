@@ -1,28 +1,26 @@
 """The tab Translate: a text and its translation side by side, alternatives, other words, and what belongs to what.
 
-The handlers only carry: `Ask` in, a translation out and in `shown` what Look needs of it; then, of what is shown, which
-words belong together and what else the model thought of.
+The handlers only carry: `Ask` in, what `/v1` answers out and in `shown` what Look needs of it; then, of what is shown,
+which words belong together and what else the model thought of.
 """
 
 from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 from pydantic import ValidationError
 
 from ...lens.wording import printable
-from ...translate.results import Hypothesis, Translation
+from ...translate.results import Translation
 from ..dialects.names import NAMES
+from ..dialects.v1 import OneTranslation
 from ..service import APIError, Service
-from .asking import Ask, Line, Visits, caller_of, page_error, parse, read
+from .adapter import Ask, Shown, Start, Strict, Visits, page_errors, read
 from .components.translation import translation_box
 from .one_word import compare, sentences
-from .shown import Shown, Start, Strict
 
 if TYPE_CHECKING:
     from ...lens.alignment import AlignmentChoice
@@ -49,59 +47,52 @@ class Chosen(Strict):
 
 def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
     """In its tab; each translation leaves what Look looks into in `shown`."""
-    line, visits = Line(), Visits()
+    visits = Visits()
 
-    async def translate(event: gr.EventData, request: gr.Request) -> AsyncGenerator[tuple[Any, Any], None]:
+    async def translate(event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
         n = event._data.get("n") if isinstance(event._data, dict) else None  # what it waits for, whatever else is wrong
-        visit = request.session_hash or secrets.token_hex()
         try:
-            ask, caller = parse(Ask, event), service.access.caller(request)
-            async with aclosing(line.places()) as places:
-                async for before in places:
-                    if visits.is_stopped(visit, ask.n):
-                        return
-                    yield gr.update(line={"n": ask.n, "before": before}), gr.skip()
-            try:
-                found = await visits.run(visit, ask.n, service.translate(**ask.request(), caller=caller))
-            finally:
-                line.leave()
+            ask, caller = read(Ask, event._data), service.access.caller(request)
+            work = service.translate([ask.text.strip()], caller=caller, **ask.asked(service))
+            found = await visits.run(request.session_hash or secrets.token_hex(), ask.n, work)
         except APIError as error:
-            yield gr.update(told={"n": n, "message": error.message}), gr.skip()
-            return
+            return gr.update(told={"n": n, "message": error.message}), gr.skip()
         if found is None:
-            return
+            return gr.skip(), gr.skip()
         [result] = found
         model = service.model_for(ask.model, result.source_language or None, result.target_language or None)
         each = [Shown.of(result, model=model, alternative=number, asked=ask.given(), start=ask.start,
-                         link=_link(service, model, ask, number)).plain() for number in range(len(result.hypotheses))]
+                         link=_link(service, model, ask, number)).model_dump(mode="json")
+                for number in range(len(result.hypotheses))]
         each = each or [NOTHING]
         first = ask.shown if ask.shown < len(each) else 0
         answer = _answer(ask, result, service.models[model], each, first)
-        yield gr.update(value=answer), each[first] if result.hypotheses else None
+        return gr.update(value=answer), each[first] if result.hypotheses else None
 
-    async def stop(event: gr.EventData, request: gr.Request) -> None:  # on the event loop, as the line is
-        visits.stop(request.session_hash or "", read(Stop, event).n)
-        line.tell()
+    async def stop(event: gr.EventData, request: gr.Request) -> None:  # on the event loop, as the work is
+        with page_errors():
+            visits.stop(request.session_hash or "", read(Stop, event._data).n)
 
     def choose(event: gr.EventData) -> dict[str, Any]:
-        return read(Chosen, event).shown.plain()
+        with page_errors():
+            return read(Chosen, event._data).shown.model_dump(mode="json")
 
     async def align(value: Any, request: gr.Request) -> Any:
         if value is None:
             return gr.skip()
-        try:
-            found = Shown.read(value)
-            if found.size > LONGEST_TO_ALIGN:
+        with page_errors("Words not linked"):
+            found = read(Shown, value)
+            # Of the parts, for a browser may send any `text` with them.
+            if sum(max(len(part.text), len(part.ids)) for part in found.parts) > LONGEST_TO_ALIGN:
                 said = f"Which word is which is shown for texts up to {LONGEST_TO_ALIGN:,} characters."
-                return gr.update(links={"ids": found.ids, "parts": [], "said": said})
+                return gr.update(links={"ids": [part.ids for part in found.parts], "parts": [], "said": said})
             links = await service.examine([found.text], lambda translator: _links(found, translator), model=found.model,
-                                          caller=caller_of(service, request))
-        except APIError as error:
-            raise page_error(error.message, "Words not linked", status=error.status) from None
+                                          caller=service.access.caller(request))
         return gr.update(links=links)
 
     async def flip(event: gr.EventData, request: gr.Request) -> Any:
-        return gr.update(compared=await compare(service, event, request))
+        with page_errors():
+            return gr.update(compared=await compare(service, event, request))
 
     box = translation_box(about=about(service), elem_id="translation")
     box.ask(translate, None, [box, shown], trigger_mode="multiple", concurrency_limit=None, show_progress="hidden",
@@ -176,27 +167,23 @@ def _link(service: Service, model: str, ask: Ask, alternative: int) -> dict[str,
 
 def _answer(ask: Ask, result: Translation, translator: Translator, each: list[dict[str, Any]],
             first: int) -> dict[str, Any]:
-    unknown = result.unknown_words or ()
+    reply = OneTranslation.model_validate(result, from_attributes=True).model_dump(mode="json")
     seen = translator.seen_words(result.source_language)
     broader = BROADER.format(source=result.source_language, target=result.target_language)
     language = NAMES.get(result.source_language, result.source_language)
-    return {
+    return reply | {
         "n": ask.n,
         "source_text": result.source_text,
-        "source": result.source_language,
-        "target": result.target_language,
         "detected": ask.source is None or ask.source == "auto",
         "parts": len(result.parts),
-        "hypotheses": [{"text": one.text, "score": one.score, "log_prob": one.log_prob, "finished": one.finished}
-                       for one in result.hypotheses or [Hypothesis(result.text, (), 0.0, 0.0, finished=True)]],
+        "hypotheses": reply["hypotheses"] or [{"text": result.text, "finished": True}],
         "shown": each,
         "first": first,
         "drawn": ask.temperature is not None,
-        "unknown_words": list(dict.fromkeys(printable(word.text) for word in unknown)),
-        "unknown": [[word.start, word.end] for word in unknown],
+        "unknown_words": list(dict.fromkeys(map(printable, reply["unknown_words"] or ()))),
+        "unknown": [[word.start, word.end] for word in result.unknown_words or ()],
         "learnt": f"{len(seen or ()):,} {language} words",
         "broader": f"seq2see serve {broader}",
-        "engine": f"{result.engine}, {result.precision}",
     }  # fmt: skip
 
 
@@ -206,7 +193,7 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
     special = {*translator.tokenizer.all_special_ids, *translator.defaults.end}
     tags = len(translator.defaults.resolve(first=translator.tag(found.target)).prefix)
-    return {"ids": found.ids, "said": known.said,
+    return {"ids": [part.ids for part in found.parts], "said": known.said,
             "parts": [_part(trace, known.choice, special, tags) for trace in traces]}
 
 

@@ -4,29 +4,15 @@ from . import Fault
 
 FAULTS = [
     Fault(
-        "page: who leaves the line keeps a place",
-        "serve/ui/asking.py",
-        "                self._waiting.remove(mine)\n",
-        "                pass\n",
-        tests="tests/serve/ui/test_asking.py -k leaves_the_line",
-    ),
-    Fault(
-        "page: a turn is lost with who had it",
-        "serve/ui/asking.py",
-        "                self.leave()  # it was one's turn, and one is gone\n",
-        "                pass\n",
-        tests="tests/serve/ui/test_asking.py -k hands_it_on",
-    ),
-    Fault(
         "page: a newer request leaves the older at work",
-        "serve/ui/asking.py",
-        "        self.stop(visit, n - 1)\n",
+        "serve/ui/adapter.py",
+        "        self.stop(visit, n)\n",
         "",
         tests="tests/serve/ui/test_asking.py -k ends_the_older",
     ),
     Fault(
         "page: ids of any size are looked into",
-        "serve/ui/shown.py",
+        "serve/ui/adapter.py",
         "if not all(0 <= id < pieces",
         "if not all(0 <= id",
         tests="tests/serve/ui/test_asking.py -k outside_the_vocabulary",
@@ -41,15 +27,15 @@ FAULTS = [
     Fault(
         "page: words are linked in whatever parts a browser sends",
         "serve/ui/translate_tab.py",
-        "found.size > LONGEST_TO_ALIGN",
-        "len(found.text) > LONGEST_TO_ALIGN",
+        "if sum(max(len(part.text), len(part.ids)) for part in found.parts) >",
+        "if len(found.text) >",
         tests="tests/serve/ui/test_raw_calls.py -k linked",
     ),
     Fault(
         "page: pieces of a translation are not counted for its links",
-        "serve/ui/shown.py",
-        ", sum(len(part.ids) for part in self.parts))",
-        ", 0)",
+        "serve/ui/translate_tab.py",
+        "max(len(part.text), len(part.ids))",
+        "len(part.text)",
         tests="tests/serve/ui/test_raw_calls.py -k linked",
     ),
     Fault(
@@ -188,8 +174,8 @@ FAULTS = [
     Fault(
         "page: what is no question is answered to nobody",
         "serve/ui/translate_tab.py",
-        "ask, caller = parse(Ask, event)",
-        "ask, caller = read(Ask, event)",
+        "except APIError as error:\n            return gr.update(told",
+        "except ZeroDivisionError as error:\n            return gr.update(told",
         tests="tests/serve/ui/test_raw_calls.py -k question",
     ),
     Fault(

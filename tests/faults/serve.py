@@ -148,7 +148,7 @@ FAULTS = [
         "translate/export.py",
         "digest.update(bytes.fromhex(sha256(path)))",
         "pass",
-        tests="tests/translate/test_ctranslate2.py -k get_or_build",
+        tests="tests/translate/test_ctranslate2.py -k made_once",
     ),
     Fault(
         "serve: half an export can be met",

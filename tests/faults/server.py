@@ -329,9 +329,9 @@ FAULTS = [
     ),
     Fault(
         "page: what a handler refuses is a fault of the server",
-        "serve/ui/asking.py",
-        "        outcome.status = status\n",
-        "        pass\n",
+        "serve/ui/adapter.py",
+        "            outcome.status = error.status\n",
+        "            pass\n",
         tests="tests/serve/ui/test_raw_calls.py -k not_there",
     ),
     Fault(

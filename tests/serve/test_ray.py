@@ -12,7 +12,7 @@ from looking import call
 from replicas import REFUSALS
 
 from seq2see.errors import UserError
-from seq2see.serve.ui.shown import Shown
+from seq2see.serve.ui.adapter import Shown
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
@@ -70,7 +70,7 @@ def test_refusals_are_the_same(cluster, path, body, status, error):
 
 def test_the_page_looks_into_an_engine(cluster, folder, translator):
     """All that a page asks is for `test_replicated.py` and Look's `test_calls.py`; here that Ray carries it."""
-    shown = Shown.of(translator(TEXT, target="de"), model=folder.name).plain()
+    shown = Shown.of(translator(TEXT, target="de"), model=folder.name).model_dump(mode="json")
     status, answer = call(f"{cluster}/ui", "maps", {"shown": shown})
     assert status == 200 and answer["models"] == [folder.name]
 

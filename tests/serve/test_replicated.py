@@ -8,7 +8,7 @@ from looking import call
 from replicas import REFUSALS, Wired
 from serving import running
 
-from seq2see.serve.ui.shown import Shown
+from seq2see.serve.ui.adapter import Shown
 
 TEXT = "The cat did not cross."
 
@@ -73,7 +73,7 @@ def test_what_is_asked_of_the_front_is_counted_there(translator):
     with running({}, service=lambda settings: Wired({"tiny": translator}, settings), rate=2, page=True) as front:
         codes = [httpx.post(f"{front.url}/v1/translate", json={"texts": ["The cat."]}).status_code for _ in range(4)]
         counters = httpx.get(f"{front.url}/metrics").text
-        shown = Shown.of(translator("The cat."), model="tiny").plain()
+        shown = Shown.of(translator("The cat."), model="tiny").model_dump(mode="json")
         _, answer = call(f"{front.url}/ui", "maps", {"shown": shown})
     assert codes == [200, 200, 429, 429]
     assert answer["error"].startswith("more than 2 texts a minute")

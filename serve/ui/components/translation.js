@@ -85,7 +85,7 @@ function translationBox(root, gradio) {
     draw();
   }
   function exchange() {
-    const [source, target] = [from.value === "auto" && result ? result.source : from.value, to.value];
+    const [source, target] = [from.value === "auto" && result ? result.source_language : from.value, to.value];
     from.value = target;
     listTargets();
     to.value = source;
@@ -178,10 +178,6 @@ function translationBox(root, gradio) {
     draw();
   });
   gradio.watch("links", () => { links = gradio.props.links; drawWords(); });
-  gradio.watch("line", () => {
-    const { n, before } = gradio.props.line || {};
-    if (n === asked && sent !== null) status.textContent = before ? `${counted(before)} before you in the queue` : "You are next in the queue";
-  });
   gradio.watch("told", () => {
     const { n, message } = gradio.props.told || {};
     if (n !== asked) return;
@@ -206,7 +202,7 @@ function translationBox(root, gradio) {
     words.offer({ sentences: about.ready && model().pairs.some(([source, target]) => source === "en" && target === to.value) ? model().sentences : [],
       language: named(to.value) });
     const auto = from.querySelector("[value=auto]");
-    if (auto) auto.textContent = result && result.detected ? `${named(result.source)}, detected` : "Detect language";
+    if (auto) auto.textContent = result && result.detected ? `${named(result.source_language)}, detected` : "Detect language";
     cut.textContent = !result || result.parts < 2 ? ""
       : `Translated in ${result.parts} parts: a sentence stays with the one before only where its pronoun may need it.`;
     drawUnknown();
@@ -245,7 +241,7 @@ function translationBox(root, gradio) {
     drawSource(parts, spans.source);
     const focused = out.contains(document.activeElement) ? document.activeElement.dataset.word : null;
     out.replaceChildren();
-    out.lang = result ? result.target : "";
+    out.lang = result ? result.target_language : "";
     if (answer && !answer.finished && !isEarlier()) status.textContent = "Stopped at the model's limit of length: the end is missing.";
     if (answer) fillWords(out, answer.text, flat(parts, spans.target), (run, word) =>
       make("span", { class: "tr-word", "data-word": word.key, role: "button", tabindex: word.key === "0.0" ? 0 : -1, "aria-haspopup": "dialog",

@@ -1,10 +1,9 @@
 """The box of the tab Translate: two texts side by side, and all that is done with them.
 
-Events, each with plain data: "ask" (`asking.Ask`), "stop" ({n}), "choose" ({shown}), "compare" (`one_word.Compare`),
+Events, each with plain data: "ask" (`adapter.Ask`), "stop" ({n}), "choose" ({shown}), "compare" (`one_word.Compare`),
 "emptied" (nothing: there is no text any more).
 What it is sent, each as a property of its own: `about` (what there is to choose from), `value` (a translation), `links`
-(which words belong together), `line` (how many wait before), `told` (why there is no translation), `compared` (what
-one word changed).
+(which words belong together), `told` (why there is no translation), `compared` (what one word changed).
 """
 
 from typing import Any
@@ -27,4 +26,4 @@ const choose = (data) => trigger("choose", data), compare = (data) => trigger("c
 const emptied = () => trigger("emptied");
 translationBox(element.querySelector(".tr"), {{ props, watch, ask, stop, choose, compare, emptied }});"""
     return element(template='<div class="tr"></div>', css=asset("translation.css") + asset("one_word.css"), js=js,
-                   about=about, links=None, line=None, told=None, compared=None, **settings)
+                   about=about, links=None, told=None, compared=None, **settings)

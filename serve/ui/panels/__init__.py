@@ -4,21 +4,19 @@ Each has a question, read strictly, and a function (translator, question) that a
 browser sends along the translation that it looks into, so that the server keeps nothing between two questions.
 """
 
-import json
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import gradio as gr
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from seq2see.errors import UserError
 from ....lens.kinds import Kind
 from ....lens.trace import Trace
 from ....translate.translator import Translator
-from ...dialects.bodies import bad_request
 from ...service import APIError, Service
+from ..adapter import Part, Shown, Strict, read
 from ..files import text_of
-from ..shown import Part, Shown, Strict
 
 Answer = Callable[[Any, gr.Request], Awaitable[dict[str, Any]]]
 
@@ -57,17 +55,6 @@ class HeadQuestion(Question):
     layer: int = Field(ge=0)
     head: int = Field(ge=0)
     row: int = Field(ge=0)
-
-
-Asked = TypeVar("Asked", bound=Strict)
-
-
-def read(question: type[Asked], value: Any) -> Asked:
-    """The question that a browser sent; APIError for anything else."""
-    try:
-        return question.model_validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        raise bad_request(error) from None
 
 
 def answering(service: Service, name: str, question: type[Question],

@@ -11,8 +11,8 @@ from ....lens.show import to_html, view_data
 from ....lens.trace import Trace
 from ....translate.translator import Translator
 from ...service import Service
-from ..shown import Start
-from . import Answer, Question, examined, read, told
+from ..adapter import Start, read
+from . import Answer, Question, examined, told
 
 LONGEST_IN_ALL_VIEWS = 300  # characters; of a longer text they would take seconds, and megabytes in the browser
 

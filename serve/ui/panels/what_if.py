@@ -13,7 +13,8 @@ from ....lens.wording import label
 from ....translate.decoding import OPTIONS, DecodingOptions
 from ....translate.translator import Translator
 from ...service import Service
-from . import Answer, Question, read, texts_within, told
+from ..adapter import read
+from . import Answer, Question, texts_within, told
 
 MOST_BEAMS = 8  # more are a thicket
 

@@ -1,17 +1,15 @@
-"""Who waits for whom, and what of a visit is ended: without a browser."""
+"""What of a visit is ended, what a browser sends back, and what links say: without a browser."""
 
 import asyncio
-from contextlib import aclosing
 
 import pytest
 
 from seq2see.serve.errors import APIError
 from seq2see.serve.service import Service
-from seq2see.serve.ui.asking import MOST_WAITING, Ask, Line, Visits
+from seq2see.serve.ui.adapter import Ask, Part, Shown, Visits, read
 from seq2see.serve.ui.learn_tab import Running, read_lessons
 from seq2see.serve.ui.one_word import SENTENCES, sentences
 from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
-from seq2see.serve.ui.shown import Part, Shown
 from seq2see.serve.ui.translate_tab import _link, _links, _usual, about, asked_by_link
 
 
@@ -19,77 +17,9 @@ def run(work):
     return asyncio.run(asyncio.wait_for(work, 10))
 
 
-async def until_turn(line, told):
-    async with aclosing(line.places()) as places:
-        async for before in places:
-            told.append(before)
-
-
 async def settled():
     for _ in range(10):
         await asyncio.sleep(0)
-
-
-def test_each_in_line_is_told_how_many_stand_before():
-    async def scene():
-        line, told = Line(1), [[], [], []]
-        waiting = [asyncio.ensure_future(until_turn(line, one)) for one in told]
-        await settled()
-        assert told == [[], [0], [1]] and waiting[0].done() and not waiting[1].done()
-        line.leave()
-        await settled()
-        assert waiting[1].done() and told[2] == [1, 0]
-        line.leave()
-        await settled()
-        assert waiting[2].done()
-        line.leave()
-        assert line._free == 1
-
-    run(scene())
-
-
-@pytest.mark.parametrize("gone", [1, 2])
-def test_who_leaves_the_line_is_not_waited_for(gone):
-    async def scene():
-        line, told = Line(1), [[], [], []]
-        waiting = [asyncio.ensure_future(until_turn(line, one)) for one in told]
-        await settled()
-        waiting[gone].cancel()
-        await settled()
-        line.leave()
-        await settled()
-        other = waiting[3 - gone]
-        assert other.done() and not other.cancelled()
-        line.leave()
-        assert line._free == 1
-
-    run(scene())
-
-
-def test_who_is_gone_when_the_turn_comes_hands_it_on():
-    async def scene():
-        line = Line(1)
-        await until_turn(line, [])
-        places = line.places()
-        assert await anext(places) == 0
-        line.leave()
-        await places.aclose()
-        await until_turn(line, [])
-
-    run(scene())
-
-
-def test_a_line_has_an_end():
-    async def scene():
-        line = Line(0)
-        waiting = [asyncio.ensure_future(until_turn(line, [])) for _ in range(MOST_WAITING)]
-        await settled()
-        with pytest.raises(APIError, match="too many"):
-            await until_turn(line, [])
-        for one in waiting:
-            one.cancel()
-
-    run(scene())
 
 
 def test_a_newer_request_ends_the_older_of_the_same_visit_alone():
@@ -114,12 +44,19 @@ def test_a_newer_request_ends_the_older_of_the_same_visit_alone():
     run(scene())
 
 
-def test_what_is_stopped_before_its_turn_is_known_to_be():
-    visits = Visits()
-    visits.stop("a", 3)
-    assert visits.is_stopped("a", 3) and not visits.is_stopped("a", 4) and not visits.is_stopped("b", 3)
-    visits.stop("a", 1)
-    assert visits.is_stopped("a", 3)
+def test_stop_ends_what_was_asked_for_so_far_and_nothing_later():
+    async def scene():
+        visits = Visits()
+        work = asyncio.ensure_future(visits.run("a", 3, asyncio.sleep(60, "done")))
+        await settled()
+        visits.stop("a", 2)
+        visits.stop("b", 9)
+        await settled()
+        assert not work.done()
+        visits.stop("a", 3)
+        assert await work is None and not visits._running
+
+    run(scene())
 
 
 def test_a_request_that_is_cancelled_from_outside_is_not_taken_for_stopped():
@@ -134,26 +71,30 @@ def test_a_request_that_is_cancelled_from_outside_is_not_taken_for_stopped():
     run(scene())
 
 
+def plain(shown):
+    return shown.model_dump(mode="json")
+
+
 SHOWN = Shown(model="m", source="en", target="fr", text="The cat.", engine="torch", precision="float32",
               parts=(Part(text="The cat.", ids=(4, 40, 2), score=-0.5, log_prob=-1.5, finished=True, given=1),))
 
 
 def test_what_is_shown_goes_to_the_browser_and_back():
-    assert Shown.read(SHOWN.plain()) == SHOWN
-    assert Shown.read(SHOWN.at(kind="encoder", layer=1, head=None).plain()).start.kind == "encoder"
+    assert read(Shown, plain(SHOWN)) == SHOWN
+    assert read(Shown, plain(SHOWN) | {"start": {"kind": "encoder", "layer": 1}}).start.kind == "encoder"
 
 
 @pytest.mark.parametrize("change", [{"parts": []}, {"text": 3}, {"more": 1}, {"start": {"layer": -1}},
-                                    {"parts": [SHOWN.plain()["parts"][0] | {"given": -1}]},
+                                    {"parts": [plain(SHOWN)["parts"][0] | {"given": -1}]},
                                     {"parts": [{"text": "a", "ids": ["x"], "score": 0.0}]}])
 def test_what_nobody_was_given_is_refused(change):
     with pytest.raises(APIError):
-        Shown.read(SHOWN.plain() | change)
+        read(Shown, plain(SHOWN) | change)
 
 
 def test_after_a_word_is_taken_it_is_given_and_the_next_choice_keeps_it(translator):
     result = translator("The cat did not cross.", prefix="Le chat", num_beams=2)
-    shown = Shown.read(Shown.of(result, model="m").plain())
+    shown = read(Shown, plain(Shown.of(result, model="m")))
     [trace], [hypothesis] = shown.traces(translator), [result.hypotheses[0]]
     assert trace.given == 1 + len(translator.codec.begin("Le chat", language="fr"))
     assert trace.log_prob == pytest.approx(hypothesis.log_prob, abs=1e-3)
@@ -192,9 +133,9 @@ SEARCHES = [
 def test_a_link_says_what_was_asked_for(two, settings):
     ask = Ask(n=1, text="The cat.", model="two", **settings)
     said = _link(two, "two", ask, 1)
-    read = asked_by_link({"text": "The cat.", **{name: str(value) for name, value in said.items()}}, longest=100)
+    wish = asked_by_link({"text": "The cat.", **{name: str(value) for name, value in said.items()}}, longest=100)
     usual = settings == _usual(two, two.models["two"])
-    assert (read["model"], read["shown"], read["settings"]) == ("two", 1, {} if usual else settings)
+    assert (wish["model"], wish["shown"], wish["settings"]) == ("two", 1, {} if usual else settings)
 
 
 def test_a_link_says_no_more_than_it_must_and_none_leads_to_a_chosen_beginning(two, translator):
@@ -202,7 +143,7 @@ def test_a_link_says_no_more_than_it_must_and_none_leads_to_a_chosen_beginning(t
     alone = Service({"one": translator})
     assert _link(alone, "one", Ask(n=1, text="a", **usual), 0) == {}
     assert _link(two, "two", Ask(n=1, text="a", **usual), 0) == {"model": "two"}
-    assert _link(two, "two", Ask(n=1, text="a", prefix=((5,),)), 0) is None
+    assert _link(two, "two", Ask(n=1, text="a", prefix=[[5]]), 0) is None
     alone.close()
 
 

@@ -11,7 +11,6 @@ from translating import asked, idle, read_out, shows, write
 
 from seq2see.lens.alignment import naive_choice
 from seq2see.lens.counterparts import counterparts, first_steps
-from seq2see.serve.ui import asking, translate_tab
 from seq2see.translate.decoding import DecodingOptions
 
 ATTACK = "<img src=x onerror=window.hit=1> ${window.hit=1} `{{window.hit=1}}` <script>window.hit=1</script>"
@@ -347,8 +346,8 @@ def test_beyond_an_emoji_words_are_in_their_places(page):
     assert words[-4:] == ["did", "not", "cross", "."]
 
 
-def test_in_the_queue_one_is_told_where_one_stands_and_may_leave_it(open_tab, translator, monkeypatch):
-    """One is at work at a time here, and the first stays at work until the gate opens."""
+def test_who_presses_stop_waits_no_longer_and_others_are_answered(open_tab, translator, monkeypatch):
+    """Both are at work until the gate opens."""
     gate, entered, engine = threading.Event(), threading.Event(), translator.torch_engine.translate
 
     def held(*asked, **also):
@@ -356,29 +355,25 @@ def test_in_the_queue_one_is_told_where_one_stands_and_may_leave_it(open_tab, tr
         assert gate.wait(300)
         return engine(*asked, **also)
 
-    monkeypatch.setattr(translate_tab, "Line", lambda: asking.Line(1))
     monkeypatch.setattr(translator.torch_engine, "translate", held)
     with contextlib.ExitStack() as stack:
         gate.set()
         server = stack.enter_context(running({"tiny": lambda: translator}, page=True, deadline_seconds=300))
-        tabs = [open_tab(server.url) for _ in range(3)]
+        tabs = [open_tab(server.url) for _ in range(2)]
         gate.clear()
         entered.clear()
-        places = ("Translating…", "You are next in the queue", "1 before you in the queue")
-        for tab, said in zip(tabs, places, strict=True):
+        for tab in tabs:
             tab.get_by_label("while I type").uncheck()
             tab.locator("textarea.tr-text").fill("The cat.")
             tab.locator("#translate").click()
-            tab.locator(".tr-status", has_text=said).wait_for()
+            tab.locator(".tr-status", has_text="Translating…").wait_for()
             assert entered.wait(60), "the first is at work before the second asks"
-        tabs[1].get_by_role("button", name="Stop").click()
-        tabs[1].locator(".tr-status", has_text="Stopped").wait_for()
-        tabs[2].locator(".tr-status", has_text="You are next in the queue").wait_for()
+        tabs[0].get_by_role("button", name="Stop").click()
+        tabs[0].locator(".tr-status", has_text="Stopped").wait_for()
         gate.set()
-        for tab in (tabs[0], tabs[2]):
-            shows(tab, translator("The cat.").text)
-        tabs[1].wait_for_timeout(300)
-        assert not read_out(tabs[1]) and tabs[1].locator(".tr").get_attribute("data-busy") == "false"
+        shows(tabs[1], translator("The cat.").text)
+        tabs[0].wait_for_timeout(300)
+        assert not read_out(tabs[0]) and tabs[0].locator(".tr").get_attribute("data-busy") == "false"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

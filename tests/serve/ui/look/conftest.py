@@ -11,7 +11,7 @@ from seq2see.lens.head_roles import FILE
 from seq2see.serve.guard import PAGE
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
-from seq2see.serve.ui.shown import Shown
+from seq2see.serve.ui.adapter import Shown
 from seq2see.translate.checkpoint import fingerprint
 
 ROLES = [{"role": "alignment", "score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1, "positional": 0.3, "rival": None}]
@@ -54,7 +54,7 @@ def trace(translator, result):
 @pytest.fixture(scope="module")
 def url(translator, shown):
     service = Service({"tiny": translator, "other": translator}, ServerSettings(rate=0))
-    with serving(service, value=shown.plain()) as address:
+    with serving(service, value=shown.model_dump(mode="json")) as address:
         yield address
     service.close()
 

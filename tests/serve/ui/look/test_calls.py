@@ -32,7 +32,7 @@ from seq2see.serve.settings import ServerSettings
     ("training", {"step": 4}, "no checkpoint of step 4"),
 ])
 def test_a_call_is_checked_and_refused_in_one_line(url, shown, capfd, name, value, told):
-    asked = value if value in ({}, None) else {"shown": shown.plain(), **value}
+    asked = value if value in ({}, None) else {"shown": shown.model_dump(mode="json"), **value}
     if value and "text" in value and "\ud800" in value["text"]:
         pytest.skip("httpx sends no lone surrogate")
     status, answer = call(url, name, asked)
@@ -42,20 +42,20 @@ def test_a_call_is_checked_and_refused_in_one_line(url, shown, capfd, name, valu
 
 @pytest.mark.parametrize("start", [{"layer": 99, "head": 0}, {"layer": 0, "head": 99}, {"kind": "encoder", "layer": 9}])
 def test_instead_of_a_map_that_is_not_there_comes_the_usual_one(url, shown, start):
-    usual = call(url, "maps", {"shown": shown.plain()})[1]["start"]
-    assert call(url, "maps", {"shown": shown.plain() | {"start": start}})[1]["start"] == usual
+    usual = call(url, "maps", {"shown": shown.model_dump(mode="json")})[1]["start"]
+    assert call(url, "maps", {"shown": shown.model_dump(mode="json") | {"start": start}})[1]["start"] == usual
 
 
 def test_ids_that_are_no_pieces_are_refused(url, shown):
-    part = shown.plain()["parts"][0] | {"ids": [10**6]}
-    _, answer = call(url, "maps", {"shown": shown.plain() | {"parts": [part]}})
+    part = shown.model_dump(mode="json")["parts"][0] | {"ids": [10**6]}
+    _, answer = call(url, "maps", {"shown": shown.model_dump(mode="json") | {"parts": [part]}})
     assert "expected ids of pieces" in answer["error"]
 
 
 @pytest.mark.parametrize("name", ["maps", "layers", "what_if"])
 def test_a_part_longer_than_may_be_looked_into_is_refused(url, shown, name):
-    part = shown.plain()["parts"][0] | {"text": "cat " * 251}
-    _, answer = call(url, name, {"shown": shown.plain() | {"parts": [part]}})
+    part = shown.model_dump(mode="json")["parts"][0] | {"text": "cat " * 251}
+    _, answer = call(url, name, {"shown": shown.model_dump(mode="json") | {"parts": [part]}})
     assert answer["error"] == "a part of 1004 characters: 1000 at most can be looked into"
 
 
@@ -85,6 +85,6 @@ def distant(translator):
     ("training", {"step": 4}),
 ])
 def test_an_engine_elsewhere_answers_as_one_at_hand(url, distant, shown, name, value):
-    answers = [call(address, name, {"shown": shown.plain(), **value}) for address in (url, distant)]
+    answers = [call(address, name, {"shown": shown.model_dump(mode="json"), **value}) for address in (url, distant)]
     assert answers[0] == answers[1]
     assert ("error" in answers[0][1]) is (value == {"step": 4})

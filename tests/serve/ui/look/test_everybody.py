@@ -6,7 +6,7 @@ from looking import panel, serving, settled
 
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
-from seq2see.serve.ui.shown import Shown
+from seq2see.serve.ui.adapter import Shown
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -60,7 +60,7 @@ def test_text_never_runs_as_code_and_is_written_from_its_own_side(browser, trans
     service = Service({attack: translator}, ServerSettings(rate=0))
     both = Shown.of(results[0], model=attack)
     both = both.model_copy(update={"parts": both.parts + Shown.of(results[1], model=attack).parts})
-    with serving(service, value=both.plain()) as address:
+    with serving(service, value=both.model_dump(mode="json")) as address:
         tab = browser.new_page()
         tab.set_default_timeout(20_000)
         tab.goto(address)
