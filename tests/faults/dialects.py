@@ -75,9 +75,9 @@ FAULTS = [
     ),
     Fault(
         "page: tools show the head's neighbour",
-        "serve/page_api.py",
-        "else maps[head]",
-        "else maps[head - 1]",
+        "lens/by_words.py",
+        "else maps[head],",
+        "else maps[head - 1],",
         tests="tests/serve/test_page_api.py -k looks",
     ),
     Fault(

@@ -1,4 +1,4 @@
-"""Faults of the page: who waits for whom, what a browser sends back, the demo's training, words in their places."""
+"""Faults of the page: what a visit has at work, what a browser sends back, the demo's training, words in their places."""
 
 from . import Fault
 
@@ -230,8 +230,8 @@ FAULTS = [
     Fault(
         "page: what nobody sees is named as it is",
         "serve/ui/translate_tab.py",
-        "dict.fromkeys(printable(word.text) for",
-        "dict.fromkeys(word.text for",
+        "dict.fromkeys(map(printable, ",
+        "dict.fromkeys(map(str, ",
         tests="-m browser tests/serve/ui/test_translate.py -k never_seen",
     ),
     Fault(
