@@ -17,11 +17,13 @@ from .errors import APIError
 from .service import Service
 from .ui.adapter import page_errors, read
 
-MOST_SHOWN = 3  # source words that `look` names for each word
-
 
 def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
+
+    def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
+        body = read(LookBody, {**given, "source": source or None, "target": target or None})
+        return {"texts": [body.text], "caller": service.access.caller(request), **body.asked(service)}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
                         request: gr.Request = None) -> dict:
@@ -39,10 +41,8 @@ def add_api(service: Service) -> None:
             alternatives: How many translations to return, best first.
         """
         with page_errors():
-            body = read(LookBody, {"text": text, "source": source or None, "target": target or None,
-                                   "alternatives": alternatives})
-            caller = service.access.caller(request)
-            [found] = await service.translate([body.text], caller=caller, **body.asked(service))
+            asked = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
+            [found] = await service.translate(**asked)
         return {
             "translation": found.text,
             "alternatives": [one.text for one in found.hypotheses[1:]],
@@ -70,9 +70,8 @@ def add_api(service: Service) -> None:
             head: Which attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors():
-            body = read(LookBody, {"text": text, "source": source or None, "target": target or None})
-            caller = service.access.caller(request)
-            _, traces = await service.translate_and_look([body.text], caller=caller, **body.asked(service))
+            asked = arguments(request, text=text, source=source, target=target)
+            _, traces = await service.translate_and_look(**asked)
             return _described(traces, layer=layer, head=head)
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
@@ -86,8 +85,7 @@ def _described(traces: list[Trace], *, layer: Any, head: Any) -> dict[str, Any]:
     for name, value, count in (("layer", layer, layers), ("head", head, heads)):
         if type(value) is not int or not -1 <= value < count:
             raise APIError(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
-    words = [one for trace in traces
-             for one in looked_at(trace, layer=layer, head=None if head == -1 else head, most=MOST_SHOWN)]
+    words = [one for trace in traces for one in looked_at(trace, layer=layer, head=None if head == -1 else head)]
     which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
     return {
         "translation": " ".join(trace.target_text for trace in traces),

@@ -54,17 +54,11 @@ class Ask(Asked):
 
 
 class Part(Strict):
-    """A part of the text, as the model translated it: `ids` are the predicted ones, tag and `</s>` among them, of
-    which the first `given` were forced.  `text` is what the model read, `source` what the text has where that differs.
-    """
+    """A part of the text, as the model translated it: `text` is what it read, `source` what the text has if another."""
 
     text: str
     source: str | None = None
-    ids: tuple[int, ...] = Field(min_length=1)
-    score: float
-    log_prob: float
-    finished: bool
-    given: int = Field(ge=0)
+    hypothesis: Hypothesis
 
 
 class Shown(Strict):
@@ -87,26 +81,25 @@ class Shown(Strict):
     @classmethod
     def of(cls, result: Translation, *, alternative: int = 0, **more: Any) -> Shown:
         """One hypothesis of a translation."""
-        chosen = [(part, part.hypotheses[alternative]) for part in result.parts]
-        return cls(
-            source=result.source_language, target=result.target_language, text=result.source_text,
-            parts=tuple(Part(text=part.as_read.source_text, source=part.source_text if part.model_input else None,
-                             ids=one.token_ids, score=one.score, log_prob=one.log_prob,
-                             finished=one.finished, given=one.given) for part, one in chosen),
-            engine=result.engine, precision=result.precision, **more,
-        )  # fmt: skip
+        parts = tuple(Part(text=part.as_read.source_text, source=part.source_text if part.model_input else None,
+                           hypothesis=part.hypotheses[alternative]) for part in result.parts)
+        return cls(source=result.source_language, target=result.target_language, text=result.source_text, parts=parts,
+                   engine=result.engine, precision=result.precision, **more)
+
+    @property
+    def ids(self) -> list[list[int]]:
+        """Of each part: by these the page knows what an answer belongs to."""
+        return [list(part.hypothesis.token_ids) for part in self.parts]
 
     def translations(self, translator: Translator) -> list[Translation]:
-        """One for each part, with the one hypothesis, whose text is for the trace to decode."""
-        return [Translation("", part.text, self.source, self.target,
-                            (Hypothesis("", part.ids, part.score, part.log_prob, part.finished, part.given),),
-                            self.engine, self.precision, seen=translator.seen_words(self.source))
-                for part in self.parts]
+        """One for each part, with the one hypothesis."""
+        return [Translation("", part.text, self.source, self.target, (part.hypothesis,), self.engine, self.precision,
+                            seen=translator.seen_words(self.source)) for part in self.parts]
 
     def traces(self, translator: Translator, *, views: Sequence[str] = ("raw",)) -> list[Trace]:
         """The trace of each part; to be called by `service.examine`."""
         pieces = translator.model.config.vocab_size
-        if not all(0 <= id < pieces for part in self.parts for id in part.ids):
+        if not all(ids and min(ids) >= 0 and max(ids) < pieces for ids in self.ids):
             raise UserError(f"expected ids of pieces, from 0 to {pieces - 1}")
         return translator.look(self.translations(translator), views=views)
 

@@ -83,9 +83,9 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         with page_errors("Words not linked"):
             found = read(Shown, value)
             # Of the parts, for a browser may send any `text` with them.
-            if sum(max(len(part.text), len(part.ids)) for part in found.parts) > LONGEST_TO_ALIGN:
+            if max(sum(len(part.text) for part in found.parts), sum(map(len, found.ids))) > LONGEST_TO_ALIGN:
                 said = f"Which word is which is shown for texts up to {LONGEST_TO_ALIGN:,} characters."
-                return gr.update(links={"ids": [part.ids for part in found.parts], "parts": [], "said": said})
+                return gr.update(links={"ids": found.ids, "parts": [], "said": said})
             links = await service.examine([found.text], lambda translator: _links(found, translator), model=found.model,
                                           caller=service.access.caller(request))
         return gr.update(links=links)
@@ -193,7 +193,7 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
     special = {*translator.tokenizer.all_special_ids, *translator.defaults.end}
     tags = len(translator.defaults.resolve(first=translator.tag(found.target)).prefix)
-    return {"ids": [part.ids for part in found.parts], "said": known.said,
+    return {"ids": found.ids, "said": known.said,
             "parts": [_part(trace, known.choice, special, tags) for trace in traces]}
 
 

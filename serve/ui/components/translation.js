@@ -235,7 +235,7 @@ function translationBox(root, gradio) {
   }
   // The words of both texts.  The mirror lies under the textarea, letter by letter in the same place.
   function drawWords() {
-    const answer = current(), fits = answer && links && same(links.ids, result.shown[shown].parts.map((part) => part.ids));
+    const answer = current(), fits = answer && links && same(links.ids, result.shown[shown].parts.map((part) => part.hypothesis.token_ids));
     const parts = fits ? links.parts : [];
     const spans = { source: result ? placed(result.source_text, parts, "source") : [], target: answer ? placed(answer.text, parts, "target") : [] };
     drawSource(parts, spans.source);

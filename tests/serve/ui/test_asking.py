@@ -1,6 +1,7 @@
 """What of a visit is ended, what a browser sends back, and what links say: without a browser."""
 
 import asyncio
+import dataclasses
 
 import pytest
 
@@ -11,6 +12,7 @@ from seq2see.serve.ui.learn_tab import Running, read_lessons
 from seq2see.serve.ui.one_word import SENTENCES, sentences
 from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
 from seq2see.serve.ui.translate_tab import _link, _links, _usual, about, asked_by_link
+from seq2see.translate.results import Hypothesis
 
 
 def run(work):
@@ -38,7 +40,8 @@ def test_a_newer_request_ends_the_older_of_the_same_visit_alone():
         other = asyncio.ensure_future(visits.run("b", 1, work("other", 0.01)))
         await settled()
         assert await visits.run("a", 2, work("second", 0)) == "second"
-        assert await first is None and ended == ["first"]
+        await settled()
+        assert ended == ["first"] and await first is None
         assert await other == "other"
 
     run(scene())
@@ -76,7 +79,7 @@ def plain(shown):
 
 
 SHOWN = Shown(model="m", source="en", target="fr", text="The cat.", engine="torch", precision="float32",
-              parts=(Part(text="The cat.", ids=(4, 40, 2), score=-0.5, log_prob=-1.5, finished=True, given=1),))
+              parts=(Part(text="The cat.", hypothesis=Hypothesis("", (4, 40, 2), -0.5, -1.5, finished=True, given=1)),))
 
 
 def test_what_is_shown_goes_to_the_browser_and_back():
@@ -85,8 +88,7 @@ def test_what_is_shown_goes_to_the_browser_and_back():
 
 
 @pytest.mark.parametrize("change", [{"parts": []}, {"text": 3}, {"more": 1}, {"start": {"layer": -1}},
-                                    {"parts": [plain(SHOWN)["parts"][0] | {"given": -1}]},
-                                    {"parts": [{"text": "a", "ids": ["x"], "score": 0.0}]}])
+                                    {"parts": [{"text": "a", "hypothesis": {"token_ids": ["x"], "score": 0.0}}]}])
 def test_what_nobody_was_given_is_refused(change):
     with pytest.raises(APIError):
         read(Shown, plain(SHOWN) | change)
@@ -105,12 +107,14 @@ def test_after_a_word_is_taken_it_is_given_and_the_next_choice_keeps_it(translat
     assert "".join(text for text, _ in switched["after"]).startswith("Le chat"), "begun alike: only the heads differ"
 
 
-def test_ids_outside_the_vocabulary_are_refused(translator):
+@pytest.mark.parametrize("wrong", [{"token_ids": (10**6,)}, {"token_ids": (-1,)}, {"token_ids": ()}])
+def test_ids_outside_the_vocabulary_are_refused(translator, wrong):
     from seq2see.errors import UserError
 
-    wrong = SHOWN.model_copy(update={"parts": (SHOWN.parts[0].model_copy(update={"ids": (10**6,)}),)})
+    [part] = SHOWN.parts
+    changed = part.model_copy(update={"hypothesis": dataclasses.replace(part.hypothesis, **wrong)})
     with pytest.raises(UserError, match="ids of pieces"):
-        wrong.traces(translator)
+        SHOWN.model_copy(update={"parts": (changed,)}).traces(translator)
 
 
 # --- links

@@ -82,14 +82,16 @@ def test_a_good_question_is_answered(server, targets, translator):
     assert status == 200
     [box, shown] = json.loads(body)["data"]
     assert box["value"]["hypotheses"][0]["text"] == translator("The cat.").text
-    assert shown["parts"][0]["ids"] == list(translator("The cat.").hypotheses[0].token_ids)
+    assert shown["parts"][0]["hypothesis"]["token_ids"] == list(translator("The cat.").hypotheses[0].token_ids)
 
 
-@pytest.mark.parametrize("part", [{"text": "The cat. " * 30}, {"ids": [5] * 201}])
+@pytest.mark.parametrize("part", [{"text": "The cat. " * 30}, {"hypothesis": {"token_ids": [5] * 201}}])
 def test_words_are_not_linked_in_parts_that_the_text_says_nothing_of(server, targets, part):
     _, body = call(server, targets["ask"], event=ASK)
     shown = json.loads(body)["data"][1]
-    status, body = call(server, targets["change"], data=[shown | {"parts": [shown["parts"][0] | part] * 10}])
+    [first] = shown["parts"]
+    longer = first | part | {"hypothesis": first["hypothesis"] | part.get("hypothesis", {})}
+    status, body = call(server, targets["change"], data=[shown | {"parts": [longer] * 10}])
     assert status == 200 and "texts up to 2,000 characters" in body and "source_text" not in body
 
 

@@ -47,7 +47,8 @@ def test_instead_of_a_map_that_is_not_there_comes_the_usual_one(url, shown, star
 
 
 def test_ids_that_are_no_pieces_are_refused(url, shown):
-    part = shown.model_dump(mode="json")["parts"][0] | {"ids": [10**6]}
+    part = shown.model_dump(mode="json")["parts"][0]
+    part["hypothesis"]["token_ids"] = [10**6]
     _, answer = call(url, "maps", {"shown": shown.model_dump(mode="json") | {"parts": [part]}})
     assert "expected ids of pieces" in answer["error"]
 
