@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from ..lens.trace import Trace
+from ..lens.by_words import looked_at
 from .dialects.v1 import LookBody
 from .errors import APIError
 from .service import Service
@@ -70,28 +70,21 @@ def add_api(service: Service) -> None:
             head: Which attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors():
-            asked = arguments(request, text=text, source=source, target=target)
-            _, traces = await service.translate_and_look(**asked)
-            return _described(traces, layer=layer, head=head)
+            _, traces = await service.translate_and_look(**arguments(request, text=text, source=source, target=target))
+            layers, heads = traces[0].cross["raw"].shape[:2]
+            for name, value, count in (("layer", layer, layers), ("head", head, heads)):
+                if type(value) is not int or not -1 <= value < count:
+                    raise APIError(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
+        words = [one for trace in traces for one in looked_at(trace, layer=layer, head=None if head == -1 else head)]
+        which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
+        return {
+            "translation": " ".join(trace.target_text for trace in traces),
+            "log_prob": round(sum(trace.log_prob for trace in traces), 4),
+            "shown": f"cross-attention of {which} in layer {layer % layers} of {layers}, raw weights",
+            "words": [{"word": word, "probability": round(probability, 4),
+                       "looked_at": [{"word": source, "weight": round(weight, 4)} for source, weight in best]}
+                      for word, probability, best in words],
+        }  # fmt: skip
 
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
         gr.api(function, api_name=function.__name__, queue=False)
-
-
-def _described(traces: list[Trace], *, layer: Any, head: Any) -> dict[str, Any]:
-    from ..lens.by_words import looked_at
-
-    layers, heads = traces[0].cross["raw"].shape[:2]
-    for name, value, count in (("layer", layer, layers), ("head", head, heads)):
-        if type(value) is not int or not -1 <= value < count:
-            raise APIError(400, "bad_request", f"{name}: expected a whole number from -1 to {count - 1}")
-    words = [one for trace in traces for one in looked_at(trace, layer=layer, head=None if head == -1 else head)]
-    which = f"the mean of {heads} heads" if head == -1 else f"head {head}"
-    return {
-        "translation": " ".join(trace.target_text for trace in traces),
-        "log_prob": round(sum(trace.log_prob for trace in traces), 4),
-        "shown": f"cross-attention of {which} in layer {layer % layers} of {layers}, raw weights",
-        "words": [{"word": word, "probability": round(probability, 4),
-                   "looked_at": [{"word": source, "weight": round(weight, 4)} for source, weight in best]}
-                  for word, probability, best in words],
-    }
