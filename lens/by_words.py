@@ -78,7 +78,7 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
     return WordMap(kind, view, rows, row_units, column_units, maps)
 
 
-def looked_at(trace: Trace, *, layer: int, head: int | None,
+def looked_at(trace: TraceData, *, layer: int, head: int | None,
               most: int = 3) -> list[tuple[str, float, list[tuple[str, float]]]]:
     """Of each word that was predicted, its end too: its probability, and the source words with the largest weights of
     cross-attention; a head of None is the mean of the layer's heads."""
