@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac
 import os
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 KEYS_VARIABLE = "SEQ2SEE_API_KEYS"
 COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
-MOST_BUCKETS = 10_000  # callers remembered; the longest silent one is forgotten first
+MOST_ACCOUNTS = 10_000  # remembered; the longest silent one is forgotten first
 WRONG_KEYS = 20  # that one address may try in a minute
 
 
@@ -40,36 +38,24 @@ class Caller:
         return f"address {self.address}" if self.key is None else f"key {self.key}"
 
 
-@dataclass
-class Bucket:
-    """What is left of an account's minute."""
-
-    level: float
-    at: float
-
-
 class Rate:
     """So much a minute for each account; `clock` gives seconds, never going back."""
 
     def __init__(self, rate: int, clock: Callable[[], float]):
         self.rate = rate
         self.clock = clock
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._full_at: dict[str, float] = {}  # when an account has its whole minute again; the longest silent one first
 
     def spend(self, account: str, amount: int) -> int:
         """Take so much and return 0; or, where there is not so much, take nothing and return the seconds until then."""
         now = self.clock()
-        bucket = self._buckets.setdefault(account, Bucket(self.rate, now))
-        bucket.level = min(self.rate, bucket.level + (now - bucket.at) * self.rate / 60)
-        bucket.at = now
-        self._buckets.move_to_end(account)
-        if len(self._buckets) > MOST_BUCKETS:
-            self._buckets.popitem(last=False)
-        wanted = min(amount, self.rate)  # more than a minute's worth takes a whole minute
-        if bucket.level < wanted:
-            return int((wanted - bucket.level) * 60 / self.rate) + 1
-        bucket.level -= wanted
-        return 0
+        full_at = max(now, self._full_at.pop(account, now))
+        after = full_at + min(amount, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
+        wait = round(after - now - 60, 6)
+        self._full_at[account] = full_at if wait > 0 else after
+        if len(self._full_at) > MOST_ACCOUNTS:
+            del self._full_at[next(iter(self._full_at))]
+        return int(wait) + 1 if wait > 0 else 0
 
 
 class Access:
@@ -104,13 +90,8 @@ class Access:
             return Caller(None, address)
         if not key:
             raise APIError(403, "key_missing", "this server wants an API key")
-        given = _digest(key)
-        found = None
-        for digest, name in self.keys.items():  # all of them, so that time tells nothing
-            if hmac.compare_digest(digest, given):
-                found = name
-        if found is not None:
-            return Caller(found, address)
+        if name := self.keys.get(_digest(key)):  # of a digest, time tells nothing
+            return Caller(name, address)
         if seconds := self._guesses.spend(address, 1):
             raise APIError(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
                           retry_after=seconds)
@@ -125,10 +106,10 @@ class Access:
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:
-    """Keys of a file and of the environment's SEQ2SEE_API_KEYS: `NAME KEY` a line; a comment begins with `#`, at the
-    beginning of a line or after a space, for a key may have one in it.
+    """Names of keys by their digests, from a file and the environment's SEQ2SEE_API_KEYS, where commas may stand for
+    line ends.
 
-    In the environment, commas may stand for line ends.
+    A line is `NAME KEY`.  A comment begins with `#`, at the beginning or after a space, for a key may have one in it.
     """
     lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
     if path is not None:
@@ -139,13 +120,14 @@ def read_keys(path: str | None) -> dict[bytes, str]:
             raise UserError(f"cannot read the keys in {path}: {reason}", exit_code=2) from None
     keys: dict[bytes, str] = {}
     for number, (where, line) in enumerate(lines, start=1):
-        words = COMMENT.split(line, maxsplit=1)[0].split()
-        if not words:
-            continue
-        if len(words) != 2 or len(words[1]) < SHORTEST_KEY:  # never shown: it may be half a key
-            raise UserError(f"key {number} of {where}: expected a name, a space and a key of at least {SHORTEST_KEY} "
-                            "characters", exit_code=2)
-        keys[_digest(words[1])] = words[0]
+        match COMMENT.split(line, maxsplit=1)[0].split():
+            case []:
+                pass
+            case [name, key] if len(key) >= SHORTEST_KEY:
+                keys[_digest(key)] = name
+            case _:  # never shown: it may be half a key
+                raise UserError(f"key {number} of {where}: expected a name, a space and a key of at least "
+                                f"{SHORTEST_KEY} characters", exit_code=2)
     if path is not None and not keys:
         raise UserError(f"{path} holds no key: add a line with a name and a key, or set no keys_file", exit_code=2)
     return keys

@@ -60,14 +60,6 @@ def test_without_keys_anybody_may_and_no_token_is_read():
     assert Access().caller(request(authorization="Bearer hf_secret")) == Caller(None, "10.0.0.1")
 
 
-def test_keys_are_compared_in_constant_time_all_of_them(keys, monkeypatch):
-    compared = []
-    real = access_module.hmac.compare_digest
-    monkeypatch.setattr(access_module.hmac, "compare_digest", lambda a, b: compared.append(a) or real(a, b))
-    Access(keys).identify(request(), KEY)
-    assert compared == list(keys)
-
-
 def test_keys_are_not_kept_as_they_are(keys):
     assert KEY not in repr(keys) and KEY.encode() not in b"".join(keys)
 
@@ -191,10 +183,10 @@ def test_who_waits_as_long_as_told_is_let_in(rate, clock):
 
 
 def test_many_addresses_do_not_fill_the_memory(limited, monkeypatch):
-    monkeypatch.setattr(access_module, "MOST_BUCKETS", 10)
+    monkeypatch.setattr(access_module, "MOST_ACCOUNTS", 10)
     for number in range(100):
         limited.spend(Caller(None, str(number)), 1)
-    assert len(limited._texts._buckets) == 10
+    assert len(limited._texts._full_at) == 10
 
 
 def test_no_rate_means_no_rate():
