@@ -6,14 +6,15 @@ import base64
 import hashlib
 import os
 import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from seq2see.errors import UserError
 from .errors import APIError
+from .settings import ServerSettings
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -39,23 +40,27 @@ class Caller:
 
 
 class Rate:
-    """So much a minute for each account; `clock` gives seconds, never going back."""
+    """So much a minute for each account; who wants more is told `message`."""
 
-    def __init__(self, rate: int, clock: Callable[[], float]):
+    def __init__(self, rate: int, *, code: str, message: str):
         self.rate = rate
-        self.clock = clock
+        self.code = code
+        self.message = message
         self._full_at: dict[str, float] = {}  # when an account has its whole minute again; the longest silent one first
 
-    def spend(self, account: str, amount: int) -> int:
-        """Take so much and return 0; or, where there is not so much, take nothing and return the seconds until then."""
-        now = self.clock()
-        full_at = max(now, self._full_at.pop(account, now))
-        after = full_at + min(amount, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
-        wait = round(after - now - 60, 6)
-        self._full_at[account] = full_at if wait > 0 else after
+    def spend(self, account: str, amount: int) -> None:
+        """Take so much; where there is not so much, take nothing: APIError (429)."""
+        now = monotonic()
+        full_at = max(now, self._full_at.get(account, now))
+        full_at += min(amount, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
+        wait = round(full_at - now - 60, 6)
+        if wait > 0:
+            seconds = int(wait) + 1
+            raise APIError(429, self.code, f"{self.message}: try again in {seconds} s", retry_after=seconds)
+        self._full_at.pop(account, None)
+        self._full_at[account] = full_at
         if len(self._full_at) > MOST_ACCOUNTS:
             del self._full_at[next(iter(self._full_at))]
-        return int(wait) + 1 if wait > 0 else 0
 
 
 class Access:
@@ -63,14 +68,12 @@ class Access:
     Args:
         keys: names of keys, by the SHA-256 of the key; empty: anybody may.
         rate: texts a minute that one caller may have translated; 0: any number.
-        clock: seconds, never going back.
     """
 
-    def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0,
-                 clock: Callable[[], float] = time.monotonic):
+    def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0):
         self.keys = dict(keys or {})
-        self._texts = Rate(rate, clock) if rate else None
-        self._guesses = Rate(WRONG_KEYS, clock)
+        self._texts = Rate(rate, code="rate_limit", message=f"more than {rate} texts a minute")
+        self._guesses = Rate(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
 
     def caller(self, request: HTTPConnection) -> Caller:
         """The caller of a request, by its headers.
@@ -92,17 +95,17 @@ class Access:
             raise APIError(403, "key_missing", "this server wants an API key")
         if name := self.keys.get(_digest(key)):  # of a digest, time tells nothing
             return Caller(name, address)
-        if seconds := self._guesses.spend(address, 1):
-            raise APIError(429, "wrong_keys", f"too many wrong API keys from this address: try again in {seconds} s",
-                          retry_after=seconds)
+        self._guesses.spend(address, 1)
         raise APIError(403, "key_wrong", "this API key is not known here")
 
     def spend(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if that is too many now."""
-        if self._texts and (seconds := self._texts.spend(caller.account, texts)):
-            rate = self._texts.rate
-            raise APIError(429, "rate_limit", f"more than {rate} texts a minute: try again in {seconds} s",
-                          retry_after=seconds)
+        if self._texts.rate:
+            self._texts.spend(caller.account, texts)
+
+
+def read_access(settings: ServerSettings) -> Access:
+    return Access(read_keys(settings.keys_file), rate=settings.rate)
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:

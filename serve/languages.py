@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 LONGEST = 2_000  # characters read; more changes nothing
@@ -19,16 +20,12 @@ class Detection(NamedTuple):
 def detect(text: str, served: Iterable[str]) -> list[Detection]:
     """The served languages, most probable first.  A text without letters has no language: all get 0."""
     known = dict(_identifier().rank(text[:LONGEST])) if any(map(str.isalpha, text[:LONGEST])) else {}
-    found = [Detection(one, float(known.get(_code(one), 0.0))) for one in dict.fromkeys(served)]
+    codes = {one: re.split("[-_]", one)[0].lower() for one in served}  # `zh` for `zh-Hans`
+    found = [Detection(one, float(known.get(code, 0.0))) for one, code in codes.items()]
     return sorted(found, key=lambda one: -one.confidence)
 
 
-def _code(language: str) -> str:
-    """`zh` for `zh-Hans`."""
-    return language.replace("_", "-").partition("-")[0].lower()
-
-
-@lru_cache(maxsize=1)
+@cache
 def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..translate.decoding import GenerationDefaults
 from ..translate.translator import Translator
-from .access import Access, Caller, read_keys
+from .access import Caller, read_access
 from .errors import APIError
 from .service import Service
 from .settings import ServerSettings
@@ -93,7 +93,7 @@ class Replicated(Service):
     """The front.  What it counts and refuses is its own; the work is done by a `Replica`."""
 
     def __init__(self, settings: ServerSettings):
-        super().__init__(settings=settings, access=Access(read_keys(settings.keys_file), rate=settings.rate))
+        super().__init__(settings=settings, access=read_access(settings))
 
     @abstractmethod
     async def send(self, method: str, *arguments: Any) -> Answer:

@@ -335,8 +335,8 @@ FAULTS = [
     Fault(
         "serve: a checkpoint that is still being written is looked at",
         "serve/history.py",
-        "(one / LAST_WRITTEN).is_file() and ",
-        "",
+        "checkpoint-*/{LAST_WRITTEN}",
+        "checkpoint-*/config.json",
         tests="tests/serve/test_history.py",
     ),
     Fault(
