@@ -22,12 +22,12 @@ from typing import Any
 from ray import serve
 from ray.exceptions import RayActorError
 from ray.serve.exceptions import BackPressureError
+from starlette.types import Receive, Scope, Send
 
 from seq2see.errors import UserError
 from ..translate.translator import EngineName, Translator
 from .app import make_app
 from .errors import APIError
-from .guard import Receive, Scope, Send
 from .replicated import Answer, Replica, Replicated
 from .settings import ServerSettings, read_settings
 
@@ -97,7 +97,7 @@ class Front:
             parent, mounted = page.mount(blocks)
             self._open = contextlib.AsyncExitStack()
             await self._open.enter_async_context(parent.router.lifespan_context(parent))
-            door.app.state.page.app = page.CheckedCalls(mounted, blocks)
+            door.app.state.page = page.CheckedCalls(mounted, blocks)
 
 
 def application(arguments: dict[str, str]) -> serve.Application:

@@ -21,7 +21,7 @@ import uvicorn
 
 from seq2see.errors import UserError
 from ..translate.translator import Translator
-from .access import KEYS_VARIABLE, Access, read_keys
+from .access import KEYS_VARIABLE, read_access
 from .app import make_app
 from .batcher import WORKER
 from .service import Service
@@ -37,35 +37,43 @@ Learning = Callable[[], dict[str, Any]]  # `learning.Learning.record`
 class Server(uvicorn.Server):
     """
     Args:
-        service: gets the models, and is ready when each has translated.
         loaders: what makes the models, by their names; run in a thread.
-        socket_: where to listen, bound already.
+        port: where to listen, from now on; 0 or None: a free one.  UserError where it is in use.
         learning: the progress of a model in training; if given, the page is shown before the models are loaded.
+        service: gets the models, and is ready when each has translated; None: a new one.
     """
 
-    def __init__(self, service: Service, loaders: Loaders, *, settings: ServerSettings, host: str,
-                 socket_: socket.socket, open_browser: bool = False, learning: Learning | None = None):
-        self.app = make_app(service, settings, host=host)
-        proxies = list(settings.trusted_proxies)
+    def __init__(self, loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
+                 open_browser: bool = False, learning: Learning | None = None, service: Service | None = None):
+        self.loaders = loaders
+        self.settings = settings or ServerSettings()
+        self.open_browser = open_browser
+        self.learning = learning
+        self.service = service or Service(settings=self.settings, access=read_access(self.settings))
+        if host not in LOOPBACK and not self.service.access.keys:
+            print(f"WARNING: there are no API keys, so whoever reaches {host} can use this server: set {KEYS_VARIABLE} "
+                  "or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
+        self.app = make_app(self.service, self.settings, host=host)
+        proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
             http="h11", h11_max_incomplete_event_size=HEAD_BYTES,  # httptools has no limit for a head
             timeout_keep_alive=KEEP_ALIVE, proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
-        self.service = service
-        self.loaders = loaders
-        self.settings = settings
-        self.open_browser = open_browser
-        self.learning = learning
-        self.socket = socket_
-        self.url = f"http://{f'[{host}]' if ':' in host else host}:{socket_.getsockname()[1]}"
+        self.socket = bind(host, port)
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.socket.getsockname()[1]}"
         self.failure: BaseException | None = None
         self._signal: int | None = None  # the first that came
         self._stop_page: Callable[[], None] | None = None
         self._until = float("inf")  # the end of the grace period
         self._threads = ThreadPoolExecutor(1, WORKER)
 
-    def serve(self, sockets: list[socket.socket] | None = None) -> Any:  # a coroutine, as uvicorn has it
-        return super().serve(sockets or [self.socket])
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until Ctrl-C or SIGTERM; at the end raises what the signal means, or what kept a model from loading."""
+        # Few texts at a time are encoded, on the event loop: threads to share them would wait for the engine's cores.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        super().run(sockets or [self.socket])
+        if self.failure is not None:
+            raise self.failure
 
     # --- start
 
@@ -74,9 +82,9 @@ class Server(uvicorn.Server):
         self._loading = asyncio.create_task(self._load())
 
     async def _load(self) -> None:
-        """Load and try each model, then show the page."""
-        async with contextlib.AsyncExitStack() as stack:
-            try:
+        """Load and try each model; show the page, which lives until this task is cancelled."""
+        try:
+            async with contextlib.AsyncExitStack() as stack:
                 if self.learning:
                     self._announce()  # the page in its place says that it is starting
                     await self._show_page(stack)
@@ -86,15 +94,14 @@ class Server(uvicorn.Server):
                     await self._in_thread(self.service.detect, SELF_TEST)  # half a second, the first time
                 if self.settings.page and not self.learning:
                     await self._show_page(stack)
-            except Exception as error:
-                self.failure = error
-                self.should_exit = True
-                return
-            gc.freeze()  # a full collection of what a server consists of holds up every client for up to 0.3 s
-            self.service.ready = True
-            if not self.learning:
-                self._announce()
-            await asyncio.Event().wait()  # the page lives until this task is cancelled
+                gc.freeze()  # a full collection of what a server consists of holds up every client for up to 0.3 s
+                self.service.ready = True
+                if not self.learning:
+                    self._announce()
+                await asyncio.Event().wait()
+        except Exception as error:
+            self.failure = error
+            self.should_exit = True
 
     async def _in_thread(self, work: Callable[..., Any], *args: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
@@ -114,7 +121,7 @@ class Server(uvicorn.Server):
         parent, mounted = page.mount(blocks)
         await stack.enter_async_context(parent.router.lifespan_context(parent))
         self._stop_page = mounted.stop_event.set
-        self.app.state.page.app = page.CheckedCalls(mounted, blocks)
+        self.app.state.page = page.CheckedCalls(mounted, blocks)
 
     # --- end
 
@@ -139,12 +146,11 @@ class Server(uvicorn.Server):
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._loading
-        if self.force_exit and self._signal:
-            os._exit(128 + self._signal)
-        await super().shutdown(sockets)
-        self.service.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        if self._signal and _at_work():  # Python would wait for them
+        if not (self.force_exit and self._signal):
+            await super().shutdown(sockets)
+            self.service.close()
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        if self._signal and (self.force_exit or _at_work()):  # Python would wait for the threads
             os._exit(128 + self._signal)
 
 
@@ -154,30 +160,6 @@ def _at_work() -> bool:
     for one in workers:
         one.join(0.2)
     return any(one.is_alive() for one in workers)
-
-
-def make_server(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-                open_browser: bool = False, learning: Learning | None = None) -> Server:
-    """A server on a port of its own, bound already: a port in use is a UserError, 0 or None takes a free one."""
-    settings = settings or ServerSettings()
-    access = Access(read_keys(settings.keys_file), rate=settings.rate)
-    if host not in LOOPBACK and not access.keys:
-        print(f"WARNING: there are no API keys, so whoever reaches {host} can use this server: set {KEYS_VARIABLE} or "
-              "keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
-    service = Service(settings=settings, access=access)
-    return Server(service, loaders, settings=settings, host=host, socket_=bind(host, port), open_browser=open_browser,
-                  learning=learning)
-
-
-def launch(loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-           open_browser: bool = False, learning: Learning | None = None) -> None:
-    """Serve until Ctrl-C or SIGTERM; raises what the signal means, or what kept a model from loading, at the end."""
-    # Few texts at a time are encoded, on the event loop: threads to share them would wait for the engine's cores.
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    server = make_server(loaders, host=host, port=port, settings=settings, open_browser=open_browser, learning=learning)
-    server.run()
-    if server.failure is not None:
-        raise server.failure
 
 
 def bind(host: str, port: int | None) -> socket.socket:

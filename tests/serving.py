@@ -129,14 +129,11 @@ class Stub:
 def running(loaders, *, service=None, **settings):
     """A server in a thread, ready when the block begins; it must end by itself afterwards.  `service(settings)` makes
     another service than the usual one."""
-    from seq2see.serve.server import Server, bind, make_server
+    from seq2see.serve.server import Server
     from seq2see.serve.settings import ServerSettings
 
     settings = ServerSettings(**{"page": False, "rate": 0, "grace_seconds": 5.0, **settings})
-    if service is None:
-        server = make_server(loaders, host="127.0.0.1", port=0, settings=settings)
-    else:
-        server = Server(service(settings), loaders, settings=settings, host="127.0.0.1", socket_=bind("127.0.0.1", 0))
+    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

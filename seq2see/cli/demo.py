@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
     if find_spec("gradio") is None:  # it is imported only when the browser is open already
         raise ModuleNotFoundError("no gradio", name="gradio")
-    from seq2see.serve.server import launch
+    from seq2see.serve.server import Server
     from seq2see.serve.settings import LOOPBACK, ServerSettings
     from seq2see.translate.translator import Translator
 
@@ -45,8 +45,8 @@ def run(args: argparse.Namespace) -> None:
 
     try:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)
-        launch({run.resolve().name: load}, host=args.host, port=port, open_browser=not args.no_browser,
-               settings=settings, learning=None if known else learning.record)
+        Server({run.resolve().name: load}, host=args.host, port=port, open_browser=not args.no_browser,
+               settings=settings, learning=None if known else learning.record).run()
     finally:
         learning.stop()
 

@@ -11,7 +11,7 @@ from seq2see.translate import Translator
 def run(args: argparse.Namespace) -> None:
     """`args.run`, names or folders of models; `args.engine`, `args.host`, `args.port`; `args.config`, a YAML file, and
     `args.set`, settings as key=value: serves until Ctrl-C or SIGTERM."""
-    from seq2see.serve.server import bind, launch
+    from seq2see.serve.server import Server, bind
     from seq2see.serve.settings import read_settings
 
     settings = read_settings(args.config, args.set)
@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> None:
         name: partial(Translator.from_pretrained, run, engine=args.engine, device=args.device)
         for name, run in _names(args.run).items()
     }
-    launch(loaders, host=args.host, port=args.port, settings=settings)
+    Server(loaders, host=args.host, port=args.port, settings=settings).run()
 
 
 def _names(runs: Sequence[str]) -> dict[str, str]:

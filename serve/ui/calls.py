@@ -13,16 +13,19 @@ import gradio as gr
 from gradio.data_classes import CancelBody, ComponentServerJSONBody, PredictBody, ResetBody, SimplePredictBody
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..dialects.bodies import bad_request
 from ..errors import APIError
-from ..guard import PAGE, Again, Application, Message, Receive, Scope, Send
+from ..guard import PAGE, replay_body
 
 API = f"{PAGE}/gradio_api"
 BODIES: dict[str, type[BaseModel]] = {
     **dict.fromkeys(("run", "api", "queue"), PredictBody), "call": SimplePredictBody, "cancel": CancelBody,
     "reset": ResetBody, "component_server": ComponentServerJSONBody,
 }  # fmt: skip
+# Gradio takes files from anybody and keeps them; nothing on the page sends one.
+FILES = {"upload", "upload_progress", "process_recording"}
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 FIELDS = TypeAdapter(dict[str, Any])
 
@@ -40,12 +43,14 @@ OUTCOME: ContextVar[Outcome] = ContextVar("OUTCOME")
 class CheckedCalls:
     """ASGI: the page's application, behind a check of what is posted to it."""
 
-    def __init__(self, app: Application, page: gr.Blocks):
+    def __init__(self, app: ASGIApp, page: gr.Blocks):
         self.app = app
         self.page = page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind, _, rest = scope["path"].removeprefix(f"{API}/").strip("/").partition("/")
+        if kind in FILES:
+            raise APIError(404, "not_found", "the page takes no files")
         if scope["method"] != "POST" or kind == "mcp":
             return await self.app(scope, receive, send)
         media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
@@ -61,7 +66,7 @@ class CheckedCalls:
                 message["status"] = outcome.status
             await send(message)
 
-        await self.app(scope, Again(body, receive).receive, sent)
+        await self.app(scope, replay_body(body, receive), sent)
 
     def _check(self, kind: str, name: str, body: bytes) -> None:
         if kind not in BODIES or (kind == "queue" and name != "join"):

@@ -63,15 +63,19 @@ def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
     """What demo asked the server to do; the training is stood in for."""
     shown: list[Launched] = []
 
-    def launch(loaders: Mapping[str, Callable[[], str]], *, host: str, port: int, open_browser: bool,
-               settings: ServerSettings, learning: Callable[[], dict] | None) -> None:
-        [load] = loaders.values()
-        shown.append((load(), host, port, open_browser, learning is not None))
+    class Server:
+        def __init__(self, loaders: Mapping[str, Callable[[], str]], *, host: str, port: int, open_browser: bool,
+                     settings: ServerSettings, learning: Callable[[], dict] | None):
+            [self.load] = loaders.values()
+            self.asked = (host, port, open_browser, learning is not None)
+
+        def run(self) -> None:
+            shown.append((self.load(), *self.asked))
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("seq2see.demo_run.LEARNER", [sys.executable, "-c", LEARNER])
     monkeypatch.setattr("seq2see.translate.translator.Translator.from_pretrained", str)
-    monkeypatch.setattr("seq2see.serve.server.launch", launch)
+    monkeypatch.setattr("seq2see.serve.server.Server", Server)
     return shown
 
 

@@ -90,8 +90,8 @@ FAULTS = [
     Fault(
         "page: browsers that come early are refused",
         "serve/app.py",
-        '"text/html" in HttpRequest',
-        '"text/plain" in HttpRequest',
+        '"text/html" not in HttpRequest',
+        '"text/plain" not in HttpRequest',
         tests="tests/serve/ui/test_first_minute.py -k asks_again",
     ),
     Fault(
@@ -215,7 +215,7 @@ FAULTS = [
     ),
     Fault(
         "page: Gradio takes files",
-        "serve/guard.py",
+        "serve/ui/calls.py",
         "in FILES:",
         "in ():",
         tests="tests/serve/test_guard.py -k takes_no_files",

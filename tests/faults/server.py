@@ -62,15 +62,15 @@ FAULTS = [
     Fault(
         "server: a client that went is served on",
         "serve/guard.py",
-        "                running.cancel()\n            with",
-        "                await running\n            with",
+        "lambda _: serving.cancel()",
+        "lambda _: None",
         tests="tests/serve/test_server.py -k who_goes",
     ),
     Fault(
         "server: a body is read whole before it is too large",
         "serve/guard.py",
-        "if size > self.settings.body_bytes:",
-        "if size > self.settings.body_bytes and not message.get('more_body', False):",
+        "                    if len(body) > most:",
+        "                if len(body) > most:",
         tests="tests/serve/test_guard.py -k before_its_end",
     ),
     Fault(
@@ -79,13 +79,6 @@ FAULTS = [
         'if "*" not in self.hosts and name not in self.hosts:',
         'if "*" not in self.hosts and not any(name.startswith(one) for one in self.hosts):',
         tests="tests/serve/test_guard.py -k another_sites",
-    ),
-    Fault(
-        "server: the page answers other sites",
-        "serve/guard.py",
-        'and not (self.page and name.lower().startswith(b"access-control-"))',
-        "",
-        tests="tests/serve/test_guard.py -k no_other_site",
     ),
     Fault(
         "server: any forwarded address is believed",
@@ -111,8 +104,8 @@ FAULTS = [
     Fault(
         "server: a thread at work holds up the end",
         "serve/server.py",
-        "if self._signal and _at_work():",
-        "if False:",
+        "(self.force_exit or _at_work())",
+        "self.force_exit",
         tests="tests/serve/test_server.py -k second_signal",
     ),
     Fault(
@@ -121,13 +114,6 @@ FAULTS = [
         "self.force_exit = self._signal is not None",
         "self.force_exit = False",
         tests="tests/serve/test_server.py -k second_signal",
-    ),
-    Fault(
-        "server: keys are compared until one fits",
-        "serve/access.py",
-        "                found = name\n",
-        "                found = name\n                break\n",
-        tests="tests/serve/test_access.py -k constant_time",
     ),
     Fault(
         "server: drawing imports torch",
@@ -217,9 +203,9 @@ FAULTS = [
     ),
     Fault(
         "other sites are not shown refusals",
-        "serve/guard.py",
-        "told = self._shared(told, self.settings)",
-        "pass",
+        "serve/app.py",
+        "if settings.cors_origins:",
+        "if False:",
         tests="tests/serve/test_guard.py -k shown",
     ),
     Fault(
@@ -239,15 +225,15 @@ FAULTS = [
     Fault(
         "server: idle minutes add up",
         "serve/access.py",
-        "min(self.rate, bucket.level + (now - bucket.at) * self.rate / 60)",
-        "bucket.level + (now - bucket.at) * self.rate / 60",
+        "max(now, self._full_at.get(account, now))",
+        "self._full_at.get(account, now)",
         tests="tests/serve/test_access.py",
     ),
     Fault(
         "server: try again after nothing",
         "serve/access.py",
-        "int((wanted - bucket.level) * 60 / self.rate) + 1",
-        "int((wanted - bucket.level) * 60 / self.rate)",
+        "int(wait) + 1",
+        "int(wait)",
         tests="tests/serve/test_access.py",
     ),
     Fault(
@@ -295,8 +281,8 @@ FAULTS = [
     Fault(
         "server: a right key is a guess",
         "serve/access.py",
-        "if found is not None:\n            return",
-        "if found is not None and not self._guesses.spend(address, 1):\n            return",
+        "if name := self.keys.get(_digest(key)):",
+        "if (name := self.keys.get(_digest(key))) and not self._guesses.spend(address, 1):",
         tests="tests/serve/test_access.py -k throttled",
     ),
     Fault(
@@ -364,7 +350,7 @@ FAULTS = [
     ),
     Fault(
         "examples of the documentation lack their content type",
-        "serve/docs.py",
+        "serve/ui/docs.html",
         " -H 'Content-Type: application/json' -d",
         " -d",
         tests="tests/serve/test_openapi.py -k shell",

@@ -14,7 +14,7 @@ import yaml
 from serving import Stub, counters, raw, stub_server, translate
 
 from seq2see.serve.access import WRONG_KEYS
-from seq2see.serve.server import make_server
+from seq2see.serve.server import Server
 from seq2see.serve.settings import ServerSettings
 
 # --- bodies, hosts, origins
@@ -40,7 +40,7 @@ def test_large_bodies_are_not_kept(stub):
 
 def test_a_body_is_too_large_before_its_end(stub):
     head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-    answer = raw(stub, head + b"7530\r\n" + b"x" * 0x7530 + b"\r\n")  # 30,000 bytes, and no last chunk
+    answer = raw(stub, head + b"7530\r\n" + b"x" * 0x7530 + b"\r\n", until=b"}")  # 30,000 bytes, and no last chunk
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
@@ -147,8 +147,6 @@ def test_scripts_of_allowed_sites_are_shown_refusals_too():
         for answer in (big, elsewhere):
             assert answer.headers["access-control-allow-origin"] == "*"
             assert answer.headers["access-control-expose-headers"] == "Retry-After"
-        asked = {"Access-Control-Request-Method": "POST", "Host": "evil.example"}
-        assert client.options("/translate", headers={**ELSEWHERE, **asked}).status_code == 400
 
 
 @pytest.mark.parametrize("second", [b"evil.example", b"localhost"])
@@ -265,7 +263,7 @@ def test_the_operator_says_which_sites_may_show_the_page_in_a_frame():
 def test_with_keys_the_page_wants_one(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
     settings = ServerSettings(keys_file=str(tmp_path / "keys"))
-    server = make_server({"stub": Stub}, host="127.0.0.1", port=0, settings=settings)
+    server = Server({"stub": Stub}, host="127.0.0.1", port=0, settings=settings)
     with fastapi.testclient.TestClient(server.app, base_url="http://localhost") as client:
         for path in ("/ui", "/ui/", "/ui/config"):
             answer = client.get(path)

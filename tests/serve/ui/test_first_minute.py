@@ -6,8 +6,8 @@ import time
 import pytest
 from accessibility import violations
 
-from seq2see.serve.app import make_app
-from seq2see.serve.server import make_server
+from seq2see.serve.app import loading, make_app
+from seq2see.serve.server import Server
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 
@@ -29,12 +29,12 @@ def learning(translator, tmp_path):
         return translator
 
     settings = ServerSettings(rate=0, lessons=str(tmp_path), run_lessons=True)
-    server = make_server({"tiny": load}, host="127.0.0.1", port=0, settings=settings,
+    server = Server({"tiny": load}, host="127.0.0.1", port=0, settings=settings,
                          learning=lambda: dict(told))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        while server.app.state.page.app is None:
+        while server.app.state.page is loading:
             time.sleep(0.02)
         yield server, gate, told
     finally:
