@@ -82,16 +82,13 @@ class Server(uvicorn.Server):
         self._loading = asyncio.create_task(self._load())
 
     async def _load(self) -> None:
-        """Load and try each model; show the page, which lives until this task is cancelled."""
+        """Load the models; show the page, which lives until this task is cancelled."""
         try:
             async with contextlib.AsyncExitStack() as stack:
                 if self.learning:
                     self._announce()  # the page in its place says that it is starting
                     await self._show_page(stack)
-                for name, load in self.loaders.items():
-                    self.service.add(name, await self._in_thread(_tried, load, name))
-                if len({source for source, _ in self.service.language_pairs}) > 1:
-                    await self._in_thread(self.service.detect, SELF_TEST)  # half a second, the first time
+                await self._in_thread(self._load_models)
                 if self.settings.page and not self.learning:
                     await self._show_page(stack)
                 gc.freeze()  # a full collection of what a server consists of holds up every client for up to 0.3 s
@@ -103,8 +100,20 @@ class Server(uvicorn.Server):
             self.failure = error
             self.should_exit = True
 
-    async def _in_thread(self, work: Callable[..., Any], *args: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *args)
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _load_models(self) -> None:
+        """UserError where one cannot translate."""
+        for name, load in self.loaders.items():
+            translator = load()
+            result = translator(SELF_TEST, max_new_tokens=8)
+            if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
+                raise UserError(
+                    f"{name} does not translate: the model's probabilities are not numbers; was it trained?")
+            self.service.add(name, translator)
+        if len({source for source, _ in self.service.language_pairs}) > 1:
+            self.service.detect(SELF_TEST)  # half a second, the first time
 
     def _announce(self) -> None:
         print(f"Seq2See is at {self.url}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
@@ -174,12 +183,3 @@ def bind(host: str, port: int | None) -> socket.socket:
         reason = error.strerror or str(error)
         raise UserError(f"cannot listen on {host} port {port}: {reason}; choose another by --port") from error
     return listener
-
-
-def _tried(load: Callable[[], Translator], name: str) -> Translator:
-    """The translator, once it has translated something; UserError where it cannot."""
-    translator = load()
-    result = translator(SELF_TEST, max_new_tokens=8)
-    if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
-        raise UserError(f"{name} does not translate: the model's probabilities are not numbers; was it trained?")
-    return translator

@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import ConfigDict, Field, NonNegativeFloat, NonNegativeInt, StringConstraints, ValidationError
 from pydantic.dataclasses import dataclass
 
 from seq2see import settings_file
@@ -19,7 +19,6 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts that no other machine reac
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0.001)]
-NotNegative = Annotated[float, Field(ge=0)]
 Names = Annotated[tuple[str, ...], Field(strict=False)]  # YAML has lists
 Sites = Annotated[tuple[Annotated[str, StringConstraints(pattern=r"^[^\s;,]+\z")], ...], Field(strict=False)]
 
@@ -40,11 +39,11 @@ class ServerSettings:
     deadline_seconds: Seconds = 30.0
     look_seconds: Seconds = 120.0
     # Limits of all requests together.
-    rate: Annotated[int, Field(ge=0)] = 1_200
+    rate: NonNegativeInt = 1_200
     queue_tokens: Count = 50_000
     batch_tokens: Count = 1_024
-    wait_ms: NotNegative = 4.0
-    grace_seconds: NotNegative = 10.0
+    wait_ms: NonNegativeFloat = 4.0
+    grace_seconds: NonNegativeFloat = 10.0
     # Who has access, and from where.
     keys_file: str | None = None
     cors_origins: Names = ()
