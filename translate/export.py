@@ -70,10 +70,10 @@ def exported(run: Path, *, quantization: str) -> Path:
     for place in places:
         if is_intact(place):
             return place
-    for place in filter(Path.exists, places):
-        print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
     reason = None
     for place in places:
+        if place.exists():
+            print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             write(run, place, quantization=quantization)

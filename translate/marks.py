@@ -165,8 +165,8 @@ class Marking:
         return strengths
 
     def _run(self, own: Mapping[int, float], others: Collection[int]) -> tuple[int, int]:
-        """The first and the last word of the run in which a mark's own strength outweighs that of all else most, and
-        which has none of the `others`; if there is none, the word that it is strongest at."""
+        """The first and the last word of the run in which a mark's own strength outweighs that of all else most (the
+        maximum subarray, by Kadane), and which has none of the `others`; or else the word that it is strongest at."""
         strongest = max(own, key=own.__getitem__)
         run, best, weight, first = (strongest, strongest), 0.0, -inf, 0
         for j in range(min(own), max(own) + 1):
