@@ -6,7 +6,6 @@ from functools import cache
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
@@ -31,10 +30,6 @@ def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0
                   openapi_url="/openapi.json" if settings.docs else None,
                   description="Translates, and shows what every attention head did meanwhile.")
     app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
-    if settings.cors_origins:  # around the guard: scripts of these sites may read why they are refused
-        app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
-                           allow_headers=["Authorization", "Content-Type", "X-API-Key"],
-                           expose_headers=["Retry-After"], max_age=3600)
     app.add_exception_handler(RequestValidationError, _raise_api_error)
     app.add_exception_handler(HTTPException, _raise_api_error)
     _add_health(app, service, settings)

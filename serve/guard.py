@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable
 
 from starlette.datastructures import MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -35,6 +36,7 @@ class Guard:
         self.service = service
         self.settings = settings
         self.hosts = {host.lower() for host in hosts}
+        self.api = self._shared(app)
         self.page_policy = PAGE_POLICY + (" ".join(settings.frame_ancestors) or "'none'")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +76,10 @@ class Guard:
                 error = APIError(500, "failed", "the request failed; the fault is the server's")
             self.service.metrics.count(error)
             if not started:
-                response = JSONResponse({"error": error.message, "code": error.code}, error.status, error.headers)
+                content = {"error": error.message, "code": error.code}
+                response: ASGIApp = JSONResponse(content, error.status, error.headers)
+                if not page and scope["method"] != "OPTIONS":  # scripts of other sites may read why
+                    response = self._shared(response)
                 await response(scope, receive, send_with_headers)
 
     async def _body(self, request: Request) -> bytes:
@@ -128,9 +133,15 @@ class Guard:
             headers["Content-Security-Policy"] = self.page_policy
             headers.setdefault("Cache-Control", "no-store")
 
+    def _shared(self, app: ASGIApp) -> ASGIApp:
+        """An application whose answers scripts of the sites in `cors_origins` may read."""
+        return CORSMiddleware(app, allow_origins=self.settings.cors_origins, allow_methods=["GET", "POST"],
+                              allow_headers=["Authorization", "Content-Type", "X-API-Key"],
+                              expose_headers=["Retry-After"], max_age=3600)
+
     async def _while_connected(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Run the application, but no longer than the client is there."""
-        serving = asyncio.ensure_future(self.app(scope, replay_body(body, receive), send))
+        serving = asyncio.ensure_future(self.api(scope, replay_body(body, receive), send))
         watching = asyncio.ensure_future(receive())  # the body is read: what comes next is http.disconnect
         watching.add_done_callback(lambda _: serving.cancel())
         try:

@@ -147,6 +147,8 @@ def test_scripts_of_allowed_sites_are_shown_refusals_too():
         for answer in (big, elsewhere):
             assert answer.headers["access-control-allow-origin"] == "*"
             assert answer.headers["access-control-expose-headers"] == "Retry-After"
+        asked = {"Access-Control-Request-Method": "POST", "Host": "evil.example"}
+        assert client.options("/translate", headers={**ELSEWHERE, **asked}).status_code == 400
 
 
 @pytest.mark.parametrize("second", [b"evil.example", b"localhost"])
