@@ -10,8 +10,7 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from .forcing import decode_target, encode_source, looking
-from .what_if import cut
+from .forcing import cut_at_end, decode_target, encode_source, end_ids, looking
 
 # K beams, V vocabulary, t steps
 
@@ -107,17 +106,16 @@ def beam_tree(
         above = parent if t > 0 else None
         return Node(ids[-1], text, above, total, total / (t + 1) ** penalty if ended else None)
 
-    ends = model.generation_config.eos_token_id
-    ends = {ends} if isinstance(ends, int) else set(ends or ())
+    end = end_ids(model)
     for seen, _ in watching.steps[1:]:
         alive = [(ids, made) for ids in dict.fromkeys(seen) if (made := node(ids, ended=False)) is not None]
-        alive = [(ids, made) for ids, made in alive if made.log_prob > -1e8 and ids[-1] not in ends]
+        alive = [(ids, made) for ids, made in alive if made.log_prob > -1e8 and ids[-1] not in end]
         numbers.append({ids: number for number, (ids, _) in enumerate(alive)})
         sums.append([made.log_prob for _, made in alive])
         steps.append([made for _, made in alive])
     found = []
     for row in output.sequences.tolist():
-        ids = (*start, *cut(model, row[len(start):]))
+        ids = (*start, *cut_at_end(row[len(start):], end))
         made = node(ids, ended=True)
         if made is None or made.log_prob < -1e8:
             continue

@@ -4,7 +4,7 @@ What all of the lens that runs a model shares: texts to ids and back, batches of
 was found.  Works on Seq2See and on transformers' encoder-decoders of text; `anatomy.py` names those that go furthest.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,6 +50,11 @@ def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.decode_text(ids)
     return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
+    """A generated row up to and with its first id that is an `end`; all of it where it has none."""
+    return tuple(ids[: next((i for i, token in enumerate(ids, 1) if token in end), len(ids))])
 
 
 def forced_pass(
@@ -98,21 +103,32 @@ def looking(model: PreTrainedModel, *, eager: bool = True) -> Iterator[None]:
             module.training = mode
 
 
+def packed(
+    lengths: Sequence[tuple[int, ...]], fits: Callable[..., bool], *, by_length: bool = False
+) -> Iterator[list[int]]:
+    """Indices in batches as large as fit, of one at least; in the order given, or with like lengths together.
+
+    Each item has a length for each of its sides; `fits(rows, longest, ...)` is given the longest of each side.
+    """
+    batch: list[int] = []
+    longest: tuple[int, ...] = ()
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__) if by_length else range(len(lengths)):
+        longest = tuple(map(max, longest, lengths[i])) if batch else lengths[i]
+        if batch and not fits(len(batch) + 1, *longest):
+            yield batch
+            batch, longest = [], lengths[i]
+        batch.append(i)
+    if batch:
+        yield batch
+
+
 def batches(
     sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
 ) -> Iterator[list[int]]:
     """Consecutive sentences, as many at once as keep maps under CELLS_AT_ONCE and logits under LOGITS_AT_ONCE."""
-    batch: list[int] = []
-    longest = longest_T = 0
-    for i, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        longest, longest_T = max(longest, len(source), len(target)), max(longest_T, len(target))
-        rows = len(batch) + 1
-        if batch and (rows * 3 * longest**2 > CELLS_AT_ONCE or rows * longest_T * vocabulary > LOGITS_AT_ONCE):
-            yield batch
-            batch, longest, longest_T = [], max(len(source), len(target)), len(target)
-        batch.append(i)
-    if batch:
-        yield batch
+    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
+    return packed(lengths, lambda rows, source, target: rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE
+                  and rows * target * vocabulary <= LOGITS_AT_ONCE)
 
 
 def vocabulary_size(model: PreTrainedModel) -> int:
@@ -145,6 +161,12 @@ def decoder_start(model: PreTrainedModel) -> int:
     if start is None:
         raise UserError("the checkpoint's generation_config.json has no decoder_start_token_id; add it")
     return int(start)
+
+
+def end_ids(model: PreTrainedModel) -> frozenset[int]:
+    """The ids that end a hypothesis."""
+    end = model.generation_config.eos_token_id
+    return frozenset([end] if isinstance(end, int) else end or ())
 
 
 def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -162,12 +163,12 @@ class TraceData:
     def column_pieces(self, kind: Kind) -> tuple[Piece, ...]:
         return self.inputs if kind == "decoder" else self.source
 
-    @property
+    @cached_property
     def source_words(self) -> list[Word]:
         """The words that `piece.word` of a source piece counts in."""
         return split_words(self.source_text, language=self.source_language)
 
-    @property
+    @cached_property
     def target_words(self) -> list[Word]:
         """The words that `piece.word` of a target piece counts in."""
         return split_words(self.target_text, language=self.target_language)

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.words import split_words
-from .forcing import decoder_start, encode_source, encode_target, looking
+from .forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, looking
 from .kinds import Kind
 from .reading import trace_hypotheses
 from .steering import steer
@@ -111,12 +111,4 @@ def generate(
     ids_1S = torch.tensor([list(source_ids)], device=model.device)
     with looking(model, eager=False), torch.no_grad():
         found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False, **settings)
-    return cut(model, found[0, 1:].tolist())
-
-
-def cut(model: PreTrainedModel, ids: list[int]) -> list[int]:
-    """A generated row up to and with its `</s>`."""
-    end = model.generation_config.eos_token_id
-    ends = {end} if isinstance(end, int) else set(end or ())
-    at = next((i for i, token in enumerate(ids) if token in ends), len(ids) - 1)
-    return ids[: at + 1]
+    return list(cut_at_end(found[0, 1:].tolist(), end_ids(model)))

@@ -16,7 +16,7 @@ from seq2see.manifest import sha256
 from seq2see.vetting import vet
 from .decoding import GenerationDefaults
 from .devices import Device, torch_device
-from .export import weights_hash
+from .export import model_files
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -60,14 +60,15 @@ class LoadedCheckpoint:
         self._trusted = trusted
         self._loaded = loaded
         self._seen_words = seen_words
-        self._fingerprint, self._files = "", ("", "")
+        self._files: dict[str, str] = {}
         self._config: dict[str, Any] = {}
         if folder is not None:
             vet(folder)
             self._config = _read(folder / "config.json")
             self._generation = _read(folder / "generation_config.json")
             self._seen_words = _read_seen_words(folder / "seen_words.json")
-            self._fingerprint, self._files = fingerprint(folder), _hashes(folder)
+            self._files = _checksums(folder)
+        self._fingerprint = _fingerprint(self._files)
         self._loading = RLock()  # one thread loads, the others wait for it
         self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
 
@@ -108,7 +109,7 @@ class LoadedCheckpoint:
         if self.folder is None:
             return
         try:
-            same = _hashes(self.folder) == self._files
+            same = _checksums(self.folder) == self._files
         except OSError:
             same = False
         if not same:
@@ -229,17 +230,21 @@ def check_sizes(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, n
 
 def fingerprint(folder: Path) -> str:
     """Which weights a folder holds: the beginning of the SHA-256 of its safetensors files."""
+    return _fingerprint(_checksums(folder))
+
+
+def _fingerprint(checksums: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+    for name, checksum in sorted(checksums.items()):
+        if name.endswith(".safetensors"):
+            digest.update(bytes.fromhex(checksum))
     return digest.hexdigest()[:16]
 
 
-def _hashes(folder: Path) -> tuple[str, str]:
-    """Of all that is loaded: weights, configuration and vocabulary; and how to translate."""
-    generation = folder / "generation_config.json"
-    return weights_hash(folder), sha256(generation) if generation.is_file() else ""
+def _checksums(folder: Path) -> dict[str, str]:
+    """Of every file that is loaded: weights, configuration, vocabulary, and how to translate."""
+    files = [*model_files(folder), *folder.glob("generation_config.json")]
+    return {path.name: sha256(path) for path in files}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from .decoding import DecodingOptions
 from .engine import Wanted
 from .results import Hypothesis
 
-BATCH_TOKENS = 512  # source pieces of one batch, padding counted; more leave the cache, above all with beams
+BATCH_TOKENS = 512  # source tokens of one batch, padding counted; more leave the cache, above all with beams
 
 # CTranslate2's destructor waits for its threads, and a forked child (a worker of a data loader) has none of them: there
 # Python's collector must leave alone what the parent dropped.
@@ -56,7 +56,7 @@ class CTranslate2Engine:
     ) -> list[tuple[Hypothesis, ...]]:
         """As `Engine` says; ValueError for options that sample.
 
-        `wanted` is asked before the first step only: to be called by CTranslate2 for each piece, which it does where
+        `wanted` is asked before the first step only: to be called by CTranslate2 for each token, which it does where
         there are no beams, takes a quarter more time.
         """
         if options.sampling:
@@ -81,12 +81,9 @@ class CTranslate2Engine:
             return_end_token=True,
             use_vmap=self.use_vmap,
         )
-        return [tuple(self._found(*each, options) for each in zip(one.hypotheses, one.scores, strict=True))
+        return [tuple(Hypothesis.found(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end, options=options)
+                      for tokens, score in zip(one.hypotheses, one.scores, strict=True))
                 for one in results]
-
-    def _found(self, tokens: Sequence[str], score: float, options: DecodingOptions) -> Hypothesis:
-        ids = tuple(map(self.ids.__getitem__, tokens))
-        return Hypothesis.found(ids, score, finished=ids[-1] in self.end, options=options)
 
 
 def beyond_it(said: Mapping[str, Any]) -> list[str]:

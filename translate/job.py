@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from typing import TypeVar
 
 from seq2see.errors import UserError
 from ..tokenizer.protected import Reading
@@ -24,6 +25,9 @@ MOST_CHARACTERS = 250_000  # of a text: more would take minutes
 LONGEST_WORD = 10_000  # characters: no word of any language
 BYTE_ORDER_MARK = "\ufeff"
 
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
 Work = tuple[tuple[int, ...], DecodingOptions]  # a source and the resolved options that it is to be translated with
 
 
@@ -85,7 +89,7 @@ class Job:
                   for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
         return [number for number, has_borders in enumerate(inside) if has_borders]
 
-    def join(self, texts: Sequence[str], alignments: Mapping[int, Alignment]) -> str:
+    def join(self, texts: Sequence[str], alignments: Mapping[int, Alignment | None]) -> str:
         """The text with its segments' translations in their places, and its markup by the alignments of those `marked`.
         """
         left = enumerate(texts)
@@ -101,7 +105,7 @@ class Job:
                                                 + between[-1:]))
         return joined[0] if self.markup is None else self.markup.join(joined, aligned)
 
-    def joined(self, parts: Sequence[Hypothesis], alignments: Mapping[int, Alignment]) -> Hypothesis:
+    def joined(self, parts: Sequence[Hypothesis], alignments: Mapping[int, Alignment | None]) -> Hypothesis:
         """The hypothesis of the whole text of one of each segment and the alignments of those."""
         ids = tuple(id for one in parts for id in one.token_ids)
         log_prob = sum(one.log_prob for one in parts)
@@ -154,18 +158,17 @@ class Cutter:
     def _begun_by(self, segment: Segment, begun: tuple[int, ...]) -> Segment:
         """A segment whose translation is to begin with these ids."""
         if begun and segment.reading.spans:
-            segment = self._read(Reading.of(segment.reading.text, begun=self.codec.decode(begun)))
+            [segment] = self._read([Reading.of(segment.reading.text, begun=self.codec.decode(begun))])
         return replace(segment, begun=begun)
 
-    def _read(self, reading: Reading) -> Segment:
-        return Segment(reading, tuple(self.codec.encode([reading.model_input])[0]))
+    def _read(self, readings: Sequence[Reading]) -> list[Segment]:
+        ids = self.codec.encode([one.model_input for one in readings])
+        return [Segment(one, tuple(own)) for one, own in zip(readings, ids, strict=True)]
 
     def _fitting(self, cuts: Sequence[Cut]) -> list[tuple[Cut, list[Segment]]]:
         """The segments of each, cut further where they are longer than a source should be."""
-        readings = [list(map(Reading.of, cut.segments)) for cut in cuts]
-        encoded = iter(self.codec.encode([one.model_input for each in readings for one in each]))
-        return [self._fit(cut, [Segment(one, tuple(next(encoded))) for one in each])
-                for cut, each in zip(cuts, readings, strict=True)]
+        segments = iter(self._read([Reading.of(one) for cut in cuts for one in cut.segments]))
+        return [self._fit(cut, [next(segments) for _ in cut.segments]) for cut in cuts]
 
     def _fit(self, cut: Cut, segments: list[Segment]) -> tuple[Cut, list[Segment]]:
         """Segments that are longer than a source should be, cut further."""
@@ -180,7 +183,7 @@ class Cutter:
                 check_length(cut.segments[index], segments[index].ids, most=self.defaults.positions)
                 index += 1
             else:
-                segments[index : index + 1] = map(self._read, map(Reading.of, cut.segments[index : index + 2]))
+                segments[index : index + 1] = self._read([Reading.of(one) for one in cut.segments[index : index + 2]])
         return cut, segments
 
     def advance(self, job: Job, outcomes: Iterator[tuple[Hypothesis, ...]]) -> Job:
@@ -224,7 +227,7 @@ class Cutter:
             return finer, [self._begun_by(made[0], segment.begun), *made[1:]], True
         further = None if kept or restored else segment.reading.further()
         if further is not None:
-            finer, made = self._fit(whole, [self._read(further)])
+            finer, made = self._fit(whole, self._read([further]))
             return finer, [replace(made[0], begun=segment.begun), *made[1:]], False
         left = kept or restored or tuple(replace(one, text=text) for one in written)  # all are blank: the source stays
         return whole, [replace(segment, hypotheses=left)], False
@@ -258,6 +261,18 @@ def _holding(sentences: int, cuts: Sequence[Cut], *, language: str) -> list[Cut]
     most = len(cuts[first].segments)
     joined = cuts[first].joined(next((number for number, count in enumerate(counts, 1) if count >= sentences), most))
     return [*cuts[:first], joined, *cuts[first + 1 :]]
+
+
+def by_group(items: Sequence[Item], key: Callable[[Item], Key],
+             work: Callable[[Key, list[Item]], Sequence[Result]]) -> list[Result]:
+    """What `work` makes of the items of each key together, in the order of the items."""
+    groups: dict[Key, list[int]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault(key(item), []).append(place)
+    found: dict[int, Result] = {}
+    for each, places in groups.items():
+        found |= zip(places, work(each, [items[place] for place in places]), strict=True)
+    return [found[place] for place in range(len(items))]
 
 
 def bare_pair(text: str, translation: str) -> tuple[str, str]:

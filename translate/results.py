@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -29,9 +30,11 @@ class Hypothesis:
     given: int = 0
 
     @classmethod
-    def found(cls, token_ids: tuple[int, ...], score: float, *, finished: bool, options: DecodingOptions) -> Hypothesis:
-        """As an engine finds it, with these resolved options."""
-        return cls("", token_ids, score, score * options.normaliser(len(token_ids)), finished, len(options.prefix))
+    def found(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
+              options: DecodingOptions) -> Hypothesis:
+        """As an engine finds it, with these resolved options; `end`: the ids that finish it."""
+        log_prob = score * options.normaliser(len(token_ids))
+        return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,23 @@
 """How probable a model finds given translations: one teacher-forced pass, no search.
 
-    log p(translation | source)  =  sum over its pieces y_t, `</s>` included, of  log p(y_t | y_1 .. y_t-1, source)
+    log p(translation | source)  =  sum over its tokens y_t, `</s>` included, of  log p(y_t | y_1 .. y_t-1, source)
 
 A language tag is given, not predicted, and does not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from transformers import PreTrainedModel
 
-from ..lens.forcing import chosen_log_probs, forced_pass, vocabulary_size
+from ..lens.forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
 
-# B pairs, T target pieces
+# B pairs, T target tokens
 
 BATCH_LOGITS = 2**23  # logits of one batch: 32 MiB in float32
-BATCH_TOKENS = 4096  # pieces of either side of one batch, padding counted
+BATCH_TOKENS = 4096  # tokens of either side of one batch, padding counted
 
 
 @dataclass(frozen=True)
@@ -41,30 +41,13 @@ def score_targets(
     Sources and targets are ids, `</s>` included.
     """
     found: dict[int, Score] = {}
-    for batch in _batches(sources, targets, vocabulary=vocabulary_size(model)):
-        output, target_BT = forced_pass(
-            model, [sources[index] for index in batch], [targets[index] for index in batch]
-        )
+    most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary_size(model))
+    lengths = [(len(target), len(source)) for source, target in zip(sources, targets, strict=True)]
+    for batch in packed(lengths, lambda rows, target, source: rows * source <= BATCH_TOKENS
+                        and rows * target <= most_targets, by_length=True):
+        output, target_BT = forced_pass(model, [sources[index] for index in batch], [targets[index] for index in batch])
         log_probs_BT = chosen_log_probs(output.logits.float(), target_BT)
         for index, row in zip(batch, log_probs_BT.double().tolist(), strict=True):
             counted = row[given : len(targets[index])]
             found[index] = Score(sum(counted), len(counted))
     return [found[index] for index in range(len(sources))]
-
-
-def _batches(
-    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
-) -> Iterator[list[int]]:
-    """Indices of pairs of like length, at most BATCH_TOKENS a side and BATCH_LOGITS together."""
-    order = sorted(range(len(sources)), key=lambda index: (len(targets[index]), len(sources[index])))
-    most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary)
-    batch: list[int] = []
-    longest = 0  # source in the batch
-    for index in order:  # growing, so the newest target is the longest
-        longest, rows = max(longest, len(sources[index])), len(batch) + 1
-        if batch and (rows * longest > BATCH_TOKENS or rows * len(targets[index]) > most_targets):
-            yield batch
-            batch, longest = [], len(sources[index])
-        batch.append(index)
-    if batch:
-        yield batch

@@ -3,14 +3,14 @@ of our own (`greedy.py`).
 
 Sentences are sorted by length and cut into batches of bounded size, so that little is padding.
 
-Drawing is a search for the best piece, too, once each piece's logit has a random number of the Gumbel distribution
+Drawing is a search for the best token, too, once each token's logit has a random number of the Gumbel distribution
 added to it (Gumbel 1954; Maddison et al. 2014).  So a row draws from a generator of its own, whatever else is in the
 batch, and the search is the same greedy one.
 """
 
 import copy
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -28,7 +28,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..lens.forcing import vocabulary_size
+from ..lens.forcing import cut_at_end, packed, vocabulary_size
 from .decoding import DecodingOptions
 from .engine import Wanted
 from .greedy import Gone, greedy
@@ -43,7 +43,7 @@ KEPT = (
     "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "renormalize_logits",
     "encoder_no_repeat_ngram_size", "encoder_repetition_penalty",
 )  # fmt: skip
-BATCH_TOKENS = 4096  # source pieces in one batch, padding and beams counted
+BATCH_TOKENS = 4096  # source tokens in one batch, padding and beams counted
 BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step, for the scores
 
 
@@ -67,7 +67,10 @@ class TorchEngine:
         copies = (options.alternatives or 1) if options.sampling else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
         found: list[tuple[Hypothesis, ...]] = [()] * len(rows)
-        for batch in self._batches([source for source, _ in rows], options.num_beams or 1):
+        beams = options.num_beams or 1
+        most_rows = BATCH_LOGITS // vocabulary_size(self.model) // beams
+        for batch in packed([(len(source),) for source, _ in rows], lambda count, longest: count <= most_rows
+                            and count * longest * beams <= BATCH_TOKENS, by_length=True):
             with self.lock:
                 left = [i for i in batch if wanted is None or wanted(i // copies)]
                 if left:
@@ -75,19 +78,6 @@ class TorchEngine:
                     for i, hypotheses in zip(left, self._generate([rows[i] for i in left], options, gone), strict=True):
                         found[i] = hypotheses
         return [tuple(one for many in found[i : i + copies] for one in many) for i in range(0, len(rows), copies)]
-
-    def _batches(self, sources: Sequence[Sequence[int]], num_beams: int) -> Iterator[list[int]]:
-        by_length = sorted(range(len(sources)), key=lambda i: len(sources[i]))
-        most_rows = max(1, BATCH_LOGITS // vocabulary_size(self.model) // num_beams)
-        batch: list[int] = []
-        for i in by_length:  # growing, so the newest is the longest
-            full = (len(batch) + 1) * len(sources[i]) * num_beams > BATCH_TOKENS or len(batch) == most_rows
-            if batch and full:
-                yield batch
-                batch = []
-            batch.append(i)
-        if batch:
-            yield batch
 
     def _generate(
         self, rows: Sequence[tuple[Sequence[int], int]], options: DecodingOptions, gone: Gone | None
@@ -111,14 +101,13 @@ class TorchEngine:
         if options.num_beams == 1:
             draw = Draw(rows, options) if options.sampling else None
             written = generate(custom_generate=partial(greedy, draw=draw, gone=gone))
-            cut = [(*self._cut(ids), log_prob) for ids, log_prob in written]
-            return [(Hypothesis.found(ids, log_prob / options.normaliser(len(ids)), finished=done, options=options),)
-                    for ids, done, log_prob in cut]
+            cut = [(cut_at_end(ids, self.end), log_prob) for ids, log_prob in written]
+            return [(Hypothesis.found(ids, log_prob / options.normaliser(len(ids)), end=self.end, options=options),)
+                    for ids, log_prob in cut]
         output = generate(stopping_criteria=StoppingCriteriaList([Unwanted(gone)] if gone else []))
         scores = output.sequences_scores.tolist()
-        ended = map(self._cut, output.sequences[:, 1:].tolist())
-        found = [Hypothesis.found(ids, score, finished=done, options=options)
-                 for (ids, done), score in zip(ended, scores, strict=True)]
+        found = [Hypothesis.found(cut_at_end(ids, self.end), score, end=self.end, options=options)
+                 for ids, score in zip(output.sequences[:, 1:].tolist(), scores, strict=True)]
         count = options.alternatives or 1
         return [tuple(found[i : i + count]) for i in range(0, len(found), count)]
 
@@ -139,11 +128,6 @@ class TorchEngine:
                 "output_scores": True,
             }
         return GenerationConfig(**settings)
-
-    def _cut(self, ids: Sequence[int]) -> tuple[tuple[int, ...], bool]:
-        """A generated row up to and with its `</s>`, and whether it has one."""
-        at = next((i for i, token in enumerate(ids) if token in self.end), None)
-        return (tuple(ids), False) if at is None else (tuple(ids[: at + 1]), True)
 
 
 class Begin(LogitsProcessor):

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
@@ -32,7 +30,7 @@ from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .engine import Engine
 from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
-from .job import Cutter, Job, bare_pair, check_length, composed
+from .job import Cutter, Job, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Hypothesis, Translation
 from .shortlist import spaceless
@@ -68,8 +66,7 @@ class Translator(LoadedCheckpoint):
         check_sizes(model, tokenizer, name=name)
         model.eval()  # a model that trains drops values at random
         super().__init__(name, loaded=(model, tokenizer), seen_words=seen_words)
-        self.codec: Codec = TokenizerCodec(tokenizer)
-        self.engine: Engine = self.torch_engine
+        self._use_torch()
 
     @classmethod
     def from_pretrained(
@@ -93,34 +90,34 @@ class Translator(LoadedCheckpoint):
         """
         for what, value, kind in (("engine", engine, EngineName), ("precision", precision, Precision),
                                   ("device", device, Device)):
-            *others, last = get_args(kind)
-            if value not in (*others, last):
+            if value not in get_args(kind):
+                *others, last = get_args(kind)
                 raise UserError(f"{what} {value!r}: expected {', '.join(others)} or {last}", exit_code=2)
         if threads is not None and (type(threads) is not int or threads < 1):
             raise UserError(f"threads {threads!r}: expected a whole number from 1", exit_code=2)
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
-        wanted = engine
-        if engine == "auto":
-            fast = translator.model_type in KINDS and not trust_remote_code and device != "mps"
-            engine = "ctranslate2" if fast and find_spec("ctranslate2") is not None else "torch"
-        if engine == "ctranslate2":
+        fast = translator.model_type in KINDS and not trust_remote_code and device != "mps"
+        if engine == "ctranslate2" or (engine == "auto" and fast and find_spec("ctranslate2") is not None):
             try:
                 translator._use_ctranslate2(folder, precision, threads or usable_cores())
                 return translator
             except NotForCTranslate2 as error:
-                if wanted == "ctranslate2":
+                if engine == "ctranslate2":
                     raise
                 warnings.warn(f"{error}; torch translates", stacklevel=2)
             except NoPlaceForExport as error:
                 place = "XDG_CACHE_HOME to a folder that can be written"
-                if wanted == "ctranslate2":
+                if engine == "ctranslate2":
                     raise UserError(f"{error}; set {place}, or take --engine torch") from None
                 print(f"{error}; torch translates, more slowly: set {place}", file=sys.stderr, flush=True)
-        translator.codec = TokenizerCodec(translator.tokenizer)
-        translator.engine = translator.torch_engine
+        translator._use_torch()
         return translator
+
+    def _use_torch(self) -> None:
+        self.codec: Codec = TokenizerCodec(self.tokenizer)
+        self.engine: Engine = self.torch_engine
 
     def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
         from .ctranslate2_engine import CTranslate2Engine, beyond_it
@@ -143,37 +140,13 @@ class Translator(LoadedCheckpoint):
         return TorchEngine(self.model, end=self.defaults.end, lock=self._lock)
 
     @overload  # a str is a Sequence[str] too, and matches here first
-    def __call__(
-        self,
-        text: str,
-        *,
-        source: str | None = ...,
-        target: str | None = ...,
-        prefix: str = ...,
-        format: Format = ...,
-        **options: Any,
-    ) -> Translation: ...
+    def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
+                 format: Format = ..., **options: Any) -> Translation: ...
     @overload
-    def __call__(
-        self,
-        text: Sequence[str],
-        *,
-        source: str | None = ...,
-        target: str | None = ...,
-        prefix: str = ...,
-        format: Format = ...,
-        **options: Any,
-    ) -> list[Translation]: ...
-    def __call__(
-        self,
-        text: str | Sequence[str],
-        *,
-        source: str | None = None,
-        target: str | None = None,
-        prefix: str = "",
-        format: Format = "text",
-        **options: Any,
-    ) -> Translation | list[Translation]:
+    def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
+                 format: Format = ..., **options: Any) -> list[Translation]: ...
+    def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
+                 prefix: str = "", format: Format = "text", **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches; texts without words come back as they are.
 
         Args:
@@ -183,7 +156,7 @@ class Translator(LoadedCheckpoint):
             options: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
                 no_repeat_ngram_size, temperature, top_k, top_p, seed: see `DecodingOptions`.
 
-        A text of more sentences or pieces than the model was trained on is cut (`segments.py`); its line breaks and
+        A text of more sentences or tokens than the model was trained on is cut (`segments.py`); its line breaks and
         spaces stay.  UserError: a language it does not have, a number out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
@@ -191,13 +164,8 @@ class Translator(LoadedCheckpoint):
             asked = DecodingOptions.of(**options)
         jobs = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
         while work := [one for job in jobs for one in job.work]:
-            found: list[tuple[Hypothesis, ...]] = [()] * len(work)
-            for each in dict.fromkeys(each for _, each in work):
-                members = [index for index, one in enumerate(work) if one[1] == each]
-                sources = [work[index][0] for index in members]
-                for index, hypotheses in zip(members, self.engine_for(each).translate(sources, each), strict=True):
-                    found[index] = hypotheses
-            jobs = self.advance(jobs, found)
+            jobs = self.advance(jobs, by_group(work, lambda one: one[1], lambda alike, members: self.engine_for(
+                alike).translate([ids for ids, _ in members], alike)))
         results = self.finish(jobs)
         return results[0] if isinstance(text, str) else results
 
@@ -241,19 +209,22 @@ class Translator(LoadedCheckpoint):
     def finish(self, jobs: Sequence[Job]) -> list[Translation]:
         """The translations of jobs without work; of HTML, all segments with elements inside are looked into at once."""
         made = [self._parts(job) for job in jobs]
-        places = [(at, alternative, number) for at, job in enumerate(jobs) for number in job.marked
-                  for alternative, one in enumerate(made[at][number].hypotheses) if one.text.strip()]
-        looked = [replace(made[at][number], hypotheses=(made[at][number].hypotheses[alternative],))
-                  for at, alternative, number in places]
-        aligned: dict[tuple[int, int], dict[int, Alignment]] = defaultdict(dict)
-        for (at, alternative, number), alignment in zip(places, self._alignments(looked), strict=True):
-            aligned[at, alternative][number] = alignment
-        return [parts[0] if job.whole else self._translation(
-            job, composed(job.text) if parts else job.text,
-            tuple(job.joined(each, aligned[at, alternative])
-                  for alternative, each in enumerate(zip(*(part.hypotheses for part in parts), strict=True))),
-            segments=parts, has_markup=job.markup is not None, one_by_one=job.one_by_one)
-            for at, (job, parts) in enumerate(zip(jobs, made, strict=True))]  # fmt: skip
+        marked = [replace(parts[number], hypotheses=(one,)) for job, parts in zip(jobs, made, strict=True)
+                  for number in job.marked for one in parts[number].hypotheses if one.text.strip()]
+        alignments = dict(zip(marked, self._alignments(marked), strict=True))
+        return [parts[0] if job.whole else self._joined(job, parts, alignments)
+                for job, parts in zip(jobs, made, strict=True)]
+
+    def _joined(self, job: Job, parts: Sequence[Translation],
+                alignments: Mapping[Translation, Alignment]) -> Translation:
+        """The translation of a text that was cut, from those of its segments."""
+        hypotheses = []
+        for each in zip(*(part.hypotheses for part in parts), strict=True):
+            aligned = {number: alignments.get(replace(parts[number], hypotheses=(each[number],)))
+                       for number in job.marked}
+            hypotheses.append(job.joined(each, aligned))
+        return self._translation(job, composed(job.text) if parts else job.text, tuple(hypotheses),
+                                 segments=tuple(parts), has_markup=job.markup is not None, one_by_one=job.one_by_one)
 
     def _parts(self, job: Job) -> tuple[Translation, ...]:
         """The translations of its segments: of some, fewer hypotheses are left."""
@@ -301,35 +272,38 @@ class Translator(LoadedCheckpoint):
         `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
         there.
         """
-        from ..lens.reading import trace_hypotheses
-
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"this result has {len(one.hypotheses)} hypotheses"
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
         results = [part.as_read for one in results for part in one.parts]
-        traces: list[Trace] = []
-        made_by = groupby(results, lambda one: (one.source_language, one.target_language, one.engine, one.precision))
-        for (source, target, engine, precision), group in made_by:
-            members = list(group)
-            chosen = [one.hypotheses[alternative] for one in members]
-            with self.inside() as (model, tokenizer):
-                traces += trace_hypotheses(
-                    model,
-                    tokenizer,
-                    [one.source_text for one in members],
-                    [hypothesis.token_ids for hypothesis in chosen],
-                    source_language=source,
-                    target_language=target,
-                    given=[hypothesis.given for hypothesis in chosen],
-                    scores=[hypothesis.score for hypothesis in chosen],
-                    engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
-                    engine=engine,
-                    precision=precision,
-                    model_name=self.name,
-                    views=views,
-                )
+        return by_group(
+            results, lambda one: (one.source_language, one.target_language, one.engine, one.precision),
+            lambda made_by, members: self._traces(*made_by, members, alternative=alternative, views=views))
+
+    def _traces(self, source: str, target: str, engine: str, precision: str, results: Sequence[Translation], *,
+                alternative: int, views: Sequence[str]) -> list[Trace]:
+        """Of results with equal languages and of one engine."""
+        from ..lens.reading import trace_hypotheses
+
+        chosen = [one.hypotheses[alternative] for one in results]
+        with self.inside() as (model, tokenizer):
+            traces = trace_hypotheses(
+                model,
+                tokenizer,
+                [one.source_text for one in results],
+                [hypothesis.token_ids for hypothesis in chosen],
+                source_language=source,
+                target_language=target,
+                given=[hypothesis.given for hypothesis in chosen],
+                scores=[hypothesis.score for hypothesis in chosen],
+                engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
+                engine=engine,
+                precision=precision,
+                model_name=self.name,
+                views=views,
+            )
         return [replace(trace, trust=self.trust) for trace in traces]
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
@@ -338,11 +312,9 @@ class Translator(LoadedCheckpoint):
         from ..lens.reading import trace_texts
 
         source, target = self._pair(source, target)
-        text, translation = composed(text), composed(translation)
-        if not text.strip() or not translation.strip():
-            raise UserError(f"the {'translation' if text.strip() else 'source'} is blank")
+        bare_pair(text, translation)  # or one is blank
         with self.inside() as (model, tokenizer):
-            [trace] = trace_texts(model, tokenizer, [text], [translation], source_language=source,
+            [trace] = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
         return replace(trace, trust=self.trust)
 

@@ -37,7 +37,7 @@ class Copying:
     def _found(self, text, options, rank):
         written, begun = self.write(text, rank), self.codec.decode(options.prefix[1:])
         ids = self.codec.encode([written.removeprefix(begun).strip() if begun else written])[0]
-        return Hypothesis.found((*options.prefix, *ids), -1.0 - rank, finished=True, options=options)
+        return Hypothesis.found((*options.prefix, *ids), -1.0 - rank, end=ids[-1:], options=options)
 
 
 @pytest.fixture
