@@ -48,6 +48,14 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A text, or one of those of its markup: where it is cut, and a segment for each of the parts."""
+
+    cut: Cut
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
 class Job:
     """A text made ready: its segments, and the resolved options that they are to be translated with.
 
@@ -59,9 +67,12 @@ class Job:
     target: str
     options: DecodingOptions
     markup: Markup | None
-    cuts: tuple[Cut, ...]  # of the text, or of each text of the markup
-    segments: tuple[Segment, ...]
+    passages: tuple[Passage, ...]
     one_by_one: bool = False  # sentences that belonged together had to be parted
+
+    @property
+    def segments(self) -> list[Segment]:
+        return [one for passage in self.passages for one in passage.segments]
 
     @property
     def work(self) -> list[Work]:
@@ -76,7 +87,7 @@ class Job:
     @property
     def whole(self) -> bool:
         """The text is its only segment."""
-        return self.markup is None and self.cuts[0].whole
+        return self.markup is None and self.passages[0].cut.whole
 
     @cached_property
     def marked(self) -> list[int]:
@@ -85,7 +96,7 @@ class Job:
             return []
         borders = [block.borders for block in self.markup.blocks]
         inside = [bisect_right(places, start) < bisect_left(places, start + len(segment))
-                  for places, cut in zip(borders, self.cuts, strict=True)
+                  for places, cut in zip(borders, (one.cut for one in self.passages), strict=True)
                   for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
         return [number for number, has_borders in enumerate(inside) if has_borders]
 
@@ -94,7 +105,7 @@ class Job:
         """
         left = enumerate(texts)
         joined, aligned = [], []
-        for cut in self.cuts:
+        for cut in (one.cut for one in self.passages):
             own = [next(left) for _ in cut.segments]
             joined.append(cut.join([text for _, text in own]))
             if self.markup is not None:
@@ -138,13 +149,8 @@ class Cutter:
                 for part in ([text] if markup is None else markup.texts)]
             cut.append((text, markup, [one.composed() for one in _holding(reached, cuts, language=source)]))
         fitting = iter(self._fitting([one for *_, cuts in cut for one in cuts]))
-        ready = []
-        for text, markup, cuts in cut:
-            made = [next(fitting) for _ in cuts]
-            segments = [one for _, each in made for one in each]
-            segments[: len(begun)] = map(self._begun_by, segments, begun)
-            ready.append(Job(text, source, target, options, markup, tuple(one for one, _ in made), tuple(segments)))
-        return ready
+        return [Job(text, source, target, options, markup, self._begun_by([next(fitting) for _ in cuts], begun))
+                for text, markup, cuts in cut]
 
     def _begun(self, prefix: str | Sequence[Sequence[int]], target: str) -> tuple[tuple[int, ...], ...]:
         """The ids that the translations of the first segments are to begin with, after their tag."""
@@ -155,8 +161,13 @@ class Cutter:
             raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
         return tuple(map(tuple, prefix))
 
-    def _begun_by(self, segment: Segment, begun: tuple[int, ...]) -> Segment:
-        """A segment whose translation is to begin with these ids."""
+    def _begun_by(self, passages: Sequence[Passage], begun: Sequence[tuple[int, ...]]) -> tuple[Passage, ...]:
+        """The passages, where the translations of the first segments are to begin with these ids."""
+        left = iter(begun)
+        return tuple(replace(one, segments=tuple(self._beginning(segment, next(left, ())) for segment in one.segments))
+                     for one in passages)
+
+    def _beginning(self, segment: Segment, begun: tuple[int, ...]) -> Segment:
         if begun and segment.reading.spans:
             [segment] = self._read([Reading.of(segment.reading.text, begun=self.codec.decode(begun))])
         return replace(segment, begun=begun)
@@ -165,15 +176,14 @@ class Cutter:
         ids = self.codec.encode([one.model_input for one in readings])
         return [Segment(one, tuple(own)) for one, own in zip(readings, ids, strict=True)]
 
-    def _fitting(self, cuts: Sequence[Cut]) -> list[tuple[Cut, list[Segment]]]:
-        """The segments of each, cut further where they are longer than a source should be."""
+    def _fitting(self, cuts: Sequence[Cut]) -> list[Passage]:
+        """Each cut further where a segment is longer than a source should be."""
         segments = iter(self._read([Reading.of(one) for cut in cuts for one in cut.segments]))
         return [self._fit(cut, [next(segments) for _ in cut.segments]) for cut in cuts]
 
-    def _fit(self, cut: Cut, segments: list[Segment]) -> tuple[Cut, list[Segment]]:
-        """Segments that are longer than a source should be, cut further."""
+    def _fit(self, cut: Cut, segments: list[Segment]) -> Passage:
         longest, index = self.defaults.longest, 0
-        while longest is not None and index < len(cut.segments):
+        while longest is not None and index < len(segments):
             if len(segments[index].ids) <= longest:
                 index += 1
                 continue
@@ -184,7 +194,7 @@ class Cutter:
                 index += 1
             else:
                 segments[index : index + 1] = self._read([Reading.of(one) for one in cut.segments[index : index + 2]])
-        return cut, segments
+        return Passage(cut, tuple(segments))
 
     def advance(self, job: Job, outcomes: Iterator[tuple[Hypothesis, ...]]) -> Job:
         """The job with what was found for its `work`.
@@ -192,26 +202,22 @@ class Cutter:
         It has new work where every hypothesis of a segment has lost or added something: its sentences are to be
         translated one by one, or what is protected in it is to be read another way.
         """
-        todo = iter(job.segments)
-        cuts: list[Cut] = []
-        segments: list[Segment] = []
+        passages: list[Passage] = []
         one_by_one = job.one_by_one
-        for cut in job.cuts:
-            at = len(segments)
-            for _ in cut.segments:
-                segment = next(todo)
+        for passage in job.passages:
+            cut, segments = passage.cut, list[Segment]()
+            for segment in passage.segments:
                 if segment.hypotheses is not None:
                     segments.append(segment)
                     continue
-                finer, made, parted = self._found(job, segment, next(outcomes))
+                finer, parted = self._found(job, segment, next(outcomes))
                 one_by_one |= parted
-                if len(made) > 1:
-                    cut = cut.replaced(len(segments) - at, finer)
-                segments += made
-            cuts.append(cut)
-        return replace(job, cuts=tuple(cuts), segments=tuple(segments), one_by_one=one_by_one)
+                cut = cut.replaced(len(segments), finer.cut)
+                segments += finer.segments
+            passages.append(Passage(cut, tuple(segments)))
+        return replace(job, passages=tuple(passages), one_by_one=one_by_one)
 
-    def _found(self, job: Job, segment: Segment, found: tuple[Hypothesis, ...]) -> tuple[Cut, list[Segment], bool]:
+    def _found(self, job: Job, segment: Segment, found: tuple[Hypothesis, ...]) -> tuple[Passage, bool]:
         """The segment with its hypotheses; where none is whole, others in its place still to be translated, and whether
         they are its sentences."""
         text, whole = segment.reading.text, Cut((segment.reading.text,), ("", ""))
@@ -223,14 +229,15 @@ class Cutter:
         begun = self.codec.decode(segment.begun) if segment.begun else ""
         first = max(1, count_sentences(begun, language=job.target))  # sentences that the prefix reaches into
         if not kept and len(sentences.segments) > first:
-            finer, made = self._fitting([sentences.joined(first)])[0]
-            return finer, [self._begun_by(made[0], segment.begun), *made[1:]], True
+            [finer] = self._begun_by(self._fitting([sentences.joined(first)]), [segment.begun])
+            return finer, True
         further = None if kept or restored else segment.reading.further()
         if further is not None:
-            finer, made = self._fit(whole, self._read([further]))
-            return finer, [replace(made[0], begun=segment.begun), *made[1:]], False
+            finer = self._fit(whole, self._read([further]))
+            begun_by = replace(finer.segments[0], begun=segment.begun)
+            return Passage(finer.cut, (begun_by, *finer.segments[1:])), False
         left = kept or restored or tuple(replace(one, text=text) for one in written)  # all are blank: the source stays
-        return whole, [replace(segment, hypotheses=left)], False
+        return Passage(whole, (replace(segment, hypotheses=left),)), False
 
 
 def check_text(text: str) -> None:

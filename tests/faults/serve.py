@@ -181,8 +181,8 @@ FAULTS = [
     Fault(
         "serve: every part begins with what the first was to begin with",
         "translate/job.py",
-        "segments[: len(begun)] = map(self._begun_by, segments, begun)",
-        "segments = [self._begun_by(one, begun[0]) if begun else one for one in segments]",
+        "self._beginning(segment, next(left, ()))",
+        "self._beginning(segment, begun[0] if begun else ())",
         tests="tests/translate/test_long_texts.py -k prefix",
     ),
     Fault(
@@ -419,8 +419,8 @@ FAULTS = [
     Fault(
         "safeguard: a prefix is forgotten where sentences are parted",
         "translate/job.py",
-        "return finer, [self._begun_by(made[0], segment.begun), *made[1:]]",
-        "return finer, made",
+        "[sentences.joined(first)]), [segment.begun])",
+        "[sentences.joined(first)]), [])",
         tests="tests/translate/test_safeguard.py -k prefix_is_kept",
     ),
     Fault(
