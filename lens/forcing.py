@@ -65,7 +65,7 @@ def forced_pass(
     Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` goes to the model, as
     `output_attentions=True` does.  Call it inside `looking`.
     """
-    input_ids_BS, target_BT = (_padded(side).to(model.device) for side in (sources, targets))
+    input_ids_BS, target_BT = (padded(side).to(model.device) for side in (sources, targets))
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
     with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
         output = model(
@@ -175,6 +175,6 @@ def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
     return torch.arange(int(lengths_B.max())) < lengths_B[:, None]
 
 
-def _padded(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
+def padded(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
     """[B, longest], on the right."""
     return pad_sequence([torch.tensor(ids, dtype=torch.long) for ids in sequences], batch_first=True)

@@ -28,7 +28,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..lens.forcing import cut_at_end, packed, vocabulary_size
+from ..lens.forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
 from .engine import Wanted
 from .greedy import Gone, greedy
@@ -84,17 +84,12 @@ class TorchEngine:
     ) -> list[tuple[Hypothesis, ...]]:
         """The hypotheses of some rows, each a source and which of its draws this is."""
         sources = [source for source, _ in rows]
-        input_ids_BS = torch.zeros(len(sources), max(map(len, sources)), dtype=torch.long)
-        mask_BS = torch.zeros_like(input_ids_BS)
-        for b, source in enumerate(sources):
-            input_ids_BS[b, : len(source)] = torch.tensor(source)
-            mask_BS[b, : len(source)] = 1
         searching = copy.copy(self.model)  # the same weights; whatever is not set is taken from its generation_config
         searching.generation_config = GenerationConfig()
         generate = partial(
             searching.generate,
-            input_ids_BS.to(self.model.device),
-            attention_mask=mask_BS.to(self.model.device),
+            padded(sources).to(self.model.device),
+            attention_mask=real_positions(sources).long().to(self.model.device),
             generation_config=self._settings(options),
             logits_processor=LogitsProcessorList([Begin(options.prefix)]),
         )
