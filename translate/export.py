@@ -24,6 +24,7 @@ from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
 from seq2see.vetting import vet
 from .shortlist import spaceless, write_vocabulary_map
+from .torch_model import load
 
 if TYPE_CHECKING:
     from ctranslate2.converters.transformers import BartLoader
@@ -92,11 +93,15 @@ def is_intact(export: Path) -> bool:
     return (export / MANIFEST).is_file()
 
 
+def model_files(run: Path) -> list[Path]:
+    """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
+    return sorted(path for part in PARTS for path in run.glob(part))
+
+
 def weights_hash(run: Path) -> str:
-    """SHA-256 of what the export is made of, and of nothing else that lies beside it: weights, configuration and
-    vocabulary."""
+    """SHA-256 of what the export is made of: weights, configuration and vocabulary."""
     digest = hashlib.sha256(FORMAT.encode())
-    for path in sorted(path for part in PARTS for path in run.glob(part)):
+    for path in model_files(run):
         digest.update(path.name.encode())
         digest.update(bytes.fromhex(sha256(path)))
     return digest.hexdigest()
@@ -109,7 +114,6 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
         from ctranslate2.converters.transformers import MarianMTLoader
     except ImportError as error:
         raise UserError("this needs CTranslate2: pip install 'seq2see[fast]'") from error
-    from .checkpoint import load
 
     vet(run)
     kind = read_json(run / "config.json").get("model_type")

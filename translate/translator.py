@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from .checkpoint import LoadedCheckpoint, check_sizes
+from .checkpoint import LoadedCheckpoint
 from .codec import Codec, PieceCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
@@ -34,6 +34,7 @@ from .job import Cutter, Job, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Hypothesis, Translation
 from .shortlist import spaceless
+from .torch_model import check_sizes
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,29 @@ def test_imports_point_one_way(path: Path) -> None:
     folder = path.relative_to(ROOT).parts[0]
     allowed = EVERYTHING if name_of(path).startswith("seq2see/cli/") else MAY_IMPORT.get(folder, set())
     assert ours(path) <= EXCEPTIONS.get(name_of(path), allowed)
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts if parts[0] == "seq2see" else ("seq2see", *parts)).removesuffix(".__init__")
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    """Those inside functions count too, and those for type checkers alone."""
+    graph: dict[str, set[str]] = {module_of(path): set() for path in FILES}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                package = module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
+                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                base = ".".join([*above, *filter(None, [node.module])])
+                named = [f"{base}.{alias.name}" if f"{base}.{alias.name}" in graph else base for alias in node.names]
+            else:
+                continue
+            graph[module_of(path)] |= {name for name in named if name in graph and name != module_of(path)}
+    TopologicalSorter(graph).prepare()  # CycleError names the circle
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
