@@ -1,6 +1,8 @@
 """The one exception for a request that is not served; each dialect words it as its clients expect."""
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 
 class APIError(Exception):
@@ -23,3 +25,7 @@ class APIError(Exception):
         self.retry_after = retry_after
         self.headers = dict(headers or {}) | ({} if retry_after is None else {"Retry-After": str(retry_after)})
         self.counted = False  # by `Metrics`, once, wherever it is caught
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, for the front of an engine elsewhere: there it is not counted yet."""
+        return partial(APIError, headers=self.headers), (self.status, self.code, self.message)

@@ -20,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from ray import serve
-from ray.exceptions import RayActorError
+from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError
-from starlette.types import Receive, Scope, Send
+from starlette.applications import Starlette
 
 from seq2see.errors import UserError
 from ..translate.translator import EngineName, Translator
 from .app import make_app
 from .errors import APIError
-from .replicated import Answer, Replica, Replicated
+from .replicated import Replica, Replicated
 from .settings import ServerSettings, read_settings
 
 AT_WORK = 64  # requests in one engine, which batches them
@@ -52,11 +52,12 @@ class ByRay(Replicated):
         super().__init__(settings)
         self._engines = engines
 
-    async def send(self, method: str, *arguments: Any) -> Answer:
+    async def send(self, method: str, *arguments: Any, **asked: Any) -> Any:
         for _ in range(2):
             try:
-                answer: Answer = await getattr(self._engines, method).remote(*arguments)
-                return answer
+                return await getattr(self._engines, method).remote(*arguments, **asked)
+            except RayTaskError as error:
+                raise error.cause from None
             except BackPressureError:
                 raise self.busy_error() from None
             except RayActorError:  # its process or its machine is gone
@@ -64,21 +65,7 @@ class ByRay(Replicated):
         raise APIError(503, "engine_lost", "the engine was lost twice: try again in a few seconds", retry_after=5)
 
 
-class Door:
-    """Where Ray brings requests in: it must be there before the application is."""
-
-    app: Any = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            for event in ("startup", "shutdown"):
-                await receive()
-                await send({"type": f"lifespan.{event}.complete"})
-        else:
-            await self.app(scope, receive, send)
-
-
-door = Door()  # one in each process
+door = Starlette()  # where Ray brings requests in, one in each process: it must be there before the application is
 
 
 @serve.deployment(num_replicas=1, max_ongoing_requests=1_000)
@@ -89,7 +76,8 @@ class Front:
     async def __init__(self, engines: Any, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
         service = ByRay(engines, settings)
         await service.begin()
-        door.app = make_app(service, settings, host="0.0.0.0")
+        app = make_app(service, settings, host="0.0.0.0")
+        door.mount("/", app)
         if settings.page:
             from .ui import page
 
@@ -97,7 +85,7 @@ class Front:
             parent, mounted = page.mount(blocks)
             self._open = contextlib.AsyncExitStack()
             await self._open.enter_async_context(parent.router.lifespan_context(parent))
-            door.app.state.page = page.CheckedCalls(mounted, blocks)
+            app.state.page = page.CheckedCalls(mounted, blocks)
 
 
 def application(arguments: dict[str, str]) -> serve.Application:

@@ -1,37 +1,25 @@
 """A `Service` whose translators are elsewhere: the front of many engines, and an engine behind it.
 
-What goes between them is made to be pickled: requests, results, what a page wants to be examined (a function, by
-cloudpickle), and refusals.  Knows nothing of what carries it (`ray_app.py`).
+What goes between them can be pickled: requests, results, what a page wants to be examined (a function, by
+cloudpickle), and errors.  Knows nothing of what carries it (`ray_app.py`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..translate.decoding import GenerationDefaults
 from ..translate.translator import Translator
 from .access import Caller, read_access
-from .errors import APIError
 from .service import Service
 from .settings import ServerSettings
 
-if TYPE_CHECKING:
-    from ..lens.trace import Trace
-    from ..translate.results import Translation
-
 WITHIN = Caller(None, "the front")
-
-
-class Answer(NamedTuple):
-    """What an engine says: a result, or the parts of a `APIError`, which would come as another error over the wire."""
-
-    result: Any
-    refused: tuple[int, str, str, int | None] | None = None
 
 
 class EngineCard(NamedTuple):
@@ -69,24 +57,12 @@ class Replica:
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
         self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front has counted
 
-    async def describe(self) -> Answer:
-        return Answer({name: ModelCard.of(one) for name, one in self.service.models.items()})
+    async def describe(self) -> dict[str, ModelCard]:
+        return {name: ModelCard.of(one) for name, one in self.service.models.items()}
 
-    async def translate(self, texts: Sequence[str], asked: Mapping[str, Any]) -> Answer:
-        return await _answer(self.service.translate(texts, caller=WITHIN, **asked))
-
-    async def look(self, texts: Sequence[str], asked: Mapping[str, Any]) -> Answer:
-        return await _answer(self.service.translate_and_look(texts, caller=WITHIN, **asked))
-
-    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Any], model: str | None) -> Answer:
-        return await _answer(self.service.examine(texts, work, caller=WITHIN, model=model))
-
-
-async def _answer(work: Awaitable[Any]) -> Answer:
-    try:
-        return Answer(await work)
-    except APIError as error:
-        return Answer(None, (error.status, error.code, error.message, error.retry_after))
+    async def call(self, method: str, *arguments: Any, **asked: Any) -> Any:
+        """What a method of its service gives, or the APIError that it raises."""
+        return await getattr(self.service, method)(*arguments, caller=WITHIN, **asked)
 
 
 class Replicated(Service):
@@ -96,34 +72,19 @@ class Replicated(Service):
         super().__init__(settings=settings, access=read_access(settings))
 
     @abstractmethod
-    async def send(self, method: str, *arguments: Any) -> Answer:
-        """Have a replica do one of its methods; APIError where none can."""
+    async def send(self, method: str, *arguments: Any, **asked: Any) -> Any:
+        """Have a replica do one of its methods; APIError also where none can."""
 
     async def begin(self) -> None:
         """Wait for the first replica."""
-        self.models = await self._ask("describe")
+        self.models = await self.send("describe")
         self.ready = True
 
-    async def translate_and_look(
-        self, texts: str | Sequence[str], *, caller: Caller, **asked: Any
-    ) -> tuple[list[Translation], list[Trace]]:
-        texts = [texts] if isinstance(texts, str) else texts
-        async with self._serving(texts, caller, seconds=self.settings.look_seconds, **asked):
-            both: tuple[list[Translation], list[Trace]] = await self._ask("look", texts, asked)
-            return both
+    async def _translate(self, texts: Sequence[str], **asked: Any) -> Any:
+        return await self.send("call", "translate", texts, **asked)
 
-    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Any], *, caller: Caller,
-                      model: str | None = None) -> Any:
-        async with self._serving(texts, caller, seconds=self.settings.look_seconds):
-            return await self._ask("examine", tuple(texts), work, model)
+    async def _look(self, texts: Sequence[str], **asked: Any) -> Any:
+        return await self.send("call", "translate_and_look", texts, **asked)
 
-    async def _translate(self, texts: Sequence[str], **asked: Any) -> list[Translation]:
-        translations: list[Translation] = await self._ask("translate", texts, asked)
-        return translations
-
-    async def _ask(self, method: str, *arguments: Any) -> Any:
-        answer = await self.send(method, *arguments)
-        if answer.refused is not None:
-            status, code, message, retry_after = answer.refused
-            raise APIError(status, code, message, retry_after=retry_after)
-        return answer.result
+    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Any], model: str | None) -> Any:
+        return await self.send("call", "examine", texts, work, model=model)

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from seq2see.errors import UserError
 from ..translate.checkpoint import ModelChanged
@@ -39,7 +39,20 @@ __all__ = ["Caller", "Detection", "APIError", "Service"]
 Result = TypeVar("Result")
 MOST_LOOKS = 8  # at work and waiting
 LONG_TEXT = 1_000  # characters; longer ones are made ready in a thread, for the event loop has others to serve
+OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the counters; of others "refused"
 log = logging.getLogger("seq2see.serve")
+
+
+class Asked(TypedDict, total=False):
+    """How to translate; what is left out is as the checkpoint says."""
+
+    source: str | None  # None or "auto": detected in each text
+    target: str | None  # None: the first there is
+    model: str | None  # None: the first that has the pair
+    format: Format
+    options: DecodingOptions
+    prefix: str | Sequence[Sequence[int]]  # see `Translator.prepare`, as for `parts`
+    parts: Sequence[str]
 
 
 class Service:
@@ -55,8 +68,7 @@ class Service:
         self.ready = False  # every model is loaded, and has translated
         self.draining = False  # the end has come: what is running may finish
         self.running = 0
-        self._batchers: dict[str, Batcher] = {}  # of searches
-        self._sampling: dict[str, Batcher] = {}  # of samples, which torch makes one at a time
+        self._batchers: dict[tuple[str, bool], Batcher] = {}  # by the model, and whether it samples
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._looking = ThreadPoolExecutor(1, WORKER)
         self._looks = 0
@@ -67,24 +79,18 @@ class Service:
     def add(self, name: str, translator: Translator) -> None:
         """Serve one more model, by this name and no other: clients are not told where its folder is."""
         translator.name = name
-        self._batchers[name] = self._batcher(translator, threads=translator.engine.threads)
-        self._sampling[name] = self._batcher(translator, threads=1)
+        for sampling, threads in ((False, translator.engine.threads), (True, 1)):  # torch samples one at a time
+            self._batchers[name, sampling] = Batcher(
+                lambda sources, options, wanted: translator.engine_for(options).translate(
+                    sources, options, wanted=wanted),
+                threads=threads, batch_tokens=self.settings.batch_tokens, queue_tokens=self.settings.queue_tokens,
+                wait=self.settings.wait_ms / 1000, metrics=self.metrics)
         self.models = {**self.models, name: translator}
-
-    def _batcher(self, translator: Translator, *, threads: int) -> Batcher:
-        return Batcher(
-            lambda sources, options, wanted: translator.engine_for(options).translate(sources, options, wanted=wanted),
-            threads=threads,
-            batch_tokens=self.settings.batch_tokens,
-            queue_tokens=self.settings.queue_tokens,
-            wait=self.settings.wait_ms / 1000,
-            metrics=self.metrics,
-        )
 
     def close(self) -> None:
         for end in self.at_end:
             end()
-        for batcher in (*self._batchers.values(), *self._sampling.values()):
+        for batcher in self._batchers.values():
             batcher.close()
         for threads in (self._threads, self._looking):
             threads.shutdown(wait=False, cancel_futures=True)
@@ -92,7 +98,8 @@ class Service:
     @property
     def busy(self) -> bool:
         """Whether every queue but those of samples is full: no request need be read to be refused."""
-        return bool(self._batchers) and all(one.full for one in self._batchers.values())
+        searching = [batcher for (_, sampling), batcher in self._batchers.items() if not sampling]
+        return bool(searching) and all(one.full for one in searching)
 
     def busy_error(self) -> APIError:
         return APIError(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
@@ -112,35 +119,105 @@ class Service:
         """Which of the served source languages a text is in, most probable first."""
         return detect(text, (source for source, _ in self.language_pairs))
 
-    async def translate(
-        self, texts: Sequence[str], *, caller: Caller, source: str | None = None, target: str | None = None,
-        format: Format = "text", options: DecodingOptions = NO_OPTIONS, model: str | None = None,
-        prefix: str | Sequence[Sequence[int]] = "", parts: Sequence[str] = (),
-    ) -> list[Translation]:  # fmt: skip
-        """A translation of each text, in order.
+    # --- requests
 
-        Args:
-            source: None or "auto": found out for each text.
-            target: None: the first there is.
-            model: None: the first that has the pair.
-            prefix, parts: see `Translator.prepare`.
-        """
-        looks = format == "html"  # its elements are placed by attention, and the first look loads torch
+    async def translate(self, texts: Sequence[str], *, caller: Caller, **asked: Unpack[Asked]) -> list[Translation]:
+        """A translation of each text, in order."""
+        looks = asked.get("format") == "html"  # its elements are placed by attention, and the first look loads torch
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
-        async with self._serving(texts, caller, seconds=seconds, options=options, prefix=prefix):
-            return await self._translate(texts, source=source, target=target, format=format, options=options,
-                                         model=model, prefix=prefix, parts=parts)
+        async with self._serving(texts, caller, seconds, **asked):
+            return await self._translate(texts, **asked)
 
     async def translate_and_look(
-        self, texts: str | Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
-        **asked: Any,
+        self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
+        **asked: Unpack[Asked],
     ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
-        """The translations and the traces of one hypothesis of each: one a segment.  `asked` as in `translate`.
+        """The translations and the traces of one hypothesis of each: one a segment.
 
         The first look loads the model into torch, which takes seconds; looks are done one at a time.
         """
-        texts = [texts] if isinstance(texts, str) else texts
-        async with self._serving(texts, caller, seconds=self.settings.look_seconds, **asked), self._in_line():
+        async with self._serving(texts, caller, self.settings.look_seconds, **asked):
+            return await self._look(texts, alternative=alternative, views=views, **asked)
+
+    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
+                      model: str | None = None) -> Result:
+        """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
+        every request is, by the `texts` that it is about."""
+        async with self._serving(texts, caller, self.settings.look_seconds):
+            return await self._examine(texts, work, model)
+
+    @asynccontextmanager
+    async def _serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
+                       options: DecodingOptions = NO_OPTIONS, prefix: str | Sequence[Sequence[int]] = "",
+                       **_: Any) -> AsyncIterator[None]:
+        """Around each request: whether it may begin, how long it may take, and the counting of what becomes of it.
+
+        Whatever is raised inside leaves it as an APIError; a cancelled request is cancelled.
+        """
+        try:
+            self.check_ready()
+            self._check(texts, options, prefix)
+            self.access.spend(caller, len(texts))
+        except APIError as error:
+            self.metrics.count(error)
+            raise
+        self.running += 1
+        began, outcome = time.perf_counter(), "done"
+        try:
+            with self.metrics.running.track_inprogress():
+                async with asyncio.timeout(seconds):
+                    yield
+            self.metrics.latency.observe(time.perf_counter() - began)
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            self.metrics.cancelled.inc()
+            raise
+        except BaseException as raised:  # a panic of the tokenizer is no Exception
+            refusal = as_api_error(raised)
+            outcome = OUTCOMES.get(refusal.status, "refused")
+            self.metrics.count(refusal)
+            raise refusal from None
+        finally:
+            self.running -= 1
+            self.metrics.requests.labels(outcome).inc()
+
+    # --- what they do once they may: elsewhere where the models are elsewhere (`replicated.py`)
+
+    async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
+                         model: str | None = None, **asked: Any) -> list[Translation]:
+        sources = [await self._source(text, source, target, model) for text in texts]
+        groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
+                  for source in sources}
+        answers = await asyncio.gather(*(
+            self._translate_alike(self.model_for(model, source, target), group, source=source, target=target, **asked)
+            for source, group in groups.items()))
+        left = dict(zip(groups, map(iter, answers), strict=True))
+        return [next(left[source]) for source in sources]
+
+    async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
+                               **asked: Any) -> list[Translation]:
+        """By one model, from one language."""
+        translator = self.models[name]
+        bounded = self._bounded(translator, options)
+        run = partial(self._run, sum(map(len, texts)))
+        jobs = await run(lambda: translator.prepare(texts, options=bounded, **asked))
+        work = [one for job in jobs for one in job.work]
+        tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
+        if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
+            raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
+        while work:
+            found = await self._batchers[name, options.sampling].submit(work)
+            written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
+            self.metrics.tokens.labels("target").inc(written)
+            jobs = await run(partial(translator.advance, jobs, found))
+            work = [one for job in jobs for one in job.work]
+        if any(job.marked for job in jobs):  # it looks inside the model
+            return await _in(self._looking, lambda: translator.finish(jobs))
+        return await run(lambda: translator.finish(jobs))
+
+    async def _look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
+                    **asked: Unpack[Asked]) -> tuple[list[Translation], list[Trace]]:
+        async with self._in_line():
             longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
                 raise APIError(400, "text_too_long",
@@ -148,14 +225,16 @@ class Service:
             results = await self._translate(texts, **asked)
             if not all(one.hypotheses for one in results):
                 raise APIError(400, "blank_text", "there is nothing to look at in a text without words")
-            model = asked.get("model")
-            return results, await _in(self._looking, lambda: self._traces(results, model, alternative, views))
 
-    async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
-                      model: str | None = None) -> Result:
-        """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
-        every request is, by the `texts` that it is about."""
-        async with self._serving(texts, caller, seconds=self.settings.look_seconds), self._in_line():
+            def made_by(one: Translation) -> str:
+                return self.model_for(asked.get("model"), one.source_language or None, one.target_language or None)
+
+            return results, await _in(self._looking, lambda: [
+                trace for name, group in groupby(results, made_by)
+                for trace in self.models[name].look(list(group), alternative=alternative, views=views)])
+
+    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Result], model: str | None) -> Result:
+        async with self._in_line():
             translator = self.models[self.model_for(model, None, None)]
             return await _in(self._looking, lambda: work(translator))
 
@@ -170,62 +249,28 @@ class Service:
         finally:
             self._looks -= 1
 
-    def _traces(self, results: Sequence[Translation], model: str | None, alternative: int,
-                views: Sequence[str]) -> list[Trace]:
-        made_by = groupby(results, lambda one: self.model_for(
-            model, one.source_language or None, one.target_language or None))
-        return [trace for name, group in made_by
-                for trace in self.models[name].look(list(group), alternative=alternative, views=views)]
-
-    async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
-                         model: str | None = None, **asked: Any) -> list[Translation]:
-        sources = [await self._source(text, source, target, model) for text in texts]
-        found: list[Translation | None] = [None] * len(sources)
-        groups = dict.fromkeys(sources)
-
-        async def one_language(source: str | None) -> None:
-            members = [index for index, one in enumerate(sources) if one == source]
-            name = self.model_for(model, source, target)
-            alike = await self._alike(name, [texts[index] for index in members], source=source, target=target, **asked)
-            for index, one in zip(members, alike, strict=True):
-                found[index] = one
-
-        await asyncio.gather(*map(one_language, groups))
-        return [one for one in found if one is not None]
-
-    async def _alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                     **asked: Any) -> list[Translation]:
-        translator = self.models[name]
-        bounded = self._bounded(translator, options)
-        size = sum(map(len, texts))
-        jobs = await self._run(size, lambda: translator.prepare(texts, options=bounded, **asked))
-        work = [one for job in jobs for one in job.work]
-        tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
-        if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
-            raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
-        batcher = (self._sampling if options.sampling else self._batchers)[name]
-        while work:
-            found = await batcher.submit(work)
-            written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
-            self.metrics.tokens.labels("target").inc(written)
-            jobs = await self._run(size, partial(translator.advance, jobs, found))
-            work = [one for job in jobs for one in job.work]
-        if any(job.marked for job in jobs):  # it looks inside the model
-            return await _in(self._looking, lambda: translator.finish(jobs))
-        return await self._run(size, lambda: translator.finish(jobs))
+    async def _run(self, size: int, work: Callable[[], Result]) -> Result:
+        """Work on texts of so many characters: at once where it is short."""
+        return work() if size < LONG_TEXT else await _in(self._threads, work)
 
     # --- which model, which language
 
-    def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
-        """The model asked for, or the first that has the pair."""
-        if model is not None and model not in self.models:
+    def named(self, model: str | None) -> Mapping[str, Translator]:
+        """The model of this name, or all of them; APIError (404) for one that is not there."""
+        if model is None:
+            return self.models
+        if model not in self.models:
             raise APIError(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
-        names = [model] if model is not None else list(self.models)
-        for name in names:
-            pairs = self.models[name].language_pairs
+        return {model: self.models[model]}
+
+    def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
+        """The name of the model asked for, or of the first that has the pair."""
+        models = self.named(model)
+        for name, one in models.items():
+            pairs = one.language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
-        known = ", ".join(f"{a} to {b}" for name in names for a, b in self.models[name].language_pairs)
+        known = ", ".join(f"{a} to {b}" for one in models.values() for a, b in one.language_pairs)
         raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
     async def _source(self, text: str, source: str | None, target: str | None, model: str | None) -> str | None:
@@ -233,23 +278,23 @@ class Service:
         if source not in (None, "auto"):
             return source
         self.model_for(model, None, target)
-        names = [model] if model is not None else list(self.models)
-        pairs = [pair for name in names for pair in self.models[name].language_pairs]
+        pairs = [pair for one in self.named(model).values() for pair in one.language_pairs]
         sources = list(dict.fromkeys(a for a, b in pairs if target in (None, b)))
         if len(sources) < 2:
             return sources[0] if sources else None
-        return (await self._run(LONG_TEXT, lambda: detect(text, sources)))[0].language
+        return (await _in(self._threads, lambda: detect(text, sources)))[0].language
 
     # --- limits
 
     def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str | Sequence[Sequence[int]]) -> None:
+        """APIError (400) for more than one request may have."""
         limits = self.settings
         if not texts:
             raise APIError(400, "no_text", "there is no text to translate")
         if len(texts) > limits.texts:
             raise APIError(400, "too_many_texts", f"{len(texts)} texts: {limits.texts} at most are taken")
-        begun = prefix if isinstance(prefix, str) else [id for ids in prefix for id in ids]
-        for what, longest in (("text", max(map(len, texts))), ("prefix", len(begun))):
+        begun = len(prefix) if isinstance(prefix, str) else sum(map(len, prefix))
+        for what, longest in (("text", max(map(len, texts))), ("prefix", begun)):
             if longest > limits.characters:
                 raise APIError(400, f"{what}_too_long",
                               f"a {what} of {longest} characters: {limits.characters} at most are taken")
@@ -261,69 +306,27 @@ class Service:
 
     def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
         """The options, and where they leave something to the checkpoint, no more of it than the server allows."""
-        usual, limits = translator.defaults.resolve(), self.settings
-        if options.max_new_tokens is None and (usual.max_new_tokens or 0) > limits.new_tokens:
-            options = replace(options, max_new_tokens=limits.new_tokens)
-        if options.num_beams is None and (usual.num_beams or 0) > limits.beams and not options.sampling:
-            options = replace(options, num_beams=limits.beams)
-        return options
+        usual = translator.defaults.resolve()
+        most: dict[str, Any] = {"max_new_tokens": self.settings.new_tokens}
+        if not options.sampling:
+            most["num_beams"] = self.settings.beams
+        return replace(options, **{name: limit for name, limit in most.items()
+                                   if getattr(options, name) is None and getattr(usual, name) > limit})
 
-    @asynccontextmanager
-    async def _serving(self, texts: Sequence[str], caller: Caller, *, seconds: float,
-                       options: DecodingOptions = NO_OPTIONS, prefix: str | Sequence[Sequence[int]] = "",
-                       **_: Any) -> AsyncIterator[None]:
-        """Around each request: whether it may begin, and the counting of what becomes of it."""
-        try:
-            self.check_ready()
-            self._check(texts, options, prefix)
-            self.access.spend(caller, len(texts))
-            async with self._running(seconds):
-                yield
-        except APIError as error:
-            self.metrics.count(error)
-            raise
 
-    @asynccontextmanager
-    async def _running(self, seconds: float) -> AsyncIterator[None]:
-        """Around the work: how long it may take, and what is said where it fails."""
-        self.running += 1
-        self.metrics.running.inc()
-        began = time.perf_counter()
-        outcome = "failed"
-        try:
-            async with asyncio.timeout(seconds):
-                yield
-            outcome = "done"
-            self.metrics.latency.observe(time.perf_counter() - began)
-        except APIError:
-            outcome = "refused"
-            raise
-        except ModelChanged as error:
-            outcome = "refused"
-            raise APIError(503, "model_changed", str(error)) from None
-        except UserError as error:
-            outcome = "refused"
-            raise APIError(400, "invalid", str(error)) from None
-        except TimeoutError:
-            outcome = "late"
-            raise APIError(504, "deadline", "the translation took too long: send less text") from None
-        except asyncio.CancelledError:
-            outcome = "cancelled"
-            self.metrics.cancelled.inc()
-            raise
-        except BaseException as error:  # a panic of the tokenizer is one
-            log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # its message may hold the text
-            raise APIError(500, "failed", "the translation failed; the fault is the server's") from None
-        finally:
-            self.running -= 1
-            self.metrics.running.dec()
-            self.metrics.requests.labels(outcome).inc()
-
-    # --- threads
-
-    async def _run(self, size: int, work: Callable[[], Result]) -> Result:
-        """Work on texts of so many characters: at once where it is short."""
-        return work() if size < LONG_TEXT else await _in(self._threads, work)
+def as_api_error(error: BaseException) -> APIError:
+    """What a client is told of something that was raised while its request was served."""
+    match error:
+        case APIError():
+            return error
+        case ModelChanged():
+            return APIError(503, "model_changed", str(error))
+        case UserError():
+            return APIError(400, "invalid", str(error))
+        case TimeoutError():
+            return APIError(504, "deadline", "the translation took too long: send less text")
+    log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # its message may hold the text
+    return APIError(500, "failed", "the translation failed; the fault is the server's")
 
 
 async def _in(threads: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:

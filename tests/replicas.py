@@ -7,6 +7,7 @@ import pickle
 
 import cloudpickle
 
+from seq2see.serve.errors import APIError
 from seq2see.serve.replicated import Replica, Replicated
 
 TEXT = "The cat did not cross."
@@ -24,11 +25,14 @@ class Wired(Replicated):
     def __init__(self, models, settings):
         super().__init__(settings)
         self.replica = Replica(models, settings)
-        self.models = asyncio.run(self._ask("describe"))  # and the server says when it is ready
+        self.models = asyncio.run(self.send("describe"))  # and the server says when it is ready
 
-    async def send(self, method, *arguments):
-        sent = pickle.loads(cloudpickle.dumps(arguments))
-        return pickle.loads(cloudpickle.dumps(await getattr(self.replica, method)(*sent)))
+    async def send(self, method, *arguments, **asked):
+        arguments, asked = pickle.loads(cloudpickle.dumps((arguments, asked)))
+        try:
+            return pickle.loads(cloudpickle.dumps(await getattr(self.replica, method)(*arguments, **asked)))
+        except APIError as error:
+            raise pickle.loads(pickle.dumps(error)) from None
 
     def close(self):
         super().close()

@@ -188,7 +188,7 @@ def test_looks_come_with_their_translations_and_are_bounded(service, stub, monke
         two = [asyncio.create_task(service.translate_and_look(["a", "b"], **ASKED)) for _ in range(2)]
         await asyncio.sleep(0.05)
         with pytest.raises(APIError) as refused:
-            await service.translate_and_look("a", **ASKED)
+            await service.translate_and_look(["a"], **ASKED)
         gate.set()
         return refused.value.code, await asyncio.gather(*two)
 
@@ -202,13 +202,13 @@ def test_a_long_text_can_be_translated_and_not_looked_into(stub):
     service = Service({"stub": stub}, ServerSettings(look_characters=3))
     assert ask(service, "abcd")[0].text == "ABCD"
     with pytest.raises(APIError, match="4 characters: 3 at most can be looked into") as refused:
-        asyncio.run(service.translate_and_look("abcd", **ASKED))
+        asyncio.run(service.translate_and_look(["abcd"], **ASKED))
     assert refused.value.code == "text_too_long"
 
 
 def test_a_blank_text_cannot_be_looked_into(service):
     with pytest.raises(APIError) as refused:
-        asyncio.run(service.translate_and_look(" ", **ASKED))
+        asyncio.run(service.translate_and_look([" "], **ASKED))
     assert refused.value.code == "blank_text"
 
 

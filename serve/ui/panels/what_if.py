@@ -55,7 +55,7 @@ async def _other(service: Service, asked: OtherQuestion, request: gr.Request) ->
     except ValueError as error:
         raise UserError(str(error)) from None
     results, traces = await service.translate_and_look(
-        text, source=shown.source or None, target=shown.target or None, options=options,
+        [text], source=shown.source or None, target=shown.target or None, options=options,
         prefix=asked.prefix.strip(), model=asked.model or shown.model, caller=caller)
     sides = changed_words(before.target_text, traces[0].target_text, language=shown.target)
     sources = changed_words(before.source_text, traces[0].source_text, language=shown.source)
