@@ -8,9 +8,11 @@ equal options, in the order in which they came, up to a number of pieces; the en
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
 
 from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import DecodingOptions
@@ -36,14 +38,6 @@ class Item:
     arrival: float
 
 
-@dataclass
-class Waiting:
-    """The items of equal options, oldest first, and their pieces."""
-
-    items: dict[Item, None] = field(default_factory=dict)  # a dict: any of them can leave at once
-    pieces: int = 0
-
-
 class Batcher:
     """
     Args:
@@ -63,7 +57,8 @@ class Batcher:
         self.wait = wait
         self.metrics = metrics
         self.queued = 0  # pieces
-        self._waiting: dict[DecodingOptions, Waiting] = {}
+        # Of equal options, oldest first; a dict, of which any can leave at once.
+        self._waiting: dict[DecodingOptions, dict[Item, None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
 
@@ -79,15 +74,15 @@ class Batcher:
         loop = asyncio.get_running_loop()
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
         for item in items:
-            waiting = self._waiting.setdefault(item.options, Waiting())
-            waiting.items[item] = None
-            waiting.pieces += len(item.source)
+            self._waiting.setdefault(item.options, {})[item] = None
         self._count(pieces)
         self._start()
         try:
             outcomes = [await item.future for item in items]
-        finally:
-            self._drop(items)
+        finally:  # it has its answer, or is gone: nobody waits for these any more
+            for item in items:
+                item.future.cancel()
+            self._take([item for item in items if item in self._waiting.get(item.options, ())])
         for outcome in outcomes:
             if isinstance(outcome, ModelChanged):
                 raise outcome
@@ -108,20 +103,13 @@ class Batcher:
         self.queued += pieces
         self.metrics.queued.inc(pieces)
 
-    def _drop(self, items: Sequence[Item]) -> None:
-        """The request has its answer, or is gone: nobody waits for these any more."""
+    def _take(self, items: Sequence[Item]) -> None:
+        """They wait no longer."""
         for item in items:
-            item.future.cancel()
-            waiting = self._waiting.get(item.options)
-            if waiting is not None and item in waiting.items:
-                self._take(waiting, item)
-
-    def _take(self, waiting: Waiting, item: Item) -> None:
-        del waiting.items[item]
-        waiting.pieces -= len(item.source)
-        self._count(-len(item.source))
-        if not waiting.items:
-            del self._waiting[item.options]
+            del self._waiting[item.options][item]
+            if not self._waiting[item.options]:
+                del self._waiting[item.options]
+        self._count(-sum(len(item.source) for item in items))
 
     def _start(self) -> None:
         """Hand out batches, as many as there are free threads, if they are full or have waited long enough."""
@@ -130,27 +118,19 @@ class Batcher:
             self._timer = None
         loop = asyncio.get_running_loop()
         while self.free and self._waiting:
-            waiting = min(self._waiting.values(), key=lambda one: next(iter(one.items)).arrival)
-            oldest = next(iter(waiting.items))
-            left = oldest.arrival + self.wait - loop.time()
-            if left > 0 and waiting.pieces < self.batch_tokens:
+            alike = min(map(list, self._waiting.values()), key=lambda items: items[0].arrival)
+            ends = list(accumulate(len(item.source) for item in alike))
+            left = alike[0].arrival + self.wait - loop.time()
+            if left > 0 and ends[-1] < self.batch_tokens:
                 self._timer = loop.call_later(left, self._start)
                 return
-            self._hand_out(waiting)
+            share = min(self.batch_tokens, -(-ends[-1] // self.free))  # other free threads have theirs
+            self._hand_out(alike[: max(1, bisect_right(ends, share))])
 
-    def _hand_out(self, waiting: Waiting) -> None:
-        """A batch of the oldest, but leave each other free thread its share of them."""
-        share = min(self.batch_tokens, -(-waiting.pieces // self.free))
-        batch: list[Item] = []
-        pieces = 0
-        for item in list(waiting.items):
-            if batch and pieces + len(item.source) > share:
-                break
-            batch.append(item)
-            pieces += len(item.source)
-            self._take(waiting, item)
+    def _hand_out(self, batch: Sequence[Item]) -> None:
+        self._take(batch)
         self.free -= 1
-        self.metrics.batch(sources=len(batch), pieces=pieces)
+        self.metrics.batch(sources=len(batch), pieces=sum(len(item.source) for item in batch))
         outcomes = asyncio.get_running_loop().run_in_executor(self._threads, self._outcomes, batch)
         outcomes.add_done_callback(lambda done: self._finish(batch, done.result()))
 
