@@ -1,4 +1,7 @@
-"""Which language a text is in, by py3langid: naive Bayes over 139 languages, 5 MB, numpy alone (Lui & Baldwin 2012)."""
+"""Which language a code means, and which one a text is in.
+
+Texts are told apart by py3langid: naive Bayes over 139 languages, 5 MB, numpy alone (Lui & Baldwin 2012).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from .errors import APIError
+
 LONGEST = 2_000  # characters read; more changes nothing
+ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of LibreTranslate's own
 
 
 class Detection(NamedTuple):
@@ -23,6 +29,18 @@ def detect(text: str, served: Iterable[str]) -> list[Detection]:
     codes = {one: re.split("[-_]", one)[0].lower() for one in served}  # `zh` for `zh-Hans`
     found = [Detection(one, float(known.get(code, 0.0))) for one, code in codes.items()]
     return sorted(found, key=lambda one: -one.confidence)
+
+
+def find_language(code: str, known: Iterable[str]) -> str:
+    """The known language that a code means: `EN`, `en-US` and `en_XX` are `en`; any where the models name none.
+    APIError (400) for one that is not served."""
+    languages = {one.casefold().replace("_", "-"): one for one in known}
+    asked = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
+    found = languages.get(asked) or languages.get(asked.partition("-")[0]) if languages else code
+    if found is None:
+        raise APIError(400, "unknown_language",
+                      f"{code[:20]} is not supported; there is {', '.join(languages.values())}")
+    return found
 
 
 @cache

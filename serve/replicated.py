@@ -9,11 +9,9 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
-from ..translate.decoding import GenerationDefaults
 from ..translate.translator import Translator
 from .access import Caller, read_access
 from .service import Service
@@ -22,33 +20,12 @@ from .settings import ServerSettings
 WITHIN = Caller(None, "the front")
 
 
-class EngineCard(NamedTuple):
-    name: str
-    precision: str
-
-
-@dataclass(frozen=True)
-class ModelCard:
+def card(translator: Translator) -> SimpleNamespace:
     """What the front knows of a model, in the words of a `Translator`."""
-
-    name: str
-    folder: Path | None
-    language_pairs: list[tuple[str, str]]
-    defaults: GenerationDefaults
-    engine: EngineCard
-    words: Mapping[str, frozenset[str] | None]
-
-    @classmethod
-    def of(cls, translator: Translator) -> ModelCard:
-        pairs = translator.language_pairs
-        return cls(
-            translator.name, translator.folder, pairs, translator.defaults,
-            EngineCard(translator.engine.name, translator.engine.precision),
-            {source: translator.seen_words(source) for source, _ in pairs},
-        )  # fmt: skip
-
-    def seen_words(self, language: str) -> frozenset[str] | None:
-        return self.words.get(language)
+    engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
+    words = {source: translator.seen_words(source) for source, _ in translator.language_pairs}
+    return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
+                           defaults=translator.defaults, engine=engine, seen_words=words.get)
 
 
 class Replica:
@@ -57,8 +34,8 @@ class Replica:
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
         self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front has counted
 
-    async def describe(self) -> dict[str, ModelCard]:
-        return {name: ModelCard.of(one) for name, one in self.service.models.items()}
+    async def describe(self) -> dict[str, SimpleNamespace]:
+        return {name: card(one) for name, one in self.service.models.items()}
 
     async def call(self, method: str, *arguments: Any, **asked: Any) -> Any:
         """What a method of its service gives, or the APIError that it raises."""

@@ -27,7 +27,7 @@ from ..translate.translator import Format, Translator
 from .access import Access, Caller
 from .batcher import WORKER, Batcher
 from .errors import APIError
-from .languages import Detection, detect
+from .languages import Detection, detect, find_language
 from .metrics import Metrics
 from .settings import ServerSettings
 
@@ -185,7 +185,15 @@ class Service:
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
                          model: str | None = None, **asked: Any) -> list[Translation]:
-        sources = [await self._source(text, source, target, model) for text in texts]
+        models = self.named(model).values()
+        pairs = [pair for one in models for pair in one.language_pairs]
+        if source is not None and source.casefold() == "auto":
+            source = None
+        if all(one.language_pairs for one in models):  # each names its languages
+            source, target = (code and find_language(code, [pair[side] for pair in pairs])
+                              for side, code in enumerate((source, target)))
+        self.model_for(model, source, target)
+        sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
                   for source in sources}
         answers = await asyncio.gather(*(
@@ -273,16 +281,11 @@ class Service:
         known = ", ".join(f"{a} to {b}" for one in models.values() for a, b in one.language_pairs)
         raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
-    async def _source(self, text: str, source: str | None, target: str | None, model: str | None) -> str | None:
-        """The language asked for, or the likeliest of those that can be translated as asked; None: the model's own."""
-        if source not in (None, "auto"):
-            return source
-        self.model_for(model, None, target)
-        pairs = [pair for one in self.named(model).values() for pair in one.language_pairs]
-        sources = list(dict.fromkeys(a for a, b in pairs if target in (None, b)))
-        if len(sources) < 2:
-            return sources[0] if sources else None
-        return (await _in(self._threads, lambda: detect(text, sources)))[0].language
+    async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
+        """The likeliest of the languages; None where there is none."""
+        if len(set(languages)) < 2:
+            return languages[0] if languages else None
+        return (await _in(self._threads, lambda: detect(text, languages)))[0].language
 
     # --- limits
 

@@ -6,7 +6,7 @@ A JSON body must be UTF-8, of the types asked for (no number from a text, no who
 surrogates, NaN or deep nesting; any other gets status 400.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Request, Security
@@ -29,7 +29,6 @@ by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "te
 Text = Annotated[str, Tag("text")]
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # of languages, from and to
-ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of LibreTranslate's own
 
 
 class Error(BaseModel):
@@ -127,30 +126,7 @@ def bad_request(error: ValidationError | RequestValidationError) -> APIError:
     return APIError(400, "bad_request", f"{place}: {said}" if place else said)
 
 
-def security(service: Service) -> list[Any]:
-    """What the OpenAPI document says of keys, as dependencies of a route; `access.py` checks them."""
+def documented(service: Service) -> dict[str, Any]:
+    """What the OpenAPI document says of errors and of keys, as arguments of a route; `access.py` checks the keys."""
     schemes = APIKeyHeader(name="X-API-Key", auto_error=False), HTTPBearer(auto_error=False)
-    return [Security(one) for one in schemes] if service.access.keys else []
-
-
-def find_languages(service: Service, source: str | None, target: str | None, *,
-                   model: str | None = None) -> tuple[str | None, str | None]:
-    """The languages that a client means, by the names that the models have for them; APIError for one not served."""
-    service.check_ready()
-    pairs = service.models[model].language_pairs if model in service.models else service.language_pairs
-    if source is not None and source.casefold() == "auto":
-        source = None
-    source, target = (code and find_language(code, [pair[side] for pair in pairs])
-                      for side, code in enumerate((source, target)))
-    return source, target
-
-
-def find_language(code: str, known: Iterable[str]) -> str:
-    """The known language that a code means: `EN`, `en-US` and `en_XX` are `en`; any where the models name none."""
-    languages = {one.casefold().replace("_", "-"): one for one in known}
-    asked = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
-    found = languages.get(asked) or languages.get(asked.partition("-")[0]) if languages else code
-    if found is None:
-        raise APIError(400, "unknown_language",
-                      f"{code[:20]} is not supported; there is {', '.join(languages.values())}")
-    return found
+    return {"responses": ERRORS, "dependencies": [Security(one) for one in schemes] if service.access.keys else []}

@@ -13,23 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from seq2see import __version__
 from ...translate.decoding import DecodingOptions
 from ...translate.results import Translation
-from ..errors import APIError
 from ..service import Service
-from .bodies import (
-    ERRORS,
-    Body,
-    JSONRoute,
-    OptionFields,
-    Pair,
-    Text,
-    Texts,
-    as_whole,
-    by_kind,
-    find_languages,
-    security,
-)
+from .bodies import ERRORS, Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, documented
 
-NOT_GET = ["DELETE", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]
 # What transformers' clean_up_tokenization takes the space from.
 SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
 
@@ -102,37 +88,41 @@ class Info(BaseModel):
 def router(service: Service) -> APIRouter:
     """`POST /` and `/models/NAME`, which a client is given as its model; below each, `/info` and `/health`."""
     routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
-    usual: dict[str, Any] = {"response_model": list[Output] | list[list[Output]], "responses": ERRORS,
-                             "dependencies": security(service)}
+    usual = {"response_model": list[Output] | list[list[Output]], **documented(service)}
 
     async def answer(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
         caller = service.access.caller(request)
         parameters = body.parameters or Parameters()
-        source, target = find_languages(service, parameters.src_lang, parameters.tgt_lang, model=model)
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
-        found = await service.translate(texts, caller=caller, source=source, target=target, model=model,
-                                        options=parameters.options())
+        found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
+                                        model=model, options=parameters.options())
         outputs = [_outputs(one, clean=bool(parameters.clean_up_tokenization_spaces)) for one in found]
         if isinstance(body.inputs, str):
             return outputs[0]
         return outputs if any(len(one) > 1 for one in outputs) else [one[0] for one in outputs]
 
+    def info_on(name: str | None) -> Info:
+        service.check_ready()
+        name, model = next(iter(service.named(name).items()))
+        return Info(model_id=name, language_pairs=list(map(list, model.language_pairs)), engine=model.engine.name,
+                    precision=model.engine.precision, max_client_batch_size=service.settings.texts,
+                    max_input_length=service.settings.characters, version=__version__)
+
     @routes.get("/info", summary="The first model, and the limits", responses=ERRORS)
     async def info() -> Info:
-        service.check_ready()
-        return _info(service, next(iter(service.models)))
+        return info_on(None)
 
     @routes.get("/models/{name:path}/info", summary="A model, and the limits", responses=ERRORS)
     async def info_of(name: str) -> Info:
-        return _info(service, _known(service, name))
+        return info_on(name)
 
     @routes.get("/models/{name:path}/health", summary="Whether a model is ready", responses=ERRORS)
     async def health_of(name: str) -> dict[str, str]:
-        _known(service, name)
+        info_on(name)
         return {"status": "ok"}
 
-    @routes.api_route("/models/{name:path}/info", methods=NOT_GET, include_in_schema=False)
-    @routes.api_route("/models/{name:path}/health", methods=NOT_GET, include_in_schema=False)
+    @routes.post("/models/{name:path}/info", include_in_schema=False)
+    @routes.post("/models/{name:path}/health", include_in_schema=False)
     async def only_to_be_read() -> None:  # else the last route would take them for models of that name
         raise HTTPException(405, headers={"Allow": "GET"})
 
@@ -145,21 +135,6 @@ def router(service: Service) -> APIRouter:
         return await answer(body, request, name)
 
     return routes
-
-
-def _known(service: Service, name: str) -> str:
-    service.check_ready()
-    if name not in service.models:
-        raise APIError(404, "unknown_model", f"no such model here: there is {', '.join(service.models)}")
-    return name
-
-
-def _info(service: Service, name: str) -> Info:
-    translator = service.models[name]
-    pairs = [list(pair) for pair in translator.language_pairs]
-    return Info(model_id=name, language_pairs=pairs, engine=translator.engine.name,
-                precision=translator.engine.precision, max_client_batch_size=service.settings.texts,
-                max_input_length=service.settings.characters, version=__version__)
 
 
 def _outputs(translation: Translation, *, clean: bool) -> list[dict[str, str]]:

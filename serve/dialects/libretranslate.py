@@ -11,25 +11,12 @@ from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
-from ..service import Caller, Service
-from .bodies import (
-    ERRORS,
-    Body,
-    Error,
-    From0,
-    JSONRoute,
-    Text,
-    Texts,
-    by_kind,
-    find_languages,
-    read_json,
-    security,
-)
+from ..service import Caller, Detection, Service
+from .bodies import Body, Error, From0, JSONRoute, Text, Texts, by_kind, documented, read_json
 from .names import NAMES
 
 MOST_FIELDS = 100
@@ -104,26 +91,24 @@ class AnyEncoding(JSONRoute):
 def router(service: Service) -> APIRouter:
     """The routes, to be included without a prefix, or with any: clients append theirs to an address."""
     routes = APIRouter(tags=["LibreTranslate"], route_class=AnyEncoding)
-    usual: dict[str, Any] = {"responses": ERRORS, "dependencies": security(service)}
+    usual = documented(service)
 
     @routes.post("/translate", summary="Translate", description=FOUR_WAYS, response_model=Translated,
                  response_model_exclude_none=True, openapi_extra=also_in_forms(LibreTranslateBody), **usual)
     async def translate(body: LibreTranslateBody, request: Request) -> dict[str, Any]:
         caller = _caller(service, request, body)
-        source, target = find_languages(service, body.source, body.target)
         texts = [body.q] if isinstance(body.q, str) else body.q
         most = service.settings.alternatives - 1  # the best is none of them here
         if body.alternatives > most:
             told = f"alternatives {body.alternatives}: {most} at most are allowed"
             raise APIError(400, "alternatives_too_large", told)
-        found = await service.translate(texts, caller=caller, source=source, target=target, format=body.format,
-                                        options=DecodingOptions(alternatives=body.alternatives + 1))
+        found = await service.translate(texts, caller=caller, source=body.source, target=body.target,
+                                        format=body.format, options=DecodingOptions(alternatives=body.alternatives + 1))
         answer: dict[str, list[Any]] = {"translatedText": [one.text for one in found]}
-        if source is None:
-            answer["detectedLanguage"] = [
-                {"confidence": _confidence(service, text, one.source_language), "language": one.source_language}
-                for text, one in zip(texts, found, strict=True)
-            ]
+        if body.source.casefold() == "auto":
+            sources = [{one.language: one for one in service.detect(text)} for text in texts]
+            answer["detectedLanguage"] = [_detected(known[one.source_language])
+                                          for known, one in zip(sources, found, strict=True)]
         if body.alternatives:
             answer["alternatives"] = [[other.text for other in one.hypotheses[1:]] for one in found]
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
@@ -131,14 +116,14 @@ def router(service: Service) -> APIRouter:
     @routes.post("/detect", summary="Detect the language of a text", response_model=list[Detected],
                  description=f"Among the languages served, the likeliest first. {FOUR_WAYS}",
                  openapi_extra=also_in_forms(DetectBody), **usual)
-    async def detect(body: DetectBody, request: Request) -> list[dict[str, Any]]:
+    async def detect(body: DetectBody, request: Request) -> list[Detected]:
         caller = _caller(service, request, body)
         service.check_ready()
         service.access.spend(caller, 1)
         if len(body.q) > (most := service.settings.characters):
             raise APIError(400, "text_too_long", f"a text of {len(body.q)} characters: {most} at most are taken")
         found = service.detect(body.q)
-        return [{"confidence": round(100 * one.confidence, 1), "language": one.language} for one in found]
+        return [_detected(one) for one in found]
 
     @routes.get("/languages", summary="What can be translated into what", response_model=list[Language],
                 responses=NOT_READY)
@@ -173,17 +158,6 @@ def router(service: Service) -> APIRouter:
         service.check_ready()
         return {"status": "ok"}
 
-    if service.settings.docs:
-
-        @routes.get("/spec", summary="This document", include_in_schema=False)
-        async def spec(request: Request) -> JSONResponse:
-            return JSONResponse(request.app.openapi())
-
-    @routes.post("/suggest", include_in_schema=False)
-    @routes.post("/translate_file", include_in_schema=False)
-    async def not_offered() -> None:
-        raise APIError(403, "not_offered", "suggestions and the translation of files are disabled on this server")
-
     return routes
 
 
@@ -206,6 +180,5 @@ def _caller(service: Service, request: Request, body: Keyed) -> Caller:
     return service.access.identify(request, body.api_key) if body.api_key else service.access.caller(request)
 
 
-def _confidence(service: Service, text: str, language: str) -> float:
-    found = {one.language: one.confidence for one in service.detect(text)}
-    return round(100 * found.get(language, 0.0), 1)
+def _detected(one: Detection) -> Detected:
+    return Detected(confidence=round(100 * one.confidence, 1), language=one.language)

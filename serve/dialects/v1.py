@@ -18,17 +18,7 @@ from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ..service import Service
-from .bodies import (
-    ERRORS,
-    From0,
-    JSONRoute,
-    OptionFields,
-    Pair,
-    Text,
-    by_kind,
-    find_languages,
-    security,
-)
+from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, documented
 
 GZIP_LEVEL = 6
 
@@ -43,12 +33,10 @@ class Asked(OptionFields):
         default="", description="what every hypothesis begins with: a text, or token ids, a list for each of the parts")
     parts: list[str] = Field(default=[], description="the segments that the text is cut into (found out)")
 
-    def asked(self, service: Service) -> dict[str, Any]:
+    def asked(self) -> dict[str, Any]:
         """All of it as the service's arguments."""
-        source, target = find_languages(service, self.source, self.target, model=self.model)
-        prefix = self.prefix if isinstance(self.prefix, str) else tuple(map(tuple, self.prefix))
-        return {"source": source, "target": target, "model": self.model, "prefix": prefix, "parts": tuple(self.parts),
-                "options": self.options()}
+        return {"source": self.source, "target": self.target, "model": self.model, "prefix": self.prefix,
+                "parts": self.parts, "options": self.options()}
 
 
 class TranslateBody(Asked):
@@ -100,27 +88,18 @@ class Map(BaseModel):
     data: str = Field(description="base64, rows one after the other")
 
 
-class Candidate(BaseModel):
-    id: int
-    text: str
-    log_prob: float
-
-
 class OneTrace(BaseModel):
-    """What was seen while one hypothesis was predicted; T steps, S source pieces, L layers, H heads."""
+    """What was seen while one hypothesis was predicted; T steps, S source tokens, L layers, H heads.  The rest is as in
+    the file of a trace."""
 
     model_config = ConfigDict(extra="allow")
 
-    source_text: str
-    target_text: str
-    source: list[Piece] = Field(description="S pieces")
-    target: list[Piece] = Field(description="T pieces: what each step predicts")
-    inputs: list[Piece] = Field(description="T pieces: what each step reads")
+    source: list[Piece] = Field(description="S tokens")
+    target: list[Piece] = Field(description="T tokens: what each step predicts")
+    inputs: list[Piece] = Field(description="T tokens: what each step reads")
     log_prob: float = Field(description="of the hypothesis under the float32 weights")
-    log_probs: list[float] = Field(description="of each step")
-    entropies: list[float] = Field(description="of each step, in nats")
-    log_normalisers: list[float]
-    top: list[list[Candidate]] = Field(description="the best 20 of each step")
+    log_probs: list[float] = Field(description="of each step; entropies, in nats, as well")
+    top: list[list[dict[str, Any]]] = Field(description="the best 20 of each step: id, text and log_prob")
     given: int = Field(description="how many of the first tokens were forced (a language tag, the prefix)")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
@@ -145,7 +124,7 @@ class ModelsReply(BaseModel):
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
-    usual: dict[str, Any] = {"responses": ERRORS, "dependencies": security(service)}
+    usual = documented(service)
 
     @routes.post("/translate", summary="Translate texts", response_model=TranslateReply, **usual,
                  description="Every sentence comes out: where those translated together come out as fewer or more, "
@@ -153,15 +132,14 @@ def router(service: Service) -> APIRouter:
                              "paths, placeholders and emoji come back as they are, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
         caller = service.access.caller(request)
-        return {"translations": await service.translate(body.texts, caller=caller, format=body.format,
-                                                        **body.asked(service))}
+        return {"translations": await service.translate(body.texts, caller=caller, format=body.format, **body.asked())}
 
     @routes.post("/look", summary="Translate a text and look at every head while it is done", **usual,
                  response_model=LookReply, description="Compressed by gzip where the client takes that.")
     async def look(body: LookBody, request: Request) -> Response:
         caller = service.access.caller(request)
         [result], traces = await service.translate_and_look(
-            [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.asked(service))
+            [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.asked())
         zipped = "gzip" in request.headers.get("accept-encoding", "")
         content = await asyncio.to_thread(_look_reply, result, traces, maps=body.maps, zipped=zipped)
         headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if zipped else {})}

@@ -50,7 +50,7 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
     if max(map(len, asked.texts)) > LONGEST:
         raise APIError(400, "text_too_long", f"Sentences of at most {LONGEST} characters are compared.")
     _, traces = await service.translate_and_look(asked.texts, caller=service.access.caller(request),
-                                                 **asked.asked(service))
+                                                 **asked.asked())
     if len(traces) != 2:
         raise APIError(400, "too_many_parts", "One sentence each is compared.")
     return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}

@@ -53,7 +53,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         n = event._data.get("n") if isinstance(event._data, dict) else None  # what it waits for, whatever else is wrong
         try:
             ask, caller = read(Ask, event._data), service.access.caller(request)
-            work = service.translate([ask.text.strip()], caller=caller, **ask.asked(service))
+            work = service.translate([ask.text.strip()], caller=caller, **ask.asked())
             found = await visits.run(request.session_hash or secrets.token_hex(), ask.n, work)
         except APIError as error:
             return gr.update(told={"n": n, "message": error.message}), gr.skip()

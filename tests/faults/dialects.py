@@ -47,9 +47,9 @@ FAULTS = [
     ),
     Fault(
         "dialects: a model of any name answers",
-        "serve/dialects/huggingface.py",
-        "    if name not in service.models:\n        raise",
-        "    if name not in service.models:\n        return next(iter(service.models))\n        raise",
+        "serve/service.py",
+        "        if model not in self.models:\n",
+        "        if model not in self.models:\n            return self.models\n",
         tests="tests/serve/test_huggingface.py -k info",
     ),
     Fault(

@@ -49,8 +49,8 @@ FAULTS = [
     Fault(
         "server: one language for all texts",
         "serve/service.py",
-        "[await self._source(text, source, target, model) for text in texts]",
-        "[await self._source(texts[0], source, target, model) for text in texts]",
+        "await self._detected(text, [a",
+        "await self._detected(texts[0], [a",
         tests="tests/serve/test_service.py -k detected",
     ),
     Fault(
@@ -133,8 +133,8 @@ FAULTS = [
     Fault(
         "a front does not know which words its models have seen",
         "serve/replicated.py",
-        "return self.words.get(language)",
-        "return None",
+        "seen_words=words.get",
+        "seen_words=dict().get",
         tests="tests/serve/test_replicated.py",
     ),
     Fault(

@@ -6,8 +6,8 @@ import httpx
 import pytest
 import serving
 
-from seq2see.serve.dialects.bodies import find_language
 from seq2see.serve.errors import APIError
+from seq2see.serve.languages import find_language
 
 ROUTES = ["/translate", "/detect", "/", "/v1/translate", "/v1/look"]
 FIELD = {"/translate": "q", "/detect": "q", "/": "inputs", "/v1/translate": "texts", "/v1/look": "text"}

@@ -185,19 +185,12 @@ def test_an_unknown_path_is_404_in_json(live):
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_what_is_not_offered_says_so(live):
-    assert ask(live, "/suggest", data={"q": "a", "s": "b"}).status_code == 403
-    answer = ask(live, "/translate_file", files={"file": ("a.txt", b"The cat.")})
-    assert answer.status_code == 403 and "the translation of files" in answer.json()["error"]
-
-
-def test_settings_health_and_the_document(live, guarded):
+def test_settings_and_health(live, guarded):
     settings = httpx.get(f"{live}/frontend/settings").json()
     assert settings["charLimit"] == 5000 and settings["keyRequired"] is False
     assert settings["language"]["target"] == {"code": "fr", "name": "French"}
     assert httpx.get(f"{guarded}/frontend/settings").json()["keyRequired"] is True
     assert httpx.get(f"{live}/health").json() == {"status": "ok"}
-    assert "/translate" in httpx.get(f"{live}/spec").json()["paths"]
 
 
 def test_pages_of_sites_that_the_operator_names_may_translate(translator):
