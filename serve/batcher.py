@@ -28,6 +28,10 @@ Translate = Callable[[list[tuple[int, ...]], DecodingOptions, Wanted], list[tupl
 Outcome = tuple[Hypothesis, ...] | BaseException
 
 
+def busy_error() -> APIError:
+    return APIError(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+
+
 @dataclass(eq=False, frozen=True)
 class Item:
     """One source on its way, since `arrival` on the clock of its event loop."""
@@ -70,7 +74,7 @@ class Batcher:
         """
         pieces = sum(len(source) for source, _ in work)
         if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
-            raise APIError(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
+            raise busy_error()
         loop = asyncio.get_running_loop()
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
         for item in items:

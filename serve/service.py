@@ -25,7 +25,7 @@ from ..translate.decoding import NO_OPTIONS, DecodingOptions
 from ..translate.results import Translation
 from ..translate.translator import Format, Translator
 from .access import Access, Caller
-from .batcher import WORKER, Batcher
+from .batcher import WORKER, Batcher, busy_error
 from .errors import APIError
 from .languages import Detection, detect, find_language
 from .metrics import Metrics
@@ -57,6 +57,8 @@ class Asked(TypedDict, total=False):
 
 class Service:
     """Owns the translators, and a batcher for each.  All but `add` and `detect` on one event loop."""
+
+    busy_error = staticmethod(busy_error)
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: Access | None = None, metrics: Metrics | None = None):
@@ -100,9 +102,6 @@ class Service:
         """Whether every queue but those of samples is full: no request need be read to be refused."""
         searching = [batcher for (_, sampling), batcher in self._batchers.items() if not sampling]
         return bool(searching) and all(one.full for one in searching)
-
-    def busy_error(self) -> APIError:
-        return APIError(503, "queue_full", "the server is busy: try again in a second", retry_after=1)
 
     def check_ready(self) -> None:
         """APIError (503) while the server starts or stops: its lists of models and languages are not complete then."""

@@ -16,12 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
 from ..service import Caller, Detection, Service
-from .bodies import Body, Error, From0, JSONRoute, Text, Texts, by_kind, documented, read_json
+from .bodies import ERRORS, Body, From0, JSONRoute, Text, Texts, by_kind, documented, read_json
 from .names import NAMES
 
 MOST_FIELDS = 100
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-NOT_READY: dict[int | str, dict[str, Any]] = {503: {"model": Error, "description": "starting or ending"}}
 FOUR_WAYS = "As JSON, as a form, as a multipart form, or in the address; a list of texts only as JSON."
 
 
@@ -126,7 +125,7 @@ def router(service: Service) -> APIRouter:
         return [_detected(one) for one in found]
 
     @routes.get("/languages", summary="What can be translated into what", response_model=list[Language],
-                responses=NOT_READY)
+                responses=ERRORS)
     async def languages() -> list[dict[str, Any]]:
         service.check_ready()
         pairs = service.language_pairs  # a page looks the names of targets up too, so these have entries of their own
@@ -153,7 +152,7 @@ def router(service: Service) -> APIRouter:
             },
         }
 
-    @routes.get("/health", summary="Whether it is ready to translate", responses=NOT_READY)
+    @routes.get("/health", summary="Whether it is ready to translate", responses=ERRORS)
     async def health() -> dict[str, str]:
         service.check_ready()
         return {"status": "ok"}
