@@ -16,7 +16,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         given = {"registry": self.registry, "namespace": "seq2see"}
-        self.requests = Counter("requests", "Requests that were translated or looked into, by what came of them",
+        self.requests = Counter("requests", "Requests that were let in, by what came of them",
                                 ["outcome"], **given)
         self.refusals = Counter("refusals", "Requests refused, by the reason", ["reason"], **given)
         self.cancelled = Counter("cancelled", "Requests whose client went before the answer", **given)

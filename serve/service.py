@@ -124,7 +124,7 @@ class Service:
         """A translation of each text, in order."""
         looks = asked.get("format") == "html"  # its elements are placed by attention, and the first look loads torch
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
-        async with self._serving(texts, caller, seconds, **asked):
+        async with self.serving(texts, caller, seconds, **asked):
             return await self._translate(texts, **asked)
 
     async def translate_and_look(
@@ -135,20 +135,20 @@ class Service:
 
         The first look loads the model into torch, which takes seconds; looks are done one at a time.
         """
-        async with self._serving(texts, caller, self.settings.look_seconds, **asked):
+        async with self.serving(texts, caller, self.settings.look_seconds, **asked):
             return await self._look(texts, alternative=alternative, views=views, **asked)
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
         """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
         every request is, by the `texts` that it is about."""
-        async with self._serving(texts, caller, self.settings.look_seconds):
+        async with self.serving(texts, caller, self.settings.look_seconds):
             return await self._examine(texts, work, model)
 
     @asynccontextmanager
-    async def _serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
-                       options: DecodingOptions = NO_OPTIONS, prefix: str | Sequence[Sequence[int]] = "",
-                       **_: Any) -> AsyncIterator[None]:
+    async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
+                      options: DecodingOptions = NO_OPTIONS, prefix: str | Sequence[Sequence[int]] = "",
+                      **_: Any) -> AsyncIterator[None]:
         """Around each request: whether it may begin, how long it may take, and the counting of what becomes of it.
 
         Whatever is raised inside leaves it as an APIError; a cancelled request is cancelled.

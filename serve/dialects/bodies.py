@@ -28,7 +28,6 @@ From0 = Annotated[int, Field(ge=0), as_whole]
 by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
 Text = Annotated[str, Tag("text")]
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
-Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # of languages, from and to
 
 
 class Error(BaseModel):

@@ -117,12 +117,8 @@ def router(service: Service) -> APIRouter:
                  openapi_extra=also_in_forms(DetectBody), **usual)
     async def detect(body: DetectBody, request: Request) -> list[Detected]:
         caller = _caller(service, request, body)
-        service.check_ready()
-        service.access.spend(caller, 1)
-        if len(body.q) > (most := service.settings.characters):
-            raise APIError(400, "text_too_long", f"a text of {len(body.q)} characters: {most} at most are taken")
-        found = service.detect(body.q)
-        return [_detected(one) for one in found]
+        async with service.serving([body.q], caller, service.settings.deadline_seconds):
+            return [_detected(one) for one in service.detect(body.q)]
 
     @routes.get("/languages", summary="What can be translated into what", response_model=list[Language],
                 responses=ERRORS)

@@ -154,7 +154,7 @@ FAULTS = [
     Fault(
         "a distant model is examined without being counted",
         "serve/service.py",
-        """        async with self._serving(texts, caller, self.settings.look_seconds):
+        """        async with self.serving(texts, caller, self.settings.look_seconds):
             return await self._examine""",
         """        if True:
             return await self._examine""",
