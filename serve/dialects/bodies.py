@@ -27,6 +27,7 @@ From0 = Annotated[int, Field(ge=0), as_whole]
 # A text or a list; a Tag is the name by which an error tells which of them was read.
 by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
 Text = Annotated[str, Tag("text")]
+Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI documents no tuple
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 
 

@@ -14,7 +14,7 @@ from seq2see import __version__
 from ...translate.decoding import DecodingOptions
 from ...translate.results import Translation
 from ..service import Service
-from .bodies import ERRORS, Body, JSONRoute, OptionFields, Text, Texts, as_whole, by_kind, documented
+from .bodies import ERRORS, Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, documented
 
 # What transformers' clean_up_tokenization takes the space from.
 SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
@@ -77,7 +77,7 @@ class Info(BaseModel):
 
     model_id: str
     model_pipeline_tag: Literal["translation"] = "translation"
-    language_pairs: list[tuple[str, str]]
+    language_pairs: list[Pair]
     engine: str
     precision: str
     max_client_batch_size: int = Field(description="texts in a request, at most")
@@ -104,9 +104,10 @@ def router(service: Service) -> APIRouter:
     def info_on(name: str | None) -> Info:
         service.check_ready()
         name, model = next(iter(service.named(name).items()))
-        return Info(model_id=name, language_pairs=model.language_pairs, engine=model.engine.name,
-                    precision=model.engine.precision, max_client_batch_size=service.settings.texts,
-                    max_input_length=service.settings.characters, version=__version__)
+        pairs = [list(pair) for pair in model.language_pairs]
+        return Info(model_id=name, language_pairs=pairs, engine=model.engine.name, precision=model.engine.precision,
+                    max_client_batch_size=service.settings.texts, max_input_length=service.settings.characters,
+                    version=__version__)
 
     @routes.get("/info", summary="The first model, and the limits", responses=ERRORS)
     async def info() -> Info:

@@ -18,7 +18,7 @@ from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ..service import Service
-from .bodies import From0, JSONRoute, OptionFields, Text, by_kind, documented
+from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, documented
 
 GZIP_LEVEL = 6
 
@@ -113,7 +113,7 @@ class LookReply(BaseModel):
 
 class OneModel(BaseModel):
     name: str
-    language_pairs: list[tuple[str, str]] = Field(description="from and to; none where the checkpoint does not say")
+    language_pairs: list[Pair] = Field(description="from and to; none where the checkpoint does not say")
     engine: str
     precision: str
 
@@ -148,7 +148,7 @@ def router(service: Service) -> APIRouter:
     @routes.get("/models", summary="The models that are served")
     async def models() -> ModelsReply:
         return ModelsReply(models=[
-            OneModel(name=name, language_pairs=one.language_pairs, engine=one.engine.name,
+            OneModel(name=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
                      precision=one.engine.precision)
             for name, one in service.models.items()
         ])  # fmt: skip
