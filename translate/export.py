@@ -110,7 +110,6 @@ def weights_hash(run: Path) -> str:
 def write(run: Path, folder: Path, *, quantization: str) -> None:
     """Convert the checkpoint into `folder`, which appears once it is whole; UserError for a model of another kind."""
     try:
-        from ctranslate2.converters.converter import Converter
         from ctranslate2.converters.transformers import MarianMTLoader
     except ImportError as error:
         raise UserError("this needs CTranslate2: pip install 'seq2see[fast]'") from error
@@ -122,20 +121,21 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
     model, tokenizer = load(run)
     if sys.stderr.isatty():
         print(f"exporting {run} for CTranslate2, once", file=sys.stderr, flush=True)
-
-    class Loaded(Converter):
-        """Of the model that is open already: CTranslate2 would open one without our checks."""
-
-        def _load(self) -> Any:
-            return (seq2see_loader() if kind == "seq2see" else MarianMTLoader())(model.requires_grad_(False), tokenizer)
-
+    # CTranslate2's own converter would open the model once more, without our checks.
+    loader = seq2see_loader() if kind == "seq2see" else MarianMTLoader()
     with tempfile.TemporaryDirectory(prefix=".ctranslate2-", dir=folder.parent) as scratch:
         made, vmap = Path(scratch) / "model", Path(scratch) / "vmap.txt"
         listed = write_vocabulary_map(run, tokenizer.convert_ids_to_tokens(range(len(tokenizer))), vmap)
         try:
-            Loaded().convert(str(made), vmap=str(vmap) if listed else None, quantization=quantization)
+            spec = loader(model.requires_grad_(False), tokenizer)
+            if listed:
+                spec.register_vocabulary_mapping(str(vmap))
+            spec.validate()
+            spec.optimize(quantization=quantization)
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
             raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
+        made.mkdir()
+        spec.save(str(made))
         write_manifest(made)
         try:
             made.rename(folder)
