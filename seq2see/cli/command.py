@@ -39,6 +39,7 @@ PACKAGE_OF = {
     "ctranslate2": "'seq2see[fast]'",
     "peft": "'seq2see[lora]'",
     "tensorboard": "'seq2see[tensorboard]'",
+    "jinja2": "'seq2see[serve]'",
     "mcp": "'seq2see[mcp]'",
 }  # fmt: skip
 
