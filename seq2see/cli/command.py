@@ -33,13 +33,12 @@ PACKAGE_OF = {
         "sacremoses", "regex", "sentencex", "numpy", "safetensors", "huggingface_hub",
     )},
     "yaml": "pyyaml",
-    **dict.fromkeys(("gradio", "fastapi", "starlette", "pydantic", "uvicorn", "uvloop",
-                     "prometheus_client", "py3langid"), "'seq2see[serve]'"),
+    **dict.fromkeys(("gradio", "fastapi", "jinja2", "starlette", "pydantic", "uvicorn",
+                     "uvloop", "prometheus_client", "py3langid"), "'seq2see[serve]'"),
     **dict.fromkeys(("ray", "cloudpickle"), "'seq2see[ray]'"),
     "ctranslate2": "'seq2see[fast]'",
     "peft": "'seq2see[lora]'",
     "tensorboard": "'seq2see[tensorboard]'",
-    "jinja2": "'seq2see[serve]'",
     "mcp": "'seq2see[mcp]'",
 }  # fmt: skip
 

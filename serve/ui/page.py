@@ -10,8 +10,8 @@ from fastapi import FastAPI
 from starlette.routing import Mount
 
 from ..guard import PAGE
-from ..page_api import add_api
 from ..service import Service
+from .api import add_api
 from .calls import CheckedCalls as CheckedCalls
 from .files import text_of
 from .first_minute import build_first_minute

@@ -327,7 +327,7 @@ FAULTS = [
     ),
     Fault(
         "serve: a checkpoint that is still being written is looked at",
-        "serve/history.py",
+        "serve/ui/history.py",
         "checkpoint-*/{LAST_WRITTEN}",
         "checkpoint-*/config.json",
         tests="tests/serve/test_history.py",

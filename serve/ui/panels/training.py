@@ -10,7 +10,7 @@ from seq2see.errors import UserError
 from ....lens.changes import changed_words
 from ....lens.show import view_data
 from ....translate.translator import Translator
-from ...history import checkpoints
+from ..history import checkpoints
 from . import Question
 
 KEPT = 4  # checkpoints in memory

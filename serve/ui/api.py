@@ -11,11 +11,11 @@ from typing import Any
 
 import gradio as gr
 
-from ..lens.by_words import looked_at
-from .dialects.v1 import LookBody
-from .errors import APIError
-from .service import Service
-from .ui.adapter import page_errors, read
+from ...lens.by_words import looked_at
+from ..dialects.v1 import LookBody
+from ..errors import APIError
+from ..service import Service
+from .adapter import page_errors, read
 
 
 def add_api(service: Service) -> None:
