@@ -35,7 +35,7 @@ def translator_at(run: Path) -> tuple[Any, bool]:
     if (run / "config.json").is_file():
         return Translator.from_pretrained(run, engine="torch"), True
     from seq2see.training.config import load_config
-    from seq2see.training.pairs import load_corpus
+    from seq2see.training.corpora import load_corpus
     from seq2see.training.run import make_model
 
     config = load_config("storybook", [])

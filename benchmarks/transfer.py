@@ -32,7 +32,8 @@ from _frame import arguments, end
 
 from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer, load_checkpoint
 from seq2see.training.config import load_config
-from seq2see.training.pairs import Pair, load_corpus
+from seq2see.training.corpora import load_corpus
+from seq2see.training.pairs import Pair
 
 RECIPE = "finetune-en-hi"
 NO_REMEDIES = (

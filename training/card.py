@@ -84,7 +84,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -
         scores="\n".join(lines),
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         pairs=training["pairs"],
-        data=config.data.path,
+        data="`, `".join(f"{data.path}" for data in config.data.parts()),
         taught=f", some with what {teachers} wrote as the target" if teachers else "",
         steps=training["steps"],
         epochs=training["epochs"],

@@ -29,6 +29,11 @@ def check_command(args: argparse.Namespace) -> None:
 
 def check_data(data: DataConfig) -> None:
     """UserError where the training pairs are in files, and their beginning, or the whole of a short one, is refused."""
+    for part in data.parts():
+        _check_part(part)
+
+
+def _check_part(data: DataConfig) -> None:
     in_files = is_table(data) or (isinstance(data.path, str) and Path(data.path).is_dir())
     if data.path == "storybook" or not in_files:
         return

@@ -31,6 +31,7 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
+PART = ("target", "max_characters", "on_bad", "duplicates")  # of a corpus, that the data section has too
 IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use for, by what is used instead
     "batches are made by length, each of at most training.max_tokens pieces a side": (
         "per_device_train_batch_size", "per_device_eval_batch_size", "auto_find_batch_size", "eval_accumulation_steps",
@@ -58,8 +59,22 @@ IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use 
 
 
 @dataclass(frozen=True)
-class DataConfig:
+class CorpusConfig:
+    """One of several corpora of a run; what it leaves out is as in the data section."""
+
     path: str | list[str]
+    target: str | list[str] | None = None
+    share: float = 1.0  # of its training pairs; above 1 they are repeated
+    max_characters: int | None = None
+    on_bad: typing.Literal["refuse", "skip"] | None = None
+    duplicates: typing.Literal["keep", "skip", "refuse"] | None = None
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    path: str | list[str] | None = None  # or `corpora`
+    corpora: list[CorpusConfig] | None = None
+    folder: str | None = None  # that relative paths of corpora start from
     source: str = "en"
     target: str | list[str] = "fr"
     val_fraction: float = 0.01
@@ -68,11 +83,33 @@ class DataConfig:
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
     duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
     joined: float = 0.1
+    varied: float = 0.0
     teacher: str | list[str] | None = None
 
     @property
     def targets(self) -> list[str]:
-        return [self.target] if isinstance(self.target, str) else list(self.target)
+        """The target languages, each once, in the order in which they are named."""
+        named = [one.target for one in self.parts()] if self.corpora else [self.target]
+        return list(dict.fromkeys(code for each in named for code in ([each] if isinstance(each, str) else each)))
+
+    @property
+    def where(self) -> str:
+        """The data as messages name them."""
+        return ", ".join(str(one.path) for one in self.parts()) if self.corpora else str(self.path)
+
+    def parts(self) -> list[DataConfig]:
+        """Each corpus as if it were alone: itself where there are no `corpora`."""
+        if not self.corpora:
+            return [self]
+        alone = replace(self, corpora=None, folder=None)
+        return [replace(alone, **{key: value for key, value in vars(one).items() if value is not None and key in PART},
+                        path=self._found(one.path)) for one in self.corpora]  # fmt: skip
+
+    def _found(self, path: str | list[str]) -> str | list[str]:
+        if isinstance(path, list):
+            return [str(self._found(one)) for one in path]
+        found = Path(self.folder or "", path)
+        return str(found) if self.folder and path != "storybook" else path
 
     @property
     def teachers(self) -> list[str]:
@@ -129,6 +166,8 @@ class RunConfig:
         tree = asdict(self)
         for key in ("hub_token", "resume"):
             tree["training"].pop(key, None)
+        if self.data.corpora:
+            del tree["data"]["target"]
         if self.model.init_from:
             tree["model"] = {key: value for key, value in tree["model"].items() if key not in SHAPE}
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)
@@ -180,6 +219,7 @@ def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
         ("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig), ("evaluation", EvaluationConfig)
     ):
         sections[name] = _build(cls, tree.get(name), name, where)
+    _check_corpora(sections["data"], tree.get("data") or {}, where)
     if sections["model"].init_from:
         given = [key for key in SHAPE if key in (tree.get("model") or {})]
         if given:
@@ -226,8 +266,27 @@ def training_fields() -> dict[str, Any]:
     return {name: kind for name, kind in found.items() if name not in ignored and not name.startswith("_")}
 
 
+def _check_corpora(data: DataConfig, section: Mapping[str, Any], where: str) -> None:
+    """UserError where pairs come from nowhere, or a setting has no effect."""
+    if data.path is None and not data.corpora:
+        raise wrong(f"{where} has no data.path; add it, or give data.path=... on the command line")
+    if data.corpora:
+        given = [key for key in ("path", "target", "teacher") if section.get(key) is not None]
+        if given:
+            raise wrong(f"data.{given[0]} in {where} has no effect beside data.corpora; leave it out")
+        for one in data.corpora:
+            if not 0 < one.share <= 100:
+                raise wrong(f"share of {one.path} is {one.share}, expected a number above 0, of 100 at most")
+    elif data.folder is not None:
+        raise wrong(f"data.folder in {where} has no effect without data.corpora; write it into data.path")
+
+
 def _build(cls: type, section: Any, name: str, where: str) -> Any:
     hints = typing.get_type_hints(cls)
+    if cls is DataConfig and isinstance(section, dict) and isinstance(section.get("corpora"), list):
+        corpora = [_build(CorpusConfig, one, f"data.corpora[{index}]", where)
+                   for index, one in enumerate(section["corpora"])]  # fmt: skip
+        section = section | {"corpora": corpora}
     values = _checked(section, hints, name, where)
     required = [item.name for item in fields(cls) if item.default is MISSING and item.default_factory is MISSING]
     for key in required:
@@ -256,6 +315,8 @@ def _check_ranges(config: RunConfig) -> None:
         raise wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
     if not 0 <= config.data.test_fraction < 1 - config.data.val_fraction:
         raise wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
+    if not 0 <= config.data.varied <= 1:
+        raise wrong(f"data.varied is {config.data.varied}, expected a share from 0 to 1")
     if not 0 <= config.data.joined <= 1:
         raise wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
     if not 0 <= config.tokenizer.bpe_dropout < 1:

@@ -27,21 +27,30 @@ def evaluate_run(
     model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig, corpus: Corpus
 ) -> dict[str, dict[str, Any]]:
     """The scores of a finished run on its validation pairs and, where it has split off some itself, on test pairs."""
-    data, seed = config.data, config.training.get("seed", 0)
-    test = load_split(data, "test", seed=seed) if data.path == "storybook" else corpus.test
+    seed = config.training.get("seed", 0)
+    parts = corpus.parts or [(config.data, corpus)]
     scores = {}
-    for split, pairs in {"val": corpus.val, "test": test}.items():
-        if not pairs:
-            continue
-        pairs = [pairs[index] for index in evenly_spaced(len(pairs), FINAL_PAIRS, targets=len(data.targets))]
-        try:
-            references = tokenized_references(data, split, pairs)
-        except UserError as error:  # which a finished training is not lost for
-            say(f"scored without the tokenised references: {error}")
-            references = None
-        hypotheses = translate_pairs(model, tokenizer, pairs)
-        scores[split] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
+    for data, part in parts:
+        test = load_split(data, "test", seed=seed) if data.path == "storybook" else part.test
+        for split, pairs in {"val": part.val, "test": test}.items():
+            if not pairs:
+                continue
+            languages = [pair.target_language for pair in pairs]
+            pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
+            try:
+                references = tokenized_references(data, split, pairs)
+            except UserError as error:  # which a finished training is not lost for
+                say(f"scored without the tokenised references: {error}")
+                references = None
+            hypotheses = translate_pairs(model, tokenizer, pairs)
+            name = f"{label(data)} {split}" if corpus.parts else split
+            scores[name] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
     return scores
+
+
+def label(data: DataConfig) -> str:
+    """One of several corpora, as its scores are named: `en-fr.tsv.gz en-fr`."""
+    return f"{Path(str(data.path)).name} {data.source}-{','.join(data.targets)}"
 
 
 def scores_of(
@@ -72,7 +81,7 @@ def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> lis
 
     Raises UserError where that file's lines are not those of the text.
     """
-    if isinstance(data.path, list) or len(data.targets) > 1:
+    if not isinstance(data.path, str) or len(data.targets) > 1:
         return None
     for ending in ("", ".gz"):
         path = Path(data.path) / f"{split}.lc.norm.tok.{data.targets[0]}{ending}"

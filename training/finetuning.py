@@ -19,7 +19,8 @@ from ..tokenizer.layout import FIRST_TAG, TAG_SLOTS
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer, train_tokenizer
 from .checkpoints import find_record
 from .config import VOCABULARY, RunConfig, load_record
-from .pairs import Corpus, Texts, load_corpus
+from .corpora import load_corpus
+from .pairs import Corpus, Texts
 from .progress import say
 
 BYTES = 256

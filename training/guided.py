@@ -196,13 +196,13 @@ def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs
         if len(config.data.targets) > 1:
             raise _wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")
         return [sorted(links.all) for links in read_pharaoh(arguments.guided_links)]
-    if config.data.path != "storybook":
-        raise _wrong(f"training.guided_alignment needs links, and {config.data.path} has none: give"
+    if not any(data.path == "storybook" for data in config.data.parts()):
+        raise _wrong(f"training.guided_alignment needs links, and {config.data.where} has none: give"
                      " training.guided_links=FILE, a line of Pharaoh links (0-0 1-2) for each training pair in order")
     from ..storybook import generate
 
-    known = {pair.source: list(pair.links) for pair in generate(seed=arguments.seed).train}
-    return [known[pair.source] for pair in pairs]
+    known = {(pair.source, pair.target): list(pair.links) for pair in generate(seed=arguments.seed).train}
+    return [known.get((pair.source, pair.target), []) for pair in pairs]  # other corpora guide nothing
 
 
 def _wrong(message: str) -> UserError:

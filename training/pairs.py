@@ -1,6 +1,6 @@
 """Sentence pairs: cleaned, split, and kept in Arrow files, so that a corpus takes no more memory than it has readers.
 
-`load_corpus` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
+`load_pairs` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
 Unicode NFC here; the tokenizer never changes it.  Nothing is cut short: a pair with an empty or overlong side, or a
 row that cannot be read, is refused, or with `data.on_bad=skip` left out and counted.  Where pairs come from is told in
 reading.py.
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -90,22 +90,22 @@ class Corpus:
     noticed: dict[str, int]  # what else was found, and mended or let be -> how many
     fingerprint: str  # of all pairs in their order and of their sides, without what teachers wrote
     untaught: StoredPairs | None = None  # the training pairs without what teachers wrote, where there are some
+    parts: tuple[tuple[DataConfig, Corpus], ...] = ()  # the corpora it was put together from, where there are several
 
     @property
     def written_by_people(self) -> StoredPairs:
         return self.train if self.untaught is None else self.untaught
 
 
-def evenly_spaced(count: int, most: int, *, targets: int) -> list[int]:
-    """Indices of `most` of `count` pairs, or of all where there are fewer, evenly spaced.
-
-    Pairs of several target languages lie in turn, row by row: each language has its share of the indices.
-    """
-    wanted = min(count, most)
+def evenly_spaced(languages: Sequence[Any], most: int) -> list[int]:
+    """Indices of at most `most` pairs of these target languages, evenly spaced; each language has an equal share."""
+    places: dict[Any, list[int]] = {}
+    for index, language in enumerate(languages):
+        places.setdefault(language, []).append(index)
+    wanted, targets = min(len(languages), most), len(places)
     drawn: list[int] = []
-    for first in range(targets):
-        there = range(first, count, targets)
-        share = len(range(first, wanted, targets))
+    for first, there in enumerate(places.values()):
+        share = min(len(there), len(range(first, wanted, targets)))
         drawn += [there[(index * targets + first) * len(there) // (share * targets)] for index in range(share)]
     return sorted(drawn)
 
@@ -211,27 +211,17 @@ class Copies:
         return len(self.all) - len(np.unique(np.frombuffer(self.all, dtype=np.int64))) if self.all else 0
 
 
-def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
-    """The pairs.  One table is split by a hash of the source sentence (`data.val_fraction`, `data.test_fraction`).
+def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
+    """The pairs of `data.path`; any of the sides may be empty.
 
-    They are read once and then found in the cache, by the content of the files and by the settings.
+    One table is split by a hash of the source sentence (`data.val_fraction`, `data.test_fraction`).  The pairs are read
+    once and then found in the cache, by the content of the files and by the settings.
     """
-    corpus = _kept(data, seed=seed)
-    if not corpus.train or not corpus.val:
-        raise UserError(
-            f"{data.path} gives {len(corpus.train)} training and {len(corpus.val)} validation pairs; both are"
-            " needed: give more pairs or raise data.val_fraction"
-        )
-    return corpus
-
-
-def _kept(data: DataConfig, *, seed: int) -> Corpus:
-    """As it is in the cache, where any of its sides may be empty."""
     train, val = find_part(data, "train", seed=seed), find_part(data, "val", seed=seed)
     assert train is not None
     code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
     parts = [part and part.fingerprint() for part in (train, val)]
-    key = fingerprint(code, parts, {**asdict(data), "path": None, "teacher": None, "joined": None})
+    key = fingerprint(code, parts, {**asdict(data), **dict.fromkeys(("path", "teacher", "joined", "varied"))})
     folder = get_or_build(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     found = json.loads((folder / "found.json").read_text("utf-8"))
@@ -255,7 +245,7 @@ def load_split(data: DataConfig, split: str, *, seed: int = 0) -> list[Pair]:
         raise UserError(
             f"{data.path} is one table, of which there are {', '.join(sides)} and {ALL}; there is no {split!r}"
         )
-    corpus = _kept(data, seed=seed)
+    corpus = load_pairs(data, seed=seed)
     tell(str(data.path), corpus.skipped, corpus.noticed)
     return list(getattr(corpus, split))
 
@@ -311,14 +301,23 @@ def _side(source: str, fractions: Mapping[str, float]) -> str:
     Case and punctuation do not make another sentence of it: what was trained as *Go!* is not tested as *Go.*  An emoji
     does (or another symbol of Unicode's category So).
     """
-    kept = (item for item in source.casefold() if item.isalnum() or unicodedata.category(item) == "So")
-    letters = "".join(kept) or source
-    place = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big") / 2**64
+    drawn = place(sentence_key(source))
     for side, fraction in fractions.items():
-        if place < fraction:
+        if drawn < fraction:
             return side
-        place -= fraction
+        drawn -= fraction
     return "train"
+
+
+def sentence_key(source: str) -> str:
+    """What two writings of one sentence have in common: letters, digits and symbols, without case."""
+    kept = (item for item in source.casefold() if item.isalnum() or unicodedata.category(item) == "So")
+    return "".join(kept) or source
+
+
+def place(text: str) -> float:
+    """A number from 0 to below 1 that is this text's own."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") / 2**64
 
 
 def _uneven(counts: Mapping[str, int], fractions: Mapping[str, float]) -> Counter[str]:

@@ -17,7 +17,7 @@ import re
 import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,7 @@ def find_part(
 ) -> Part | None:
     """Where a split lies; None where the corpus is not divided into splits and this is not `train`, or where it has no
     such split and this is one of the optional ones."""
+    assert data.path is not None  # several corpora are read one by one
     languages = [data.source, *data.targets]
     if data.path == "storybook":
         return _storybook(split, languages, seed)
@@ -103,6 +104,7 @@ def is_table(data: DataConfig) -> bool:
     """Whether the pairs come as one table or as parallel files, and so in no parts."""
     if isinstance(data.path, list):
         return True
+    assert data.path is not None
     path = Path(data.path)
     if data.path == "storybook" or path.is_dir():
         return False
@@ -113,6 +115,7 @@ def is_nowhere(data: DataConfig) -> bool:
     """Whether the data are not here, and have no name that the Hub could know."""
     if isinstance(data.path, list):
         return not all(Path(item).is_file() for item in data.path)
+    assert data.path is not None
     path = Path(data.path)
     if data.path == "storybook" or path.is_dir() or is_table(data):
         return False
@@ -120,8 +123,16 @@ def is_nowhere(data: DataConfig) -> bool:
     return looks_local or not re.fullmatch(HUB_NAME, data.path.partition(":")[0])
 
 
-def absolute(data: DataConfig) -> str | list[str]:
-    """`data.path` as it is found from any folder: absolute where it is of files or folders here."""
+def absolute(data: DataConfig) -> DataConfig:
+    """The data as they are found from any folder: with absolute paths where these are of files or folders here."""
+    if data.corpora:
+        corpora = [replace(one, path=_absolute(part)) for one, part in zip(data.corpora, data.parts(), strict=True)]
+        return replace(data, corpora=corpora, folder=None)
+    return replace(data, path=_absolute(data))
+
+
+def _absolute(data: DataConfig) -> str | list[str]:
+    assert data.path is not None
     if isinstance(data.path, list):
         return list(map(os.path.abspath, data.path))
     here = Path(data.path).is_dir() or is_table(data)

@@ -37,6 +37,7 @@ from .card import model_card
 from .checkpoints import atomic_files, find_checkpoint, only_training, step_of
 from .checks import check_start
 from .config import VOCABULARY, RunConfig, load_record
+from .corpora import load_corpus
 from .curve import draw_curve
 from .distillation import with_teachers
 from .evaluation import evaluate_run
@@ -45,7 +46,7 @@ from .guided import GuidedPairs, GuidedTrainer, training_links
 from .hub import check_hub, push_run
 from .joining import JoinedPairs
 from .lora import add_adapter, count_trained, merge_adapter
-from .pairs import Corpus, Texts, load_corpus, tell
+from .pairs import Corpus, Texts, tell
 from .processes import on_all_cores
 from .progress import Watched, duration, say
 from .reading import absolute
@@ -112,13 +113,15 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     if config.model.init_from:
         check_start(config, resolve_folder(config.model.init_from))
     transformers.set_seed(arguments.seed)
-    say(f"reading {config.data.path}")
+    say(f"reading {config.data.where}")
     corpus = load_corpus(config.data, seed=arguments.seed)
     if checkpoint:
         check_data(config, corpus, output, force=arguments.resume == "force")
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
-    say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.path}")
-    tell(str(config.data.path), corpus.skipped, corpus.noticed)
+    say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.where}")
+    for data, part in corpus.parts:
+        say(f"of these, from {data.where} to {', '.join(data.targets)}: {counts_of(part)}")
+    tell(config.data.where, corpus.skipped, corpus.noticed)
     if config.data.teachers:
         if arguments.guided_alignment:
             raise UserError("data.teacher writes pairs whose links nobody knows, and training.guided_alignment needs"
@@ -238,6 +241,11 @@ def what_stays(config: RunConfig) -> dict[str, Any]:
     sections = asdict(config)
     chosen = {item.name: item.default for item in fields(Seq2SeeTrainingArguments)} | dict(config.training)
     shared = {f"{section}.{key}": value for section in SHARED_SECTIONS for key, value in sections[section].items()}
+    del shared["data.folder"]
+    if config.data.corpora:
+        paths = [part.path for part in config.data.parts()]
+        shared["data.path"] = [one for path in paths for one in (path if isinstance(path, list) else [path])]
+        shared["data.corpora"] = [one | {"path": None} for one in shared["data.corpora"]]
     return shared | {f"training.{key}": chosen[key] for key in ("optim", "muon", "seed", "max_tokens")}
 
 
@@ -265,7 +273,7 @@ def check_data(config: RunConfig, corpus: Corpus, output: Path, *, force: bool) 
     now = data_record(corpus)
     if now != before:
         counts = (f"{found['train']} training and {found['val']} validation pairs" for found in (before, now))
-        changed = f"{config.data.path} has changed since {output} was trained on it ({', now '.join(counts)})"
+        changed = f"{config.data.where} has changed since {output} was trained on it ({', now '.join(counts)})"
         if force:
             say(f"{changed}; resuming on the changed data")
             return
@@ -274,6 +282,12 @@ def check_data(config: RunConfig, corpus: Corpus, output: Path, *, force: bool) 
             " training.output_dir",
             exit_code=2,
         )
+
+
+def counts_of(corpus: Corpus) -> str:
+    """How many pairs each side of a corpus has, in words."""
+    sides = {"training": corpus.train, "validation": corpus.val, "test": corpus.test}
+    return ", ".join(f"{len(pairs)} {name}" for name, pairs in sides.items() if pairs)
 
 
 def data_record(corpus: Corpus) -> dict[str, Any]:
@@ -339,7 +353,7 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
 
 def prepare_folder(output: Path, config: RunConfig, corpus: Corpus) -> None:
     """With a run.yaml that names the data from wherever it is read, and what tells whether they have changed."""
-    kept = replace(config, data=replace(config.data, path=absolute(config.data)))
+    kept = replace(config, data=absolute(config.data))
     try:
         atomic_write(output / "run.yaml", kept.to_yaml())
         atomic_write(output / DATA, json.dumps(data_record(corpus)) + "\n")
@@ -362,7 +376,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
         write_json(folder / "seen_words.json", seen_words(corpus.written_by_people, start=start))
         if config.evaluation.shortlist:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
-            write_shortlist(folder, pairs, size=config.evaluation.shortlist, targets=len(config.data.targets))
+            write_shortlist(folder, pairs, size=config.evaluation.shortlist)
         write_manifest(folder)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
@@ -372,6 +386,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             "seconds": round(trained.seconds, 1),
             "parameters": model.num_parameters(),
             "pairs": len(corpus.train),
+            "corpora": [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
+                        for data, part in corpus.parts],
             "skipped_pairs": corpus.skipped,
             "noticed_in_data": corpus.noticed,
             "left_out_batches": sum("left_out" in row for row in state.log_history),

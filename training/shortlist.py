@@ -22,21 +22,16 @@ FREQUENT = 500  # target pieces that are always candidates, as tags, bytes and `
 MOST_PAIRS = 50_000  # that are looked at, evenly drawn
 
 
-def write_shortlist(folder: Path, pairs: Sequence[EncodedPair], *, size: int, targets: int = 1) -> None:
+def write_shortlist(folder: Path, pairs: Sequence[EncodedPair], *, size: int) -> None:
     """`shortlist.json`: the ids that are always candidates, and by each source id its others."""
-    always, candidates = shortlist(pairs, size=size, targets=targets)
+    always, candidates = shortlist(pairs, size=size)
     content = {"always": always, "candidates": candidates}
     (folder / FILE).write_text(json.dumps(content, separators=(",", ":")) + "\n", "utf-8")
 
 
-def shortlist(
-    pairs: Sequence[EncodedPair], *, size: int, targets: int = 1
-) -> tuple[list[int], dict[int, list[int]]]:
-    """Ids that are always candidates, and for each source id itself (names are copied) and its `size` likeliest.
-
-    `targets`: how many target languages there are.
-    """
-    pairs = [pairs[index] for index in evenly_spaced(len(pairs), MOST_PAIRS, targets=targets)]
+def shortlist(pairs: Sequence[EncodedPair], *, size: int) -> tuple[list[int], dict[int, list[int]]]:
+    """Ids that are always candidates, and for each source id itself (names are copied) and its `size` likeliest."""
+    pairs = [pairs[index] for index in evenly_spaced([pair.labels[0] for pair in pairs], MOST_PAIRS)]
     counts = np.bincount(np.concatenate([pair.labels for pair in pairs]), minlength=FIRST_LEARNT)
     frequent = np.argsort(-counts, kind="stable")[:FREQUENT]
     always = {*range(FIRST_LEARNT), *map(int, frequent[counts[frequent] > 0])}

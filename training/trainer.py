@@ -216,8 +216,7 @@ class Seq2SeeTrainer(LastingTrainer):
         self.model.eval()
         with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():
             loss = self._validation_loss(dataset)
-            targets = len({pair.target_language for pair in dataset.pairs})
-            drawn = evenly_spaced(len(dataset), self.validation_pairs, targets=targets)
+            drawn = evenly_spaced([pair.target_language for pair in dataset.pairs], self.validation_pairs)
             wanted = [dataset.pairs[index] for index in drawn]
             longest, positions = int(dataset.lengths().max()), self.model.config.max_position_embeddings
             limit = min(2 * longest + 10, self.model.generation_config.max_length, positions) - 1  # less the start

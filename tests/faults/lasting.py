@@ -195,8 +195,8 @@ FAULTS = [
     Fault(
         "run.yaml has its data where they are found from one folder alone",
         "training/run.py",
-        "path=absolute(config.data)",
-        "path=config.data.path",
+        "data=absolute(config.data)",
+        "data=config.data",
         tests="tests/training/test_run.py -k any_folder",
     ),
     Fault(

@@ -132,7 +132,7 @@ FAULTS = [
     Fault(
         "the cache forgets the settings",
         "training/pairs.py",
-        '{**asdict(data), "path": None, "teacher": None, "joined": None}',
+        '{**asdict(data), **dict.fromkeys(("path", "teacher", "joined", "varied"))}',
         "{}",
         tests="tests/training/test_pairs.py -k found_again",
     ),
@@ -456,22 +456,22 @@ FAULTS = [
     Fault(
         "of the final pairs one language alone is translated",
         "training/evaluation.py",
-        "FINAL_PAIRS, targets=len(data.targets))",
-        "FINAL_PAIRS, targets=1)",
+        "languages = [pair.target_language for pair in pairs]",
+        'languages = ["" for pair in pairs]',
         tests="tests/training/test_evaluation.py",
     ),
     Fault(
         "an evaluation while training translates one language alone",
         "training/trainer.py",
-        "self.validation_pairs, targets=targets)",
-        "self.validation_pairs, targets=1)",
+        "[pair.target_language for pair in dataset.pairs]",
+        '["" for pair in dataset.pairs]',
         tests="tests/training/test_trainer.py",
     ),
     Fault(
         "the shortlist is of one target language alone",
         "training/shortlist.py",
-        "MOST_PAIRS, targets=targets)",
-        "MOST_PAIRS, targets=1)",
+        "[pair.labels[0] for pair in pairs], MOST_PAIRS",
+        "[0] * len(pairs), MOST_PAIRS",
         tests="tests/training/test_shortlist.py",
     ),
     Fault(

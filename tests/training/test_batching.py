@@ -11,7 +11,8 @@ from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
 from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
-from seq2see.training.pairs import StoredPairs, load_corpus
+from seq2see.training.corpora import load_corpus
+from seq2see.training.pairs import StoredPairs
 
 
 @pytest.fixture

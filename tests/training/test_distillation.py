@@ -12,8 +12,8 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import distillation
 from seq2see.training.config import DataConfig, load_config
+from seq2see.training.corpora import load_corpus
 from seq2see.training.distillation import with_teachers
-from seq2see.training.pairs import load_corpus
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
 

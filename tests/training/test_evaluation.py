@@ -16,8 +16,9 @@ from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import evaluation
 from seq2see.training.config import DataConfig, RunConfig, load_config
+from seq2see.training.corpora import load_corpus
 from seq2see.training.evaluation import evaluate_run
-from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_corpus, load_split
+from seq2see.training.pairs import Corpus, Pair, evenly_spaced, load_split
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
 from tests import tiny
@@ -283,7 +284,7 @@ def test_of_several_targets_each_is_measured(run, tmp_path, tokenizer, measured,
 @example(count=2028, most=2000, targets=2)
 @given(count=st.integers(0, 3000), most=st.integers(1, 3000), targets=st.integers(1, 6))
 def test_as_many_pairs_are_drawn_as_asked_for_evenly_and_of_each_language(count, most, targets):
-    drawn = evenly_spaced(count, most, targets=targets)
+    drawn = evenly_spaced([str(index % targets) for index in range(count)], most)
     assert len(drawn) == min(count, most) and drawn == sorted(set(drawn)) and set(drawn) <= set(range(count))
     rows = [[index // targets for index in drawn if index % targets == part] for part in range(targets)]
     assert max(map(len, rows)) - min(map(len, rows)) <= 1

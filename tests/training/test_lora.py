@@ -13,9 +13,9 @@ from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.config import load_config
+from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
 from seq2see.training.lora import MATRICES
-from seq2see.training.pairs import load_corpus
 
 RANK = 3
 NEW = [  # what a model that is fine-tuned has already

@@ -19,7 +19,8 @@ from seq2see.errors import UserError
 from seq2see.training import pairs as pairs_module
 from seq2see.training.cache import get_or_build
 from seq2see.training.config import DataConfig
-from seq2see.training.pairs import Cleaner, Pair, Texts, _side, load_all, load_corpus, load_split
+from seq2see.training.corpora import load_corpus
+from seq2see.training.pairs import Cleaner, Pair, Texts, _side, load_all, load_split
 from seq2see.training.reading import Part, absolute, find_part, read_lines
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
@@ -267,12 +268,12 @@ def test_data_that_lie_here_have_an_absolute_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("storybook", "owner/name"):  # the built-in corpus goes before a folder; the second is the Hub's
         (tmp_path / name.partition("/")[0]).mkdir()
-        assert absolute(data(name)) == name
+        assert absolute(data(name)).path == name
     for name in ("a.en", "a.fr", "b.tsv"):
         (tmp_path / name).touch()
     for name in ("a", "b.tsv", "owner"):
-        assert absolute(data(name)) == str(tmp_path / name)
-    assert absolute(DataConfig(path=["a.en", "./a.fr"])) == [str(tmp_path / "a.en"), str(tmp_path / "a.fr")]
+        assert absolute(data(name)).path == str(tmp_path / name)
+    assert absolute(DataConfig(path=["a.en", "./a.fr"])).path == [str(tmp_path / "a.en"), str(tmp_path / "a.fr")]
 
 
 def test_copies_of_pairs_are_counted_and_kept_left_out_or_refused(tmp_path):

@@ -27,8 +27,8 @@ from seq2see.training.batching import EncodedPairs
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint
 from seq2see.training.config import TokenizerConfig, load_config
+from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
-from seq2see.training.pairs import load_corpus
 from seq2see.training.run import learn_tokenizer, run_experiment, step_kept
 from seq2see.training.trainer import Seq2SeeTrainer
 

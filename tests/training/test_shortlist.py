@@ -50,7 +50,7 @@ def test_a_source_piece_may_become_itself_and_its_likeliest(none_frequent):
 def test_of_two_target_languages_in_turn_both_are_looked_at(none_frequent, monkeypatch):
     monkeypatch.setattr(shortlist, "MOST_PAIRS", 2)
     in_turn = [EncodedPair([A], [TAG, X, END]), EncodedPair([A], [TAG + 1, Y, END])] * 2
-    assert set(shortlist.shortlist(in_turn, size=9, targets=2)[1][A]) == {A, X, Y}
+    assert set(shortlist.shortlist(in_turn, size=9)[1][A]) == {A, X, Y}
 
 
 def test_frequent_targets_are_always_candidates(monkeypatch):

@@ -1,0 +1,164 @@
+"""Several corpora in one run: what is mixed, what is held out, and what may change when a run is resumed."""
+
+import dataclasses
+import json
+
+import pytest
+
+from seq2see.errors import UserError
+from seq2see.training.config import CorpusConfig, DataConfig, load_config
+from seq2see.training.corpora import HELD_OUT, load_corpus
+from seq2see.training.guided import training_links
+from seq2see.training.pairs import Pair, sentence_key
+from seq2see.training.reading import absolute
+from seq2see.training.run import run_experiment
+from seq2see.training.variation import WAYS, varied
+
+COUNT = 300
+TINY = [
+    "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=400", "training.max_steps=2",
+    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1",
+]  # fmt: skip
+
+
+def write(path, language, sentences):
+    lines = [f"en\t{language}", *(f"{text}.\t{language} {text}." for text in sentences)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "fr.tsv", "fr", [f"sentence {i}" for i in range(COUNT)])
+    write(tmp_path / "de.tsv", "de", [f"SENTENCE {i}" for i in range(COUNT // 2, COUNT)])  # half of them the same
+    return tmp_path
+
+
+def data(folder, **more):
+    corpora = [CorpusConfig("fr.tsv", "fr"), CorpusConfig("de.tsv", "de")]
+    settings = {"corpora": corpora, "folder": str(folder), "val_fraction": 0.1, "test_fraction": 0.1}
+    return DataConfig(**settings | more)
+
+
+def test_the_corpora_are_one_and_counted_apart(folder):
+    corpus = load_corpus(data(folder))
+    assert [part.target for part, _ in corpus.parts] == ["fr", "de"]
+    for side in ("train", "val", "test"):
+        assert list(getattr(corpus, side)) == [pair for _, part in corpus.parts for pair in getattr(part, side)]
+    assert {pair.target_language for pair in corpus.train} == {"fr", "de"} == set(data(folder).targets)
+
+
+def test_a_sentence_is_on_one_side_in_every_language(folder):
+    corpus = load_corpus(data(folder))
+    sides = [{sentence_key(pair.source) for pair in side} for side in (corpus.train, corpus.val, corpus.test)]
+    assert not sides[0] & sides[1] and not sides[0] & sides[2] and not sides[1] & sides[2]
+
+
+def test_what_one_corpus_holds_out_by_name_the_others_do_not_train_on(folder):
+    split = folder / "split"
+    split.mkdir()
+    write(split / "train.tsv", "fr", ["other 1", "other 2"])
+    write(split / "val.tsv", "fr", ["sentence 250"])
+    write(split / "test.tsv", "fr", ["sentence 260", "sentence 261"])
+    corpora = [CorpusConfig("split", "fr"), CorpusConfig("de.tsv", "de")]
+    corpus = load_corpus(data(folder, corpora=corpora, val_fraction=0.01, test_fraction=0.0))
+    there = {pair.source for pair in corpus.parts[1][1].train}
+    held_out = {f"SENTENCE {number}." for number in (250, 260, 261)}
+    assert held_out & there and not held_out & {pair.source for pair in corpus.train}
+    assert corpus.noticed[HELD_OUT] == len(held_out & there)
+
+
+@pytest.mark.parametrize("share", [0.5, 1, 2.5])
+def test_a_share_is_of_the_same_sentences_in_each_language(folder, share):
+    shares = [CorpusConfig("fr.tsv", "fr", share=share), CorpusConfig("de.tsv", "de", share=share)]
+    corpus = load_corpus(data(folder, corpora=shares))
+    whole = load_corpus(data(folder))
+    assert len(corpus.train) == pytest.approx(share * len(whole.train), rel=0.15)
+    assert (corpus.val, corpus.test) == (whole.val, whole.test)
+    counts = [{}, {}]
+    for pair in corpus.train:
+        mine = counts[pair.target_language == "de"]
+        mine[sentence_key(pair.source)] = mine.get(sentence_key(pair.source), 0) + 1
+    assert all(counts[0].get(key) == count for key, count in counts[1].items())
+
+
+def test_each_corpus_is_cleaned_by_itself(folder):
+    with (folder / "fr.tsv").open("a") as file:
+        file.write("an empty side\t\n")
+    with pytest.raises(UserError, match="fr.tsv, line 302: an empty side"):
+        load_corpus(data(folder))
+    corpora = [CorpusConfig("fr.tsv", "fr", on_bad="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
+    assert load_corpus(data(folder, corpora=corpora)).skipped == {"an empty side": 1}
+
+
+def test_some_pairs_are_written_as_people_type(folder):
+    plain, other = (list(load_corpus(data(folder, varied=share)).train) for share in (0.0, 0.5))
+    changed = [after for before, after in zip(plain, other, strict=True) if before != after]
+    assert 0.3 * len(plain) < len(changed) < 0.6 * len(plain)
+    assert load_corpus(data(folder, varied=0.5)).val == load_corpus(data(folder)).val
+
+
+def test_every_way_of_writing():
+    pair = Pair('Say "it\'s me".', "Dis « c'est moi ».", "en", "fr")
+    written = [(after.source, after.target) for after in (way(pair) for way in WAYS)]
+    assert written[:5] == [
+        ('Say "it\'s me"', "Dis « c'est moi »"),
+        ('say "it\'s me".', pair.target),
+        ('say "it\'s me"', "Dis « c'est moi »"),
+        ('SAY "IT\'S ME".', "DIS « C'EST MOI »."),
+        ("Say “it’s me”.", pair.target),
+    ]
+    assert written[5][0][:-1] == f"{pair.source} " and written[5][0][-1] == written[5][1][-1]
+    assert list(varied([pair], 0.0)) == [pair]
+
+
+@pytest.mark.parametrize(("overrides", "message"), [
+    (["data.corpora=[{path: a.tsv, share: 0}]"], "share of a.tsv is 0"),
+    (["data.corpora=[{path: a.tsv}]", "data.path=b.tsv"], "data.path in .* has no effect beside data.corpora"),
+    (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
+    (["data.corpora=[{target: de}]"], r"has no data.corpora\[0\].path"),
+    (["data.path=a.tsv", "data.folder=x"], "data.folder in .* has no effect without data.corpora"),
+    (["data.path=a.tsv", "data.varied=2"], "data.varied is 2"),
+    ([], "has no data.path; add it"),
+])
+def test_mistakes_are_told(tmp_path, overrides, message):
+    (tmp_path / "recipe.yaml").write_text("data: {source: en}\n", "utf-8")
+    with pytest.raises(UserError, match=message):
+        load_config(str(tmp_path / "recipe.yaml"), overrides)
+
+
+def test_a_recorded_run_leads_to_the_same_corpora_from_anywhere(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    config = dataclasses.replace(load_config("storybook"), data=data("."))
+    kept = dataclasses.replace(config, data=absolute(config.data))
+    (folder / "run.yaml").write_text(kept.to_yaml(), "utf-8")
+    again = load_config(str(folder / "run.yaml")).data
+    assert [one.path for one in again.corpora] == [str(folder / "fr.tsv"), str(folder / "de.tsv")]
+    assert again.targets == ["fr", "de"]
+    assert list(load_corpus(again).train) == list(load_corpus(data(folder)).train)
+
+
+def test_only_storybook_guides(folder):
+    corpora = [CorpusConfig("storybook", "fr"), CorpusConfig("de.tsv", "de")]
+    config = dataclasses.replace(load_config("storybook"), data=data(folder, corpora=corpora))
+    pairs = [Pair("SENTENCE 1.", "de SENTENCE 1.", "en", "de"), next(iter(load_corpus(config.data).train))]
+    links = training_links(config, type("Arguments", (), {"guided_links": None, "seed": 0}), pairs)
+    assert links[0] == [] and links[1]
+
+
+def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, capsys):
+    path = tmp_path / "recipe.yaml"
+    path.write_text(
+        f"data:\n  corpora: [{{path: fr.tsv, target: fr}}, {{path: de.tsv, target: de}}]\n  folder: {folder}\n"
+        "  val_fraction: 0.1\n  test_fraction: 0.1\n", "utf-8")  # fmt: skip
+    overrides = [*TINY, f"training.output_dir={tmp_path / 'run'}"]
+    run = run_experiment(load_config(str(path), overrides))
+    assert "of these, from " in capsys.readouterr().err
+    metrics = json.loads((run / "metrics.json").read_text("utf-8"))
+    named = [f"{to}.tsv en-{to} {side}" for to in ("fr", "de") for side in ("val", "test")]
+    assert list(metrics["evaluation"]) == named
+    assert [part["target"] for part in metrics["training"]["corpora"]] == ["fr", "de"]
+    assert "fr.tsv`" in (run / "README.md").read_text("utf-8") and "de.tsv" in (run / "README.md").read_text("utf-8")
+    run_experiment(load_config(str(path), [*overrides, "training.resume=true"]))
+    with pytest.raises(UserError, match="data.varied is 0.5, but the run in"):
+        run_experiment(load_config(str(path), [*overrides, "training.resume=true", "data.varied=0.5"]))

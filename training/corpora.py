@@ -1,0 +1,95 @@
+"""Several corpora in one run (`data.corpora`): each is cleaned and split by itself, then their training pairs are put
+together.
+
+A sentence that any corpus holds out, for validation or for a test, is in no corpus's training pairs, in whatever
+language: sides are told apart by the source sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from seq2see.errors import UserError
+from .cache import cache_folder, fingerprint, get_or_build
+from .config import DataConfig
+from .pairs import Corpus, Pair, PairWriter, StoredPairs, load_pairs, load_split, place, sentence_key
+from .progress import Watched
+from .reading import find_part
+from .variation import varied
+
+HELD_OUT = "training pairs whose source is held out by another corpus, left out"
+
+
+def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
+    """The pairs of `data.path`, or of all `data.corpora`, of which each is in `parts`.
+
+    They are read once and then found in the cache, by the content of the files and by the settings.  UserError where
+    there is nothing to train on, or nothing to validate with.
+    """
+    if not data.corpora:
+        return _checked(load_pairs(data, seed=seed), data)
+    configs = data.parts()
+    parts = [load_pairs(one, seed=seed) for one in configs]
+    shares = [one.share for one in data.corpora]
+    code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("corpora.py", "variation.py")]
+    key = fingerprint(code, [part.fingerprint for part in parts], shares, data.varied, seed)
+
+    def mix(folder: Path) -> None:
+        held_out = {sentence_key(pair.source) for one, part in zip(configs, parts, strict=True)
+                    for pair in (*part.val, *part.test, *_test_part(one, seed=seed))}  # fmt: skip
+        left_out: list[int] = []
+        with closing(PairWriter(folder)) as writer:
+            for one, part, share in zip(configs, parts, shares, strict=True):
+                kept = [pair for pair in part.train if sentence_key(pair.source) not in held_out]
+                left_out.append(len(part.train) - len(kept))
+                pairs = repeated(kept, share)
+                pairs = varied(pairs, data.varied) if one.path != "storybook" else pairs
+                for pair in Watched(pairs, f"mixing in {one.where}"):
+                    writer.add(pair)
+        (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")
+
+    folder = get_or_build(cache_folder() / key, mix)
+    left_out = json.loads((folder / "mixed.json").read_text("utf-8"))
+    skipped, noticed = Counter[str](), Counter({HELD_OUT: sum(left_out)} if sum(left_out) else {})
+    for part in parts:
+        skipped.update(part.skipped)
+        noticed.update(part.noticed)
+    return _checked(Corpus(
+        train=StoredPairs(folder, source_language=data.source),
+        val=[pair for part in parts for pair in part.val],
+        test=[pair for part in parts for pair in part.test],
+        skipped=dict(skipped),
+        noticed=dict(noticed),
+        fingerprint=fingerprint([part.fingerprint for part in parts], shares, data.varied),
+        parts=tuple(zip(configs, parts, strict=True)),
+    ), data)  # fmt: skip
+
+
+def _checked(corpus: Corpus, data: DataConfig) -> Corpus:
+    if not corpus.train or not corpus.val:
+        raise UserError(
+            f"{data.where} gives {len(corpus.train)} training and {len(corpus.val)} validation pairs; both are"
+            " needed: give more pairs or raise data.val_fraction"
+        )
+    return corpus
+
+
+def _test_part(data: DataConfig, *, seed: int) -> Sequence[Pair]:
+    """The test pairs that the corpus has as a part of its own."""
+    there = find_part(data, "test", seed=seed, optional=("val", "test"))
+    return load_split(data, "test", seed=seed) if there else ()
+
+
+def repeated(pairs: Sequence[Pair], share: float) -> Iterator[Pair]:
+    """All pairs as often as `share` has whole parts, and of the rest those whose source's hash is below its fraction:
+    a sentence is in the share of every language, or of none."""
+    whole, fraction = int(share), share - int(share)
+    for _ in range(whole):
+        yield from pairs
+    for pair in pairs if fraction else ():
+        if place(f"share {sentence_key(pair.source)}") < fraction:
+            yield pair
