@@ -4,16 +4,17 @@
     python benchmarks/long_texts.py --quick        50 texts instead of 1,000
 
 Texts of 2 to 6 unrelated sentences of storybook's test part, drawn at random, are translated, and each of their
-sentences alone.  A text with fewer sentences in its translation has *lost* some, one with more has *added* some.  Where
-the number is right, a sentence *differs* if it is not what it is alone; a pronoun, and what agrees with it, may differ,
-for a pronoun depends on what stands before it.  *One by one* are texts that the safeguard translated again.  The family
-of pairs whose second sentence depends on the first (*The owl lent the ladder to the crow. It was grateful.*) shows what
-is gained by translating sentences together: the share of right pronouns.
+sentences alone.  A text with fewer sentences in its translation has *lost* some, one with more has *added* some; either
+is a *wrong text*.  Where the number is right, a sentence *differs* if it is not what it is alone; a pronoun, and what
+agrees with it, may differ, for a pronoun depends on what stands before it.  *One by one* are texts that the safeguard
+translated again.  The family of pairs whose second sentence depends on the first (*The owl lent the ladder to the crow.
+It was grateful.*) shows what is gained by translating sentences together: the share of right pronouns.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -38,32 +39,39 @@ def main() -> None:
         return end("long_texts", [])
     translator = Translator.from_pretrained(asked.run, engine=asked.engine)
     test = generate(seed=0).test
-    rows = [texts_row(translator, test, count=asked.texts or (QUICK if asked.quick else TEXTS)),
+    single = [pair.source for pair in test if sentences(pair.source, "en") == 1]
+    rows = [texts_row(translator, single, count=asked.texts or (QUICK if asked.quick else TEXTS)),
             pronoun_row(translator, [pair for pair in test if sentences(pair.source, "en") == 2])]
     show(rows)
     end("long_texts", rows, engine=translator.engine.name)
 
 
-def texts_row(translator: Translator, test: tuple[StoryPair, ...], *, count: int) -> dict[str, Any]:
+def texts_row(
+    translator: Callable[..., Any], single: Sequence[str], *, count: int, target: str = "fr",
+    exactly: bool = False,
+) -> dict[str, Any]:
+    """So many texts of `single` sentences; `exactly`: a pronoun may not differ either."""
+    alike = str.__eq__ if exactly else same
     draw = Random(0)
-    single = [pair.source for pair in test if sentences(pair.source, "en") == 1]
     texts = [draw.sample(single, draw.randint(2, MOST_SENTENCES)) for _ in range(count)]
     used = list(dict.fromkeys(one for text in texts for one in text))
-    alone = dict(zip(used, (result.text for result in translator(used)), strict=True))
-    lost = added = differing = compared = one_by_one = unfinished = 0
-    for text, result in zip(texts, translator([" ".join(text) for text in texts]), strict=True):
-        found = cut_sentences(result.text, language="fr").segments
-        wanted = sum(sentences(alone[one], "fr") for one in text)
+    alone = dict(zip(used, (result.text for result in translator(used, target=target)), strict=True))
+    wrong = lost = added = differing = compared = one_by_one = unfinished = 0
+    joined = translator([" ".join(text) for text in texts], target=target)
+    for text, result in zip(texts, joined, strict=True):
+        found = cut_sentences(result.text, language=target).segments
+        wanted = sentences(" ".join(alone[one] for one in text), target)
+        wrong += len(found) != wanted
         lost += max(0, wanted - len(found))
         added += max(0, len(found) - wanted)
         one_by_one += result.one_by_one
         unfinished += not result.hypotheses[0].finished
         if len(found) == len(text):
             compared += len(text)
-            differing += sum(not same(one, alone[source]) for one, source in zip(found, text, strict=True))
-    return {"name": "unrelated sentences", "texts": count, "sentences": sum(map(len, texts)), "lost": lost,
-            "added": added, "compared": compared, "differing": differing, "one by one": one_by_one,
-            "unfinished": unfinished, "unit": "sentences, texts", "wanted": 0}  # fmt: skip
+            differing += sum(not alike(one, alone[source]) for one, source in zip(found, text, strict=True))
+    return {"name": "unrelated sentences", "texts": count, "sentences": sum(map(len, texts)), "wrong texts": wrong,
+            "lost": lost, "added": added, "compared": compared, "differing": differing,
+            "one by one": one_by_one, "unfinished": unfinished, "unit": "sentences, texts", "wanted": 0}  # fmt: skip
 
 
 def pronoun_row(translator: Translator, pairs: list[StoryPair]) -> dict[str, Any]:
