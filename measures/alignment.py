@@ -65,9 +65,9 @@ def settings_of(folder: Path) -> dict:
 
 
 def storybook(settings: dict) -> Storybook:
-    """The corpus that a run was trained on; UserError where it was another."""
+    """The corpus that a run was trained on, by itself or among others; UserError where it was not."""
     data = settings.get("data") or {}
-    if data.get("path") != "storybook":
+    if "storybook" not in [data.get("path"), *(one.get("path") for one in data.get("corpora") or [])]:
         raise UserError("this model was not trained on storybook, whose links are known: give --src FILE --tgt FILE and"
                         " --links FILE, development sentences with their links", exit_code=2)
     return generate(seed=(settings.get("training") or {}).get("seed", 0))

@@ -15,7 +15,7 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
-from seq2see.training.evaluation import scores_of, tokenized_references
+from seq2see.training.evaluation import label, scores_of, tokenized_references
 from seq2see.training.pairs import ALL, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import is_nowhere, is_table
@@ -36,19 +36,22 @@ def run(args: argparse.Namespace) -> int:
     data, whole, seed = data_of(folder, model, args)
     for target in data.targets:
         tokenizer.tag_id(target)
-    corpora = {target: dataclasses.replace(data, target=target) for target in data.targets}
-    split = args.split or (ALL if args.data and any(map(is_table, corpora.values())) else "test")
-    result: dict[str, Any] = {"run": str(args.run), "data": data.path, "split": split, "source": data.source}
-    for target, one in corpora.items():
+    corpora = [dataclasses.replace(part, target=target) for part in data.parts() for target in part.targets
+               if args.target in (None, target)]
+    split = args.split or (ALL if args.data and any(map(is_table, corpora)) else "test")
+    result: dict[str, Any] = {"run": str(args.run), "data": data.path or data.where, "split": split, "source": data.source}
+    for one in corpora:
+        [target] = one.targets
         pairs = [pair for pair in load_split(whole or one, split, seed=seed) if pair.target_language == target]
         if not pairs:
-            raise UserError(f"{data.path} has no pairs of {split} to measure on")
-        say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {data.path}, {split}")
+            raise UserError(f"{one.path} has no pairs of {split} to measure on")
+        name = label(one) if data.corpora else target
+        say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {one.path}, {split}")
         references = tokenized_references(one, split, pairs)
         hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
-        result[target] = scores_of(one, split, pairs, hypotheses, references=references, seed=seed)
+        result[name] = scores_of(one, split, pairs, hypotheses, references=references, seed=seed)
         if not args.json:
-            print_scores(f"{data.source}-{target}", result[target])
+            print_scores(name if data.corpora else f"{data.source}-{target}", result[name])
     print(json.dumps(result, ensure_ascii=False))
     return 0
 
@@ -71,18 +74,22 @@ def data_of(
     else:
         raise UserError(f"{folder} has no run.yaml to say what it was trained on; give --data PATH", exit_code=2)
     if not args.data:
-        own = data
+        own = None if data.corpora else data
     else:
         longest = max(data.max_characters, DataConfig.max_characters)
-        data = dataclasses.replace(data, path=args.data, max_characters=longest, on_bad="refuse", duplicates="keep")
+        data = dataclasses.replace(data, path=args.data, corpora=None, folder=None, target=data.targets,
+                                   max_characters=longest, on_bad="refuse", duplicates="keep")
     changes = {"source": args.source, "target": args.target}
     data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
+    if data.corpora and args.target and args.target not in data.targets:
+        raise UserError(f"{folder} was not trained to translate to {args.target}: it knows {', '.join(data.targets)}",
+                        exit_code=2)
     if own and (own.source != data.source or not set(data.targets) <= set(own.targets)):
         own = None
-    if is_nowhere(data):
+    if nowhere := [part.path for part in data.parts() if is_nowhere(part)]:
         raise UserError(
-            f"--data {data.path} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+            f"--data {nowhere[0]} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
             if args.data
-            else f"{folder} was trained on {data.path}, which is not here; give --data PATH"
+            else f"{folder} was trained on {nowhere[0]}, which is not here; give --data PATH"
         )
     return data, own, seed

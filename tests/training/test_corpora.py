@@ -5,7 +5,9 @@ import json
 
 import pytest
 
+from seq2see.cli.command import main
 from seq2see.errors import UserError
+from seq2see.measures.alignment import storybook
 from seq2see.training.config import CorpusConfig, DataConfig, load_config
 from seq2see.training.corpora import HELD_OUT, load_corpus
 from seq2see.training.guided import training_links
@@ -146,6 +148,13 @@ def test_only_storybook_guides(folder):
     assert links[0] == [] and links[1]
 
 
+def test_a_run_that_had_storybook_among_others_can_be_aligned_with_it(monkeypatch):
+    monkeypatch.setattr("seq2see.measures.alignment.generate", lambda seed: f"storybook of seed {seed}")
+    assert storybook({"data": {"corpora": [{"path": "a.tsv"}, {"path": "storybook"}]}}) == "storybook of seed 0"
+    with pytest.raises(UserError, match="not trained on storybook"):
+        storybook({"data": {"corpora": [{"path": "a.tsv"}]}})
+
+
 def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, capsys):
     path = tmp_path / "recipe.yaml"
     path.write_text(
@@ -159,6 +168,12 @@ def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, caps
     assert list(metrics["evaluation"]) == named
     assert [part["target"] for part in metrics["training"]["corpora"]] == ["fr", "de"]
     assert "fr.tsv`" in (run / "README.md").read_text("utf-8") and "de.tsv" in (run / "README.md").read_text("utf-8")
+    assert main(["evaluate", str(run)]) == 0
+    scores = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert {name for name in scores if "tsv" in name} - {"data"} == {"fr.tsv en-fr", "de.tsv en-de"}
+    assert main(["evaluate", str(run), "--to", "de", "--json"]) == 0
+    assert "fr.tsv en-fr" not in json.loads(capsys.readouterr().out)
+    assert main(["evaluate", str(run), "--to", "es"]) != 0
     run_experiment(load_config(str(path), [*overrides, "training.resume=true"]))
     with pytest.raises(UserError, match="data.varied is 0.5, but the run in"):
         run_experiment(load_config(str(path), [*overrides, "training.resume=true", "data.varied=0.5"]))
