@@ -39,7 +39,8 @@ def run(args: argparse.Namespace) -> int:
     corpora = [dataclasses.replace(part, target=target) for part in data.parts() for target in part.targets
                if args.target in (None, target)]
     split = args.split or (ALL if args.data and any(map(is_table, corpora)) else "test")
-    result: dict[str, Any] = {"run": str(args.run), "data": data.path or data.where, "split": split, "source": data.source}
+    where = data.path or data.where
+    result: dict[str, Any] = {"run": str(args.run), "data": where, "split": split, "source": data.source}
     for one in corpora:
         [target] = one.targets
         pairs = [pair for pair in load_split(whole or one, split, seed=seed) if pair.target_language == target]
