@@ -26,9 +26,37 @@ class Difference:
     meant: str | None  # the pattern of differences.yaml that names it
 
 
+class Plain:
+    """Stands for an object of a class of the side's own: what it was made of and what it holds."""
+
+    held: list[Any]
+
+    def __new__(cls, *args: Any) -> "Plain":
+        made = super().__new__(cls)
+        made.held = list(args)
+        return made
+
+    def __setstate__(self, state: Any) -> None:
+        self.held.append(state)
+
+
+class Records(pickle.Unpickler):
+    """Reads the records of either side without its code."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        return Plain if module.partition(".")[0] == "seq2see" else super().find_class(module, name)
+
+
+def read_records(file: Path) -> dict[str, Any]:
+    if not file.exists():
+        return {}
+    with file.open("rb") as opened:
+        return dict(Records(opened).load())
+
+
 def compare(section: str, before: Path, now: Path, meant: list[str]) -> tuple[int, list[Difference]]:
     """How many records a section has, and those that differ."""
-    first, second = ({} if not file.exists() else pickle.loads(file.read_bytes()) for file in (before, now))
+    first, second = read_records(before), read_records(now)
     found = []
     for key in dict.fromkeys([*first, *second]):
         parts = next(differing(first.get(key, MISSING), second.get(key, MISSING)), None)
@@ -53,6 +81,8 @@ def differing(a: Any, b: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]
             yield from differing(a.get(key, MISSING), b.get(key, MISSING), f"{where}.{key}")
         if list(a) != list(b) and set(a) == set(b):
             yield f"{where} order", list(a), list(b)
+    elif isinstance(a, Plain) and isinstance(b, Plain):
+        yield from differing(a.held, b.held, where)
     elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for number, pair in enumerate(zip(a, b, strict=True)):
             yield from differing(*pair, f"{where}[{number}]")
