@@ -166,8 +166,8 @@ class RunConfig:
         tree = asdict(self)
         for key in ("hub_token", "resume"):
             tree["training"].pop(key, None)
-        if self.data.corpora:
-            del tree["data"]["target"]
+        for key in ("target",) if self.data.corpora else ("corpora", "folder"):
+            del tree["data"][key]
         if self.model.init_from:
             tree["model"] = {key: value for key, value in tree["model"].items() if key not in SHAPE}
         return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True)

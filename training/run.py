@@ -290,6 +290,13 @@ def counts_of(corpus: Corpus) -> str:
     return ", ".join(f"{len(pairs)} {name}" for name, pairs in sides.items() if pairs)
 
 
+def corpora_record(corpus: Corpus) -> dict[str, Any]:
+    """How many pairs each of several corpora has."""
+    rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
+            for data, part in corpus.parts]
+    return {"corpora": rows} if rows else {}
+
+
 def data_record(corpus: Corpus) -> dict[str, Any]:
     return {"train": len(corpus.written_by_people), "val": len(corpus.val), "fingerprint": corpus.fingerprint}
 
@@ -386,8 +393,7 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             "seconds": round(trained.seconds, 1),
             "parameters": model.num_parameters(),
             "pairs": len(corpus.train),
-            "corpora": [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
-                        for data, part in corpus.parts],
+            **corpora_record(corpus),
             "skipped_pairs": corpus.skipped,
             "noticed_in_data": corpus.noticed,
             "left_out_batches": sum("left_out" in row for row in state.log_history),
