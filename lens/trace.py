@@ -10,6 +10,7 @@ from typing import Any
 from .files import load, save
 from .show import to_iframe
 from .summary import summarise
+from .trace_data import Candidate as Candidate  # pickles of traces name it here
 from .trace_data import TraceData
 
 

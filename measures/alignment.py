@@ -36,6 +36,7 @@ def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentCho
         (pairs, gold), name = linked_pairs(files, aligner), str(files.links)
     else:
         stories, name = storybook(settings_of(path.parent)).val, "storybook's validation part"
+        aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
         (pairs, gold), groups = known(stories), groups_of(stories)
     if not pairs or gold is None:
         raise UserError(f"{files and files.source} and {files and files.target} hold no sentence pair to fit on")

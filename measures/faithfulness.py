@@ -36,6 +36,7 @@ def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
     else:
         name = "storybook's held-out combinations"
         halves = in_halves(storybook(settings_of(path.parent)).test)
+        aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
         (dev, dev_gold), (test, test_gold) = map(known, halves)
         groups = groups_of(halves[1])
     if len(test) < LEAST:

@@ -63,7 +63,7 @@ class CorpusConfig:
     """One of several corpora of a run; what it leaves out is as in the data section."""
 
     path: str | list[str]
-    target: str | list[str] | None = None
+    target: str | list[str]
     share: float = 1.0  # of its training pairs; above 1 they are repeated
     max_characters: int | None = None
     on_bad: typing.Literal["refuse", "skip"] | None = None
@@ -308,8 +308,10 @@ def _checked(section: Any, hints: Mapping[str, Any], name: str, where: str) -> d
 
 
 def _check_ranges(config: RunConfig) -> None:
-    targets = config.data.targets
-    if not targets or config.data.source in targets or len(set(targets)) < len(targets):
+    for part in config.data.parts():
+        targets = [part.target] if isinstance(part.target, str) else part.target
+        if targets and config.data.source not in targets and len(set(targets)) == len(targets):
+            continue
         raise wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
     if not 0 < config.data.val_fraction < 1:
         raise wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
@@ -317,6 +319,8 @@ def _check_ranges(config: RunConfig) -> None:
         raise wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
     if not 0 <= config.data.varied <= 1:
         raise wrong(f"data.varied is {config.data.varied}, expected a share from 0 to 1")
+    if config.data.varied and not config.data.corpora:
+        raise wrong("data.varied has no effect without data.corpora; leave it out, or name the one corpus there")
     if not 0 <= config.data.joined <= 1:
         raise wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
     if not 0 <= config.tokenizer.bpe_dropout < 1:
@@ -327,7 +331,8 @@ def _check_ranges(config: RunConfig) -> None:
             " model to adapt; model.lora=null trains all weights"
         )
     for key, value, least in (
-        ("data.max_characters", config.data.max_characters, 1), ("evaluation.pairs", config.evaluation.pairs, 1),
+        ("data.max_characters", min(part.max_characters for part in config.data.parts()), 1),
+        ("evaluation.pairs", config.evaluation.pairs, 1),
         ("evaluation.max_length", config.evaluation.max_length, 3),  # the start and the tag count too
     ):
         if value < least:

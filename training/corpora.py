@@ -35,8 +35,10 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
     configs = data.parts()
     parts = [load_pairs(one, seed=seed) for one in configs]
     shares = [one.share for one in data.corpora]
-    code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("corpora.py", "variation.py")]
-    key = fingerprint(code, [part.fingerprint for part in parts], shares, data.varied, seed)
+    code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("corpora.py", "pairs.py", "variation.py")]
+    tests = [find_part(one, "test", seed=seed, optional=("val", "test")) for one in configs]
+    content = [part.fingerprint for part in parts], [test and test.fingerprint() for test in tests]
+    key = fingerprint(code, content, [one.path == "storybook" for one in configs], shares, data.varied, seed)
 
     def mix(folder: Path) -> None:
         held_out = {sentence_key(pair.source) for one, part in zip(configs, parts, strict=True)
@@ -49,7 +51,8 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
                 pairs = repeated(kept, share)
                 pairs = varied(pairs, data.varied) if one.path != "storybook" else pairs
                 for pair in Watched(pairs, f"mixing in {one.where}"):
-                    writer.add(pair)
+                    if sentence_key(pair.source) not in held_out:  # nor once it is written another way
+                        writer.add(pair)
         (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")
 
     folder = get_or_build(cache_folder() / key, mix)
@@ -64,7 +67,7 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
         test=[pair for part in parts for pair in part.test],
         skipped=dict(skipped),
         noticed=dict(noticed),
-        fingerprint=fingerprint([part.fingerprint for part in parts], shares, data.varied),
+        fingerprint=fingerprint(content, shares, data.varied),
         parts=tuple(zip(configs, parts, strict=True)),
     ), data)  # fmt: skip
 

@@ -6,6 +6,7 @@ because there are many.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def evaluate_run(
     seed = config.training.get("seed", 0)
     parts = corpus.parts or [(config.data, corpus)]
     scores = {}
-    for data, part in parts:
+    for (data, part), own in zip(parts, labels([data for data, _ in parts]), strict=True):
         test = load_split(data, "test", seed=seed) if data.path == "storybook" else part.test
         for split, pairs in {"val": part.val, "test": test}.items():
             if not pairs:
@@ -43,14 +44,18 @@ def evaluate_run(
                 say(f"scored without the tokenised references: {error}")
                 references = None
             hypotheses = translate_pairs(model, tokenizer, pairs)
-            name = f"{label(data)} {split}" if corpus.parts else split
+            name = f"{own} {split}" if corpus.parts else split
             scores[name] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
     return scores
 
 
-def label(data: DataConfig) -> str:
-    """One of several corpora, as its scores are named: `en-fr.tsv.gz en-fr`."""
-    return f"{Path(str(data.path)).name} {data.source}-{','.join(data.targets)}"
+def labels(corpora: Sequence[DataConfig]) -> list[str]:
+    """Each of several corpora, as its scores are named: `en-fr.tsv.gz en-fr`, or with its path where two are alike."""
+    paths = [str(data.path[0] if isinstance(data.path, list) else data.path) for data in corpora]
+    pairs = [f"{data.source}-{','.join(data.targets)}" for data in corpora]
+    short = [f"{Path(path).name} {pair}" for path, pair in zip(paths, pairs, strict=True)]
+    return [one if short.count(one) == 1 else f"{path} {pair}"
+            for one, path, pair in zip(short, paths, pairs, strict=True)]
 
 
 def scores_of(

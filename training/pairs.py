@@ -102,10 +102,13 @@ def evenly_spaced(languages: Sequence[Any], most: int) -> list[int]:
     places: dict[Any, list[int]] = {}
     for index, language in enumerate(languages):
         places.setdefault(language, []).append(index)
-    wanted, targets = min(len(languages), most), len(places)
+    left, targets, shares = min(len(languages), most), len(places), dict[Any, int]()
+    for number, language in enumerate(sorted(places, key=lambda language: len(places[language]))):
+        shares[language] = min(len(places[language]), -(-left // (targets - number)))  # what is too few, others fill
+        left -= shares[language]
     drawn: list[int] = []
-    for first, there in enumerate(places.values()):
-        share = min(len(there), len(range(first, wanted, targets)))
+    for first, (language, there) in enumerate(places.items()):
+        share = shares[language]
         drawn += [there[(index * targets + first) * len(there) // (share * targets)] for index in range(share)]
     return sorted(drawn)
 

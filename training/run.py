@@ -227,9 +227,10 @@ def choose_checkpoint(
         for name, value in what_stays(config).items():
             may_change = name == "data.path" and (arguments.resume == "force" or same_path(before[name], value))
             if before[name] != value and not may_change:
+                remedy = f"{name}={before[name]}" if name != "data.path" or not config.data.corpora else "data.folder"
                 raise UserError(
                     f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
-                    f" give {name}={before[name]}, or another training.output_dir",
+                    f" give {remedy}, or another training.output_dir",
                     exit_code=2,
                 )
     return checkpoint

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from unicodedata import normalize
 
-from .pairs import Pair, place
+from .pairs import Pair, place, visible
 
 EMOJI = "😀😂😍😢😡👍🙏🎉❤🔥"
 STOPS = (".", "!", "?")
@@ -20,7 +21,8 @@ def without_stop(pair: Pair) -> Pair:
     """Both sides without their final full stop; a question stays one by its words."""
     if not (pair.source.endswith(".") and pair.target.endswith(".")):
         return pair
-    return replace(pair, source=pair.source.rstrip("."), target=pair.target.rstrip("."))
+    source, target = pair.source.rstrip(". "), pair.target.rstrip(". ")
+    return replace(pair, source=source, target=target) if visible(source) and visible(target) else pair
 
 
 def lower_case(pair: Pair) -> Pair:
@@ -32,7 +34,8 @@ def lower_case_without_stop(pair: Pair) -> Pair:
 
 
 def capitals(pair: Pair) -> Pair:
-    return replace(pair, source=pair.source.upper(), target=pair.target.upper())
+    return replace(pair, source=normalize("NFC", pair.source.upper()),
+                   target=normalize("NFC", pair.target.upper()))
 
 
 def typographic(pair: Pair) -> Pair:

@@ -15,7 +15,7 @@ from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
-from seq2see.training.evaluation import label, scores_of, tokenized_references
+from seq2see.training.evaluation import labels, scores_of, tokenized_references
 from seq2see.training.pairs import ALL, load_split
 from seq2see.training.progress import say
 from seq2see.training.reading import is_nowhere, is_table
@@ -36,17 +36,19 @@ def run(args: argparse.Namespace) -> int:
     data, whole, seed = data_of(folder, model, args)
     for target in data.targets:
         tokenizer.tag_id(target)
-    corpora = [dataclasses.replace(part, target=target) for part in data.parts() for target in part.targets
+    corpora = [(part, dataclasses.replace(part, target=target)) for part in data.parts() for target in part.targets
                if args.target in (None, target)]
-    split = args.split or (ALL if args.data and any(map(is_table, corpora)) else "test")
+    names = labels([one for _, one in corpora])
+    split = args.split or (ALL if args.data and any(is_table(one) for _, one in corpora) else "test")
     where = data.path or data.where
     result: dict[str, Any] = {"run": str(args.run), "data": where, "split": split, "source": data.source}
-    for one in corpora:
+    for (part, one), name in zip(corpora, names, strict=True):
         [target] = one.targets
-        pairs = [pair for pair in load_split(whole or one, split, seed=seed) if pair.target_language == target]
+        name = name if data.corpora else target
+        read = part if data.corpora else whole or one
+        pairs = [pair for pair in load_split(read, split, seed=seed) if pair.target_language == target]
         if not pairs:
             raise UserError(f"{one.path} has no pairs of {split} to measure on")
-        name = label(one) if data.corpora else target
         say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {one.path}, {split}")
         references = tokenized_references(one, split, pairs)
         hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
@@ -80,7 +82,7 @@ def data_of(
         longest = max(data.max_characters, DataConfig.max_characters)
         data = dataclasses.replace(data, path=args.data, corpora=None, folder=None, target=data.targets,
                                    max_characters=longest, on_bad="refuse", duplicates="keep")
-    changes = {"source": args.source, "target": args.target}
+    changes = {"source": args.source, "target": None if data.corpora else args.target}
     data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
     if data.corpora and args.target and args.target not in data.targets:
         raise UserError(f"{folder} was not trained to translate to {args.target}: it knows {', '.join(data.targets)}",

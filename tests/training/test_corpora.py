@@ -115,9 +115,12 @@ def test_every_way_of_writing():
 
 
 @pytest.mark.parametrize(("overrides", "message"), [
-    (["data.corpora=[{path: a.tsv, share: 0}]"], "share of a.tsv is 0"),
-    (["data.corpora=[{path: a.tsv}]", "data.path=b.tsv"], "data.path in .* has no effect beside data.corpora"),
+    (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], "share of a.tsv is 0"),
+    (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside data.corpora"),
     (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
+    (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
+    (["data.corpora=[{path: a.tsv, target: [fr, fr]}]"], "data.target is"),
+    (["data.path=a.tsv", "data.varied=0.1"], "data.varied has no effect without data.corpora"),
     (["data.corpora=[{target: de}]"], r"has no data.corpora\[0\].path"),
     (["data.path=a.tsv", "data.folder=x"], "data.folder in .* has no effect without data.corpora"),
     (["data.path=a.tsv", "data.varied=2"], "data.varied is 2"),
