@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
@@ -20,6 +21,7 @@ from .service import Service
 from .settings import ServerSettings
 
 PAGE = "/ui"
+DISCARDING = 0.5  # seconds that a body too large is read on, so that its client reads the answer
 BEHIND_PROXY = "; if it is the server's own, its proxy must pass on the host (nginx: proxy_set_header Host $http_host;)"
 # Gradio's page is made of inline scripts and styles, but all of them are its own: nothing else may be loaded.
 PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
@@ -85,15 +87,24 @@ class Guard:
     async def _body(self, request: Request) -> bytes:
         body = bytearray()
         most = self.settings.body_bytes
+        stream = request.stream()
         try:
             async with asyncio.timeout(self.settings.read_seconds):
-                async for chunk in request.stream():
+                async for chunk in stream:
                     body += chunk
-                    if len(body) > most:  # uvicorn discards the rest
-                        raise APIError(413, "body_too_large", f"the request is larger than {most} bytes")
+                    if len(body) > most:
+                        break
         except TimeoutError:
             raise APIError(408, "slow_body", "the body of the request did not come in time",
                            headers={"Connection": "close"}) from None
+        if len(body) > most:
+            body.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DISCARDING):
+                    async for _ in stream:
+                        pass
+            raise APIError(413, "body_too_large", f"the request is larger than {most} bytes",
+                           headers={"Connection": "close"})
         return bytes(body)
 
     def _check_host(self, request: HTTPConnection) -> None:
@@ -130,6 +141,8 @@ class Guard:
         headers["X-Content-Type-Options"] = "nosniff"
         headers["Referrer-Policy"] = "no-referrer"
         if page:
+            for name in [name for name in headers if name.startswith("access-control-")]:
+                del headers[name]  # Gradio's own: the page is for its own site alone
             headers["Content-Security-Policy"] = self.page_policy
             headers.setdefault("Cache-Control", "no-store")
 

@@ -82,11 +82,12 @@ class Service:
         """Serve one more model, by this name and no other: clients are not told where its folder is."""
         translator.name = name
         for sampling, threads in ((False, translator.engine.threads), (True, 1)):  # torch samples one at a time
-            self._batchers[name, sampling] = Batcher(
+            batcher = Batcher(
                 lambda sources, options, wanted: translator.engine_for(options).translate(
                     sources, options, wanted=wanted),
                 threads=threads, batch_tokens=self.settings.batch_tokens, queue_tokens=self.settings.queue_tokens,
                 wait=self.settings.wait_ms / 1000, metrics=self.metrics)
+            self._batchers = {**self._batchers, (name, sampling): batcher}  # in a thread, while `busy` reads it
         self.models = {**self.models, name: translator}
 
     def close(self) -> None:
@@ -188,9 +189,12 @@ class Service:
         pairs = [pair for one in models for pair in one.language_pairs]
         if source is not None and source.casefold() == "auto":
             source = None
-        if all(one.language_pairs for one in models):  # each names its languages
+        try:
             source, target = (code and find_language(code, [pair[side] for pair in pairs])
                               for side, code in enumerate((source, target)))
+        except APIError:
+            if all(one.language_pairs for one in models):  # else there is one that may take any
+                raise
         self.model_for(model, source, target)
         sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]

@@ -85,7 +85,7 @@ class Stub:
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
         options = self.defaults.resolve(options)
-        a, b = self.language_pairs[0]
+        a, b = self.language_pairs[0] if self.language_pairs else ("", "")
         return [StubJob(text, source or a, target or b, options) for text in texts]
 
     def engine_for(self, options):
@@ -147,9 +147,9 @@ def running(loaders, *, service=None, **settings):
 
 
 @contextlib.contextmanager
-def stub_server(**settings):
+def stub_server(stub=None, **settings):
     """A stub and a client of its server."""
-    stub = Stub()
+    stub = stub or Stub()
     with running({"stub": lambda: stub}, **settings) as server, httpx.Client(base_url=server.url, timeout=30) as client:
         client.server, client.stub = server, stub
         try:

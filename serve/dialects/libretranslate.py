@@ -106,7 +106,7 @@ def router(service: Service) -> APIRouter:
         answer: dict[str, list[Any]] = {"translatedText": [one.text for one in found]}
         if body.source.casefold() == "auto":
             sources = [{one.language: one for one in service.detect(text)} for text in texts]
-            answer["detectedLanguage"] = [_detected(known[one.source_language])
+            answer["detectedLanguage"] = [_detected(known.get(one.source_language, Detection(one.source_language, 0.0)))
                                           for known, one in zip(sources, found, strict=True)]
         if body.alternatives:
             answer["alternatives"] = [[other.text for other in one.hypotheses[1:]] for one in found]

@@ -10,17 +10,17 @@ import asyncio
 import json
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import gradio as gr
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from seq2see.errors import UserError
 from ...lens.trace import Trace
 from ...translate.decoding import MOST_BEAMS, OPTIONS
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
-from ..dialects.bodies import From0, bad_request
+from ..dialects.bodies import bad_request
 from ..dialects.v1 import Asked
 from ..errors import APIError
 from .calls import OUTCOME
@@ -43,7 +43,7 @@ class Start(Strict):
 class Ask(Asked):
     """The page's `n`th request; `shown`: which of the alternatives is to be shown first."""
 
-    n: From0
+    n: int = Field(ge=0, lt=2**53)
     text: str
     shown: int = Field(default=0, ge=0, lt=MOST_BEAMS)
     start: Start | None = None
@@ -53,12 +53,18 @@ class Ask(Asked):
         return self.model_dump(include=set(OPTIONS), exclude_none=True)
 
 
+def _begun(one: Hypothesis) -> Hypothesis:
+    if one.given < 0:
+        raise ValueError("given: expected no fewer than 0")
+    return one
+
+
 class Part(Strict):
     """A part of the text, as the model translated it: `text` is what it read, `source` what the text has if another."""
 
     text: str
     source: str | None = None
-    hypothesis: Hypothesis
+    hypothesis: Annotated[Hypothesis, AfterValidator(_begun)]
 
 
 class Shown(Strict):

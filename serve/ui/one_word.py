@@ -29,7 +29,7 @@ SENTENCES = (  # before the word, its two choices, after it
 
 
 class Compare(Asked):
-    n: int
+    n: int = Field(ge=0, lt=2**53)
     texts: list[str] = Field(min_length=2, max_length=2)
 
 

@@ -449,8 +449,8 @@ FAULTS = [
     Fault(
         "of pairs in turn one language alone is drawn",
         "training/pairs.py",
-        "range(first, wanted, targets)",
-        "range(wanted * (first == 0))",
+        "shares[language] = min(len(places[language]), -(-left // (targets - number)))",
+        "shares[language] = left if number == 0 else 0",
         tests="tests/training/test_evaluation.py",
     ),
     Fault(
@@ -484,8 +484,8 @@ FAULTS = [
     Fault(
         "a run's own data are read for one of their languages",
         "seq2see/cli/evaluate.py",
-        "load_split(whole or one, split, seed=seed)",
-        "load_split(one, split, seed=seed)",
+        "read = part if data.corpora else whole or one",
+        "read = one",
         tests="tests/training/test_evaluation.py",
     ),
     Fault(

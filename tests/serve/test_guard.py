@@ -44,6 +44,12 @@ def test_a_body_is_too_large_before_its_end(stub):
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
+def test_a_client_that_closes_afterwards_reads_why_too(stub):
+    """As urllib does; were the rest left unread, the system would reset the connection."""
+    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n"
+    assert raw(stub, head + b"x" * 20_000_000).startswith(b"HTTP/1.1 413 ")
+
+
 def test_a_body_that_does_not_come_is_408(stub):
     head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
     answer = raw(stub, head)

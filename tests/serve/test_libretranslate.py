@@ -33,6 +33,13 @@ def test_libretranslatepy_translates_detects_and_lists(live, translator):
     assert found["language"] == "en" and 50 < found["confidence"] <= 100
 
 
+def test_a_model_that_names_no_languages_detects_none():
+    with serving.stub_server(serving.Stub(pairs=())) as client:
+        answer = client.post("/translate", json={"q": "hello", "source": "auto", "target": "fr"})
+        assert answer.status_code == 200
+        assert answer.json()["detectedLanguage"] == {"confidence": 0.0, "language": ""}
+
+
 @pytest.mark.parametrize(
     ("args", "error"),
     [

@@ -103,8 +103,8 @@ def test_only_languages_that_lead_to_the_target_are_detected(service):
 
 def test_a_model_that_says_no_languages_serves_any():
     service = Service({"a": Stub(pairs=[("en", "fr")]), "b": Stub(pairs=[])}, ServerSettings())
-    service.models["b"].prepare = lambda texts, **more: Stub().prepare(texts, **more)
     assert ask(service, "x", source="hi", target="cs")[0].source_language == "hi"
+    assert ask(service, "x", source="EN", target="fr")[0].source_language == "en"  # by the model that names it
 
 
 def test_the_model_asked_for_is_taken_or_refused():

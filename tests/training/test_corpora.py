@@ -10,8 +10,9 @@ from seq2see.errors import UserError
 from seq2see.measures.alignment import storybook
 from seq2see.training.config import CorpusConfig, DataConfig, load_config
 from seq2see.training.corpora import HELD_OUT, load_corpus
+from seq2see.training.evaluation import labels
 from seq2see.training.guided import training_links
-from seq2see.training.pairs import Pair, sentence_key
+from seq2see.training.pairs import Pair, evenly_spaced, sentence_key
 from seq2see.training.reading import absolute
 from seq2see.training.run import run_experiment
 from seq2see.training.variation import WAYS, varied
@@ -100,6 +101,43 @@ def test_some_pairs_are_written_as_people_type(folder):
     assert load_corpus(data(folder, varied=0.5)).val == load_corpus(data(folder)).val
 
 
+def test_what_is_held_out_is_not_trained_on_in_another_writing_either(folder):
+    lines = [f"{kind} {number}{emoji}." for number in range(COUNT) for kind in ("plain",) for emoji in ("", " 😀")]
+    write(folder / "fr.tsv", "fr", [line[:-1] for line in lines])
+    corpora = [CorpusConfig("fr.tsv", "fr")]
+    corpus = load_corpus(data(folder, corpora=corpora, varied=0.5))
+    held_out = {sentence_key(pair.source) for pair in (*corpus.val, *corpus.test)}
+    assert held_out and not held_out & {sentence_key(pair.source) for pair in corpus.train}
+
+
+def test_a_sentence_that_joins_a_test_part_leaves_the_training_pairs(folder):
+    split = folder / "split"
+    split.mkdir()
+    for name, sentences in (("train", ["other 1"]), ("val", ["other 2"]), ("test", ["other 3"])):
+        write(split / f"{name}.tsv", "fr", sentences)
+    settings = data(folder, corpora=[CorpusConfig("split", "fr"), CorpusConfig("de.tsv", "de")], test_fraction=0.0)
+    before = load_corpus(settings)
+    moved = next(pair for pair in before.train if pair.target_language == "de")
+    write(split / "test.tsv", "fr", [moved.source.rstrip(".")])
+    after = load_corpus(settings)
+    assert moved in list(before.train) and moved not in list(after.train) and before.fingerprint != after.fingerprint
+
+
+def test_scores_of_files_of_one_name_are_told_apart():
+    named = [DataConfig(path=path, target=target) for path, target in (("a/p.tsv", "fr"), ("b/p.tsv", "fr"))]
+    assert labels(named) == ["a/p.tsv en-fr", "b/p.tsv en-fr"]
+    assert labels([DataConfig(path=["x/train.en", "x/train.de"], target="de")]) == ["train.en en-de"]
+
+
+@pytest.mark.parametrize(("counts", "most", "drawn"), [
+    ((90, 10), 200, (90, 10)), ((90, 10), 40, (30, 10)), ((12, 8), 2000, (12, 8)), ((5, 5), 4, (2, 2)),
+])
+def test_a_language_with_few_pairs_leaves_its_share_to_the_others(counts, most, drawn):
+    languages = ["fr"] * counts[0] + ["de"] * counts[1]
+    taken = [languages[index] for index in evenly_spaced(languages, most)]
+    assert (taken.count("fr"), taken.count("de")) == drawn
+
+
 def test_every_way_of_writing():
     pair = Pair('Say "it\'s me".', "Dis « c'est moi ».", "en", "fr")
     written = [(after.source, after.target) for after in (way(pair) for way in WAYS)]
@@ -116,7 +154,7 @@ def test_every_way_of_writing():
 
 @pytest.mark.parametrize(("overrides", "message"), [
     (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], "share of a.tsv is 0"),
-    (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside data.corpora"),
+    (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside"),
     (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
     (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
     (["data.corpora=[{path: a.tsv, target: [fr, fr]}]"], "data.target is"),

@@ -81,6 +81,8 @@ def plain(shown):
 SHOWN = Shown(model="m", source="en", target="fr", text="The cat.", engine="torch", precision="float32",
               parts=(Part(text="The cat.", hypothesis=Hypothesis("", (4, 40, 2), -0.5, -1.5, finished=True, given=1)),))
 
+BEGUN_BY_LESS_THAN_NOTHING = plain(SHOWN)["parts"][0]["hypothesis"] | {"given": -1}
+
 
 def test_what_is_shown_goes_to_the_browser_and_back():
     assert read(Shown, plain(SHOWN)) == SHOWN
@@ -88,7 +90,8 @@ def test_what_is_shown_goes_to_the_browser_and_back():
 
 
 @pytest.mark.parametrize("change", [{"parts": []}, {"text": 3}, {"more": 1}, {"start": {"layer": -1}},
-                                    {"parts": [{"text": "a", "hypothesis": {"token_ids": ["x"], "score": 0.0}}]}])
+                                    {"parts": [{"text": "a", "hypothesis": {"token_ids": ["x"], "score": 0.0}}]},
+                                    {"parts": [{"text": "a", "hypothesis": BEGUN_BY_LESS_THAN_NOTHING}]}])
 def test_what_nobody_was_given_is_refused(change):
     with pytest.raises(APIError):
         read(Shown, plain(SHOWN) | change)
