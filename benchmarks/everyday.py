@@ -58,7 +58,7 @@ from seq2see.tokenizer.segments import count_sentences
 from seq2see.training.checkpoints import find_record
 from seq2see.training.config import DataConfig, load_record
 from seq2see.training.corpora import load_corpus
-from seq2see.training.evaluation import label, scores_of
+from seq2see.training.evaluation import labels, scores_of
 from seq2see.training.metrics import score
 from seq2see.training.pairs import Pair, evenly_spaced, load_split
 from seq2see.training.variation import capitals, lower_case, typographic, with_emoji, without_stop
@@ -119,12 +119,13 @@ class Bench:
 
 def scores(bench: Bench) -> dict[str, Any]:
     table = {}
-    for data, pairs in bench.tests:
+    names = labels([data for data, _ in bench.tests])
+    for name, (data, pairs) in zip(names, bench.tests, strict=True):
         if bench.quick:
             pairs = some(pairs, QUICK)
         if pairs:
             hypotheses = bench.translate([pair.source for pair in pairs], data.targets[0])
-            table[label(data)] = scores_of(data, "test", pairs, hypotheses, references=None, seed=bench.seed)
+            table[name] = scores_of(data, "test", pairs, hypotheses, references=None, seed=bench.seed)
     return table
 
 
