@@ -31,7 +31,7 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
-PART = ("target", "max_characters", "on_bad", "duplicates")  # of a corpus, that the data section has too
+PART = ("target", "max_characters", "on_bad", "duplicates", "offensive")  # of a corpus, that the data section has too
 IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use for, by what is used instead
     "batches are made by length, each of at most training.max_tokens pieces a side": (
         "per_device_train_batch_size", "per_device_eval_batch_size", "auto_find_batch_size", "eval_accumulation_steps",
@@ -68,6 +68,7 @@ class CorpusConfig:
     max_characters: int | None = None
     on_bad: typing.Literal["refuse", "skip"] | None = None
     duplicates: typing.Literal["keep", "skip", "refuse"] | None = None
+    offensive: typing.Literal["keep", "skip"] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class DataConfig:
     max_characters: int = 1000
     on_bad: typing.Literal["refuse", "skip"] = "refuse"
     duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
+    offensive: typing.Literal["keep", "skip"] = "keep"
     joined: float = 0.1
     varied: float = 0.0
     teacher: str | list[str] | None = None

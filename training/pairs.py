@@ -26,6 +26,7 @@ import pyarrow as pa
 from seq2see.errors import UserError
 from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
+from .offensive import is_offensive
 from .progress import Watched, say
 from .reading import Fault, Part, find_part, is_table
 
@@ -141,12 +142,15 @@ class Cleaner:
         faults: Counter[str] = Counter()
         first: dict[str, int] = {}
         copies = Copies(leave_out=self.data.duplicates == "skip")
+        offensive = 0
         part.mended.clear()
         for row, (line, sides) in enumerate(part.rows()):
             for found in [sides] if isinstance(sides, Fault) else self._checked(row, sides):
                 if isinstance(found, Fault):
                     faults[found] += 1
                     first.setdefault(found, line)
+                elif self.data.offensive == "skip" and _offends(found):
+                    offensive += 1
                 elif copies.new(found):
                     yield found
         if faults and self.data.on_bad == "refuse":
@@ -159,6 +163,7 @@ class Cleaner:
         if copied and self.data.duplicates == "refuse":
             raise UserError(f"{part.where} holds {copied} copies of other pairs; take them out, or set data.duplicates")
         self.skipped.update(faults)
+        self.skipped.update({"offensive words": offensive} if offensive else {})
         self.noticed.update(part.mended)
         self.noticed.update({"copies of other pairs, left out" if copies.leave_out else "copies of other pairs, kept":
                              copied} if copied else {})  # fmt: skip
@@ -182,6 +187,12 @@ class Cleaner:
         if not visible(source) or not visible(target):
             return "an empty side"
         return None
+
+
+def _offends(pair: Pair) -> bool:
+    return is_offensive(pair.source, language=pair.source_language) or is_offensive(
+        pair.target, language=pair.target_language
+    )
 
 
 def visible(text: str) -> bool:
@@ -222,7 +233,8 @@ def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
     """
     train, val = find_part(data, "train", seed=seed), find_part(data, "val", seed=seed)
     assert train is not None
-    code = [Path(__file__).with_name(name).read_text("utf-8") for name in ("pairs.py", "reading.py")]
+    names = ("pairs.py", "reading.py", "offensive.py", "offensive_words.yaml")
+    code = [Path(__file__).with_name(name).read_text("utf-8") for name in names]
     parts = [part and part.fingerprint() for part in (train, val)]
     key = fingerprint(code, parts, {**asdict(data), **dict.fromkeys(("path", "teacher", "joined", "varied"))})
     folder = get_or_build(cache_folder() / key, lambda folder: _store(folder, data, train, val))

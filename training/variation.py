@@ -1,20 +1,28 @@
 """Training pairs as people type them: `data.varied` of the pairs are learnt in another writing.
 
 Without the final stop, in lower case (the source alone: the translation is to be written properly), in capitals, with
-typographic apostrophes and quotation marks, or with straight ones, and with an emoji at the end.  Which pair gets which
-is a function of the pair.
+typographic apostrophes and quotation marks, with an emoji at the end.  As many of those with names or numbers get
+others, the same on both sides, so that the model copies what it has never read.  All of it is a function of the pair.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from random import Random
 from unicodedata import normalize
 
 from .pairs import Pair, place, visible
 
 EMOJI = "😀😂😍😢😡👍🙏🎉❤🔥"
-STOPS = (".", "!", "?")
+NAME = re.compile(r"\b(?:Tom|Mary|John|Jack|Bill|Ken|Jim|Bob|Mike)\b")  # Tatoeba's commonest
+NUMBER = re.compile(r"\d+")
+# What other names begin with is a consonant, for French and Spanish write other words before a vowel.
+ONSETS = ("B", "Br", "D", "Dr", "F", "G", "Gr", "J", "K", "Kl", "L", "M", "N", "P", "R", "S", "St", "T", "Tr", "V", "W",
+          "Z")  # fmt: skip
+VOWELS = ("a", "e", "i", "o", "u", "ai", "ei", "oo", "ie")
+CODAS = ("n", "r", "l", "s", "m", "t", "ck", "nd", "x", "")
 
 
 def without_stop(pair: Pair) -> Pair:
@@ -45,17 +53,61 @@ def typographic(pair: Pair) -> Pair:
         part + ("“" if index % 2 == 0 else "”") for index, part in enumerate(parts[:-1])) + parts[-1])
 
 
+def other_name(pair: Pair) -> Pair:
+    """Another name for each of Tatoeba's that both sides have equally often: invented, with or without a surname, or a
+    code in quotation marks."""
+    names, draw = set(NAME.findall(pair.source)), Random(f"name {pair.source} {pair.target}")
+    if not names or sorted(NAME.findall(pair.source)) != sorted(NAME.findall(pair.target)):
+        return pair
+    new = {name: _invented(draw) for name in sorted(names)}
+    return _exchanged(pair, NAME, new)
+
+
+def other_numbers(pair: Pair) -> Pair:
+    """Other numbers of as many digits, where both sides have the same ones, none of which makes a word singular."""
+    numbers, draw = set(NUMBER.findall(pair.source)), Random(f"number {pair.source} {pair.target}")
+    if not numbers or sorted(NUMBER.findall(pair.source)) != sorted(NUMBER.findall(pair.target)):
+        return pair
+    if any(number.startswith("0") or number == "1" for number in numbers):
+        return pair
+    new = {number: str(draw.randint(max(2, 10 ** (len(number) - 1)), 10 ** len(number) - 1))
+           for number in sorted(numbers)}  # fmt: skip
+    return _exchanged(pair, NUMBER, new)
+
+
+def _exchanged(pair: Pair, pattern: re.Pattern[str], new: dict[str, str]) -> Pair:
+    source, target = (pattern.sub(lambda match: new[match[0]], text) for text in (pair.source, pair.target))
+    return replace(pair, source=source, target=target)
+
+
+def _invented(draw: Random) -> str:
+    if draw.random() < 0.15:
+        return f'"{draw.choice(ONSETS).lower()}{draw.choice(VOWELS)}{draw.choice("-_.")}{draw.randint(2, 999)}"'
+    words = draw.choice((1, 1, 2))
+    return " ".join(_word(draw) for _ in range(words))
+
+
+def _word(draw: Random) -> str:
+    syllables = [draw.choice(ONSETS) + draw.choice(VOWELS) + draw.choice(CODAS) for _ in range(draw.choice((1, 2, 2)))]
+    return "".join(syllables).capitalize()
+
+
 def with_emoji(pair: Pair) -> Pair:
     symbol = EMOJI[int(place(f"emoji {pair.source}") * len(EMOJI))]
     return replace(pair, source=f"{pair.source} {symbol}", target=f"{pair.target} {symbol}")
 
 
+EXCHANGES: tuple[Callable[[Pair], Pair], ...] = (other_name, other_numbers)
 WAYS: tuple[Callable[[Pair], Pair], ...] = (
     without_stop, lower_case, lower_case_without_stop, capitals, typographic, with_emoji)  # fmt: skip
 
 
 def varied(pairs: Iterable[Pair], share: float) -> Iterator[Pair]:
-    """The pairs, this share of them written in one of the `WAYS`, each as often as the others."""
+    """The pairs: of those that have names or numbers this share with others, and of all of them this share written in
+    one of the `WAYS`, each of which is as likely as the others."""
     for pair in pairs:
+        if place(f"exchanged {pair.source} {pair.target}") < share:
+            for exchange in EXCHANGES:
+                pair = exchange(pair)
         drawn = place(f"varied {pair.source} {pair.target}")
         yield WAYS[int(drawn / share * len(WAYS))](pair) if drawn < share else pair

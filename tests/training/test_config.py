@@ -68,7 +68,7 @@ def test_packaged_configs_load_and_explain_every_key(name):
         assert len(line) <= 120
     tree = yaml.safe_load(text)
     left_out = {*SHAPE, "vocab_size"} if name.startswith("finetune") else set()
-    left_out |= {"path", "target", "teacher"} if config.data.corpora else {"corpora", "folder", "varied"}
+    left_out |= {"path", "target", "teacher"} if config.data.corpora else {"corpora", "folder", "varied", "offensive"}
     for section in ("data", "tokenizer", "model", "evaluation"):
         assert list(tree[section]) == [key for key in DEFAULTS[section] if key not in left_out]
     assert {"max_tokens", "ema_decay", "patience", "resume"} < set(tree["training"])

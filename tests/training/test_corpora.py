@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -12,10 +13,11 @@ from seq2see.training.config import CorpusConfig, DataConfig, load_config
 from seq2see.training.corpora import HELD_OUT, load_corpus
 from seq2see.training.evaluation import labels
 from seq2see.training.guided import training_links
+from seq2see.training.offensive import is_offensive
 from seq2see.training.pairs import Pair, evenly_spaced, sentence_key
 from seq2see.training.reading import absolute
 from seq2see.training.run import run_experiment
-from seq2see.training.variation import WAYS, varied
+from seq2see.training.variation import WAYS, other_name, other_numbers, varied
 
 COUNT = 300
 TINY = [
@@ -95,6 +97,8 @@ def test_each_corpus_is_cleaned_by_itself(folder):
 
 
 def test_some_pairs_are_written_as_people_type(folder):
+    for language in ("fr", "de"):  # without numbers, which would become those of other sentences
+        write(folder / f"{language}.tsv", language, [f"sentence {'ab'[i % 2] * (i + 1)}" for i in range(COUNT)])
     plain, other = (list(load_corpus(data(folder, varied=share)).train) for share in (0.0, 0.5))
     changed = [after for before, after in zip(plain, other, strict=True) if before != after]
     assert 0.3 * len(plain) < len(changed) < 0.6 * len(plain)
@@ -218,3 +222,36 @@ def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, caps
     run_experiment(load_config(str(path), [*overrides, "training.resume=true"]))
     with pytest.raises(UserError, match="data.varied is 0.5, but the run in"):
         run_experiment(load_config(str(path), [*overrides, "training.resume=true", "data.varied=0.5"]))
+
+
+def test_names_and_numbers_are_exchanged_on_both_sides_or_not_at_all():
+    both = Pair("Tom and Mary met Tom at 8:45.", "Tom et Mary ont rencontré Tom à 8:45.", "en", "fr")
+    after = other_numbers(other_name(both))
+    names = re.findall(r"^(.*) and (.*) met (.*) at (\d:\d\d)\.$", after.source)[0]
+    assert names[0] == names[2] != names[1] and not {"Tom", "Mary"} & set(names) and names[3] != "8:45"
+    assert after.target == "{} et {} ont rencontré {} à {}.".format(*names)
+    assert other_name(both) == other_name(both)
+    for source, target in (("Tom's house", "Toms Haus"), ("Tom, Tom!", "Tom!"), ("Tomato", "Tomate")):
+        assert other_name(Pair(source, target, "en", "de")) == Pair(source, target, "en", "de")
+    for source, target in (("2:30", "halb 3"), ("1 dog", "1 Hund"), ("07", "07"), ("3 dogs", "drei Hunde")):
+        assert other_numbers(Pair(source, target, "en", "de")) == Pair(source, target, "en", "de")
+
+
+def test_the_share_is_of_the_pairs_that_have_a_name():
+    pairs = [Pair(f"Tom saw {'ab' * i}.", f"Tom a vu {'ab' * i}.", "en", "fr") for i in range(1, 401)]
+    exchanged = sum("Tom" not in pair.source and "TOM" not in pair.source and "tom" not in pair.source
+                    for pair in varied(pairs, 0.25))  # fmt: skip
+    assert 70 < exchanged < 130
+
+
+def test_pairs_with_offensive_words_are_left_out_where_asked_for(folder):
+    (folder / "rude.tsv").write_text(
+        "en\tde\nHello.\tHallo.\nThis is SHIT!\tDas ist Mist!\nGo away.\tVerpiss dich, Arschloch.\n"
+        "They had a pique-nique.\tEin Picknick.\n", "utf-8")  # fmt: skip
+    kept = [data(folder, corpora=[CorpusConfig("rude.tsv", "de", offensive=way), CorpusConfig("de.tsv", "de")])
+            for way in ("keep", "skip")]  # fmt: skip
+    before, after = (load_corpus(one) for one in kept)
+    assert len(before.train) + len(before.val) + len(before.test) == len(after.train) + len(after.val) + len(
+        after.test) + 2  # fmt: skip
+    assert after.skipped == {"offensive words": 2} and not before.skipped
+    assert not is_offensive("Shit!", language="fr") and not is_offensive("Un pique-nique.", language="fr")
