@@ -46,6 +46,7 @@ from .guided import GuidedPairs, GuidedTrainer, training_links
 from .hub import check_hub, push_run
 from .joining import JoinedPairs
 from .lora import add_adapter, count_trained, merge_adapter
+from .moments import KeepMoments
 from .pairs import Corpus, Texts, tell
 from .processes import on_all_cores
 from .progress import Watched, duration, say
@@ -61,9 +62,10 @@ DATA = "data.json"  # in a run: how many pairs it is trained on, and their finge
 SHARED_SECTIONS = ("data", "tokenizer", "model")  # which must not change when a run is resumed
 
 
-def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = ()) -> Path:
+def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = (), moments: int = 0) -> Path:
     """Train as the configuration says, with these callbacks of transformers beside our own; returns the run folder.
 
+    `moments`: at how many steps weights are kept for a replay (moments.py); 0, or 2 and more.
     Raises UserError for whatever the user can mend.
     """
     transformers.logging.set_verbosity_error()
@@ -75,7 +77,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
         if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":
             check_hub(config.training.get("hub_token"))
         with on_all_cores(config):
-            trained = train_model(config, output, callbacks)
+            trained = train_model(config, output, callbacks, moments=moments)
         if trained.saves:
             finish(trained, config, output)
     return output
@@ -140,7 +142,8 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 
-def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = ()) -> Trained:
+def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
+                ) -> Trained:
     prepared = prepare(config, output)
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
@@ -161,6 +164,8 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     )
     for callback in callbacks:
         trainer.add_callback(callback)
+    if moments and arguments.should_save:
+        trainer.add_callback(KeepMoments(trainer, output, count=moments))
     if arguments.should_save:
         prepare_folder(output, config, corpus)
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
