@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from .config import RunConfig
+from .config import RunConfig, notes_on
 
 CARD = """\
 {front}
@@ -44,9 +44,14 @@ Signatures: {signatures}
 ## Training
 {pairs} pairs from `{data}`{taught}; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
 `run.yaml` holds the whole configuration, `metrics.json` all figures.
-{guided}
+{corpora}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
+{notes}
+"""
+
+LIMITS = """\
+## Limits
 The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
 will be translated badly.
 """
@@ -58,7 +63,8 @@ was taught: it tells nothing of where models look that were not.
 
 
 def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -> str:
-    """The card's text, of the run in that folder.  The licence is left to whoever publishes the model."""
+    """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.  The
+    licence is left to whoever publishes the model."""
     training, evaluation = metrics["training"], metrics["evaluation"]
     front = {
         "language": [config.data.source, *config.data.targets],
@@ -71,6 +77,9 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -
     for split, row in evaluation.items():
         lines.append(f"| {split} ({row['pairs']}) | {row['bleu']} | {row['chrf']} | {row['exact_match']} % |")
     row = next(iter(evaluation.values()))
+    corpora = ["", "| corpus | to | training pairs | validation pairs |", "| --- | --- | --- | --- |"]
+    for one in training.get("corpora", []):
+        corpora.append(f"| {Path(one['path']).name} | {one['target']} | {one['pairs']} | {one['val']} |")
     teachers = " and ".join(f"`{teacher}`" for teacher in config.data.teachers)
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
@@ -89,5 +98,7 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -
         steps=training["steps"],
         epochs=training["epochs"],
         seconds=training["seconds"],
+        corpora="".join(f"{line}\n" for line in corpora) if "corpora" in training else "",
         guided=GUIDED if config.training.get("guided_alignment") else "",
+        notes=(notes_on(config.name) or LIMITS).rstrip(),
     )

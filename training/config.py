@@ -214,6 +214,12 @@ def _packaged(name: str) -> Traversable:
     return resources.files("seq2see.configs").joinpath(f"{name}.yaml")
 
 
+def notes_on(name: str) -> str | None:
+    """What the model card says of a packaged recipe's data and limits, if it has such notes."""
+    notes = resources.files("seq2see.configs").joinpath(f"{name}.md")
+    return notes.read_text("utf-8") if notes.is_file() else None
+
+
 def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
     check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
     sections: dict[str, Any] = {"name": check_type(tree["name"], str, "name")}

@@ -212,7 +212,9 @@ def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, caps
     named = [f"{to}.tsv en-{to} {side}" for to in ("fr", "de") for side in ("val", "test")]
     assert list(metrics["evaluation"]) == named
     assert [part["target"] for part in metrics["training"]["corpora"]] == ["fr", "de"]
-    assert "fr.tsv`" in (run / "README.md").read_text("utf-8") and "de.tsv" in (run / "README.md").read_text("utf-8")
+    card = (run / "README.md").read_text("utf-8")
+    for part in metrics["training"]["corpora"]:
+        assert f"| {part['target']}.tsv | {part['target']} | {part['pairs']} | {part['val']} |" in card
     assert main(["evaluate", str(run)]) == 0
     scores = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert {name for name in scores if "tsv" in name} - {"data"} == {"fr.tsv en-fr", "de.tsv en-de"}

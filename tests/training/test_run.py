@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -107,6 +108,13 @@ def test_each_score_stands_under_its_name_on_the_card(run):
                   if line.startswith(("| pairs", "| val")))  # fmt: skip
     expected = {"pairs": "val (44)", "BLEU": "11.0", "chrF2": "22.0", "exact match": "33.0 %"}
     assert dict(zip(names, row, strict=True)) == expected
+
+
+def test_a_packaged_recipe_with_notes_has_them_on_its_card(run):
+    config, metrics = load_config(str(run / "run.yaml")), json.loads((run / "metrics.json").read_text("utf-8"))
+    plain, noted = (model_card(replace(config, name=name), metrics, folder=run) for name in ("mine", "everyday"))
+    assert "short sentences of one kind" in plain and "tatoeba.org" not in plain
+    assert "short sentences of one kind" not in noted and "CC BY 2.0 FR" in noted
 
 
 def test_the_card_names_the_run_as_its_folder_was_given(run):
