@@ -111,7 +111,8 @@ def test_each_score_stands_under_its_name_on_the_card(run):
 
 def test_a_packaged_recipe_with_notes_has_them_on_its_card(run):
     config, metrics = load_config(str(run / "run.yaml")), json.loads((run / "metrics.json").read_text("utf-8"))
-    plain, noted = (model_card(dataclasses.replace(config, name=name), metrics, folder=run) for name in ("mine", "everyday"))
+    plain, noted = (model_card(dataclasses.replace(config, name=name), metrics, folder=run)
+                    for name in ("mine", "everyday"))  # fmt: skip
     assert "short sentences of one kind" in plain and "tatoeba.org" not in plain
     assert "short sentences of one kind" not in noted and "CC BY 2.0 FR" in noted
 
