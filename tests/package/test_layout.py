@@ -221,7 +221,7 @@ def test_nothing_is_a_stub(path: Path) -> None:
 
 
 def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
-    """GitHub's archive is named seq2see-main, which no package can be: pytest imports its `__init__.py` all the same."""
+    """GitHub's archive is named seq2see-main, which no package can be; pytest imports its `__init__.py` though."""
     checkout = tmp_path / "seq2see-main"
     checkout.mkdir()
     for name in ("__init__.py", "pyproject.toml"):

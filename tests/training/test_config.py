@@ -168,8 +168,9 @@ def test_what_is_wrong_is_told_before_anything_heavy_is_imported(arguments, tmp_
 
 
 @pytest.mark.parametrize("shape", [
-    {}, {"d_model": 6, "encoder_attention_heads": 3, "decoder_attention_heads": 2}, {"d_model": 8192}, {"d_model": 8196},
-    {"d_model": 0}, {"d_model": -4}, {"d_model": 126}, {"encoder_attention_heads": 3}, {"decoder_attention_heads": 0},
+    {}, {"d_model": 6, "encoder_attention_heads": 3, "decoder_attention_heads": 2}, {"d_model": 8192},
+    {"d_model": 8196}, {"d_model": 0}, {"d_model": -4}, {"d_model": 126}, {"encoder_attention_heads": 3},
+    {"decoder_attention_heads": 0},
     {"d_model": 5, "encoder_attention_heads": 5, "decoder_attention_heads": 1}, {"decoder_ffn_dim": 65537},
     {"encoder_layers": 256}, {"encoder_layers": 257}, {"decoder_layers": 0}, {"max_position_embeddings": 0},
 ], ids=str)  # fmt: skip
