@@ -6,7 +6,7 @@ affordable; chrF by greedy translation.  Every figure has its 95 % interval, by 
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..lens.anatomy import supervised_heads
 from ..lens.effects import Ablations, Control, apart_interval, control, greedy, told_apart
 from ..lens.forcing import encode_source, encode_target
 from ..lens.heads import heads_of_roles, interval, measure, roles_of_heads
-from ..lens.kinds import KINDS, Kind
+from ..lens.kinds import KINDS, Kind, MapName
 from ..lens.patching import MinimalPairs
 from ..lens.spread import spread
 from ..lens.trace import Trace
@@ -107,12 +107,14 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     _say("writing storybook")
     dev_stories, test_stories = halves(limit)
     _say("reading attention")
-    (dev_roles, _), (test_roles, far) = (_look(model, tokenizer, part) for part in (dev_stories, test_stories))
+    supervised = supervised_heads(model)
+    (dev_roles, _), (test_roles, far) = (_look(model, tokenizer, part, supervised) for part in
+                                         (dev_stories, test_stories))
     _say("mean of every head")
     means = _means(translator, dev_stories)
     dev, test = Half(translator, dev_stories, means), Half(translator, test_stories, means)
     every, roles = all_heads(model), roles_of_heads(dev_roles, test_roles)
-    chrf, supervised = _chrf(translator, test_stories[:TRANSLATED], every, means), supervised_heads(model)
+    chrf = _chrf(translator, test_stories[:TRANSLATED], every, means)
     rows = [
         {"head": head, **test.without([head]), "turned": test.turned([head]), "chrf": chrf[head],
          "roles": [one for one in roles[head] if one.holds],
@@ -134,14 +136,15 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     return report
 
 
-def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]) -> tuple:
+def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair],
+          supervised: Collection[MapName]) -> tuple:
     try:
         traces = trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
                              source_language="en", target_language="fr")
     except UserError as error:
         raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
     groups = groups_of(stories)
-    return measure(traces, map(to_gold, stories)), {
+    return measure(traces, map(to_gold, stories), supervised=supervised), {
         "spread": [spread(traces, kind) for kind in KINDS],
         "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],
     }

@@ -404,7 +404,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             label_smoothing=trained.arguments.label_smoothing_factor,
             kept=kept,
         )  # fmt: skip
-        (folder / "README.md").write_text(model_card(config, metrics, folder=output), "utf-8")
+        (folder / "README.md").write_text(
+            model_card(config, metrics, folder=output, supervised=model.config.supervised_heads or ()), "utf-8")
     say(f"finished in {trained.seconds:.0f} s, evaluations and saves among them: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)

@@ -1,9 +1,8 @@
 """How `seq2see heads` prints what it measured."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from seq2see.lens.ablation import Head
 from seq2see.lens.effects import Control
 from seq2see.lens.heads import LEAST, RoleScore
 
@@ -41,7 +40,7 @@ def print_report(name: str, report: dict[str, Any]) -> None:
         first, *others = ["supervised"] * row["supervised"] + roles or ["-"]
         print(f"  {row['head']!s:12}  {turned}  {first}", *others, sep="\n" + " " * 54)
     _print_verdict(report)
-    _print_roles(report["roles"], {row["head"] for row in report["heads"] if row["supervised"]})
+    _print_roles(report["roles"])
     _print_reach(report["reach"])
 
 
@@ -102,7 +101,7 @@ def _print_controls(controls: Sequence[Control], what: str) -> None:
         print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}  ({tried})")
 
 
-def _print_roles(roles: Sequence[RoleScore], supervised: Collection[Head]) -> None:
+def _print_roles(roles: Sequence[RoleScore]) -> None:
     print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
     print("  uniform looks everywhere alike, positional always at the best fixed place, rival is the same head's")
     print("  attention to nouns that the pronoun does not stand for.  Attention is a claim; what a head does is above.")
@@ -112,7 +111,7 @@ def _print_roles(roles: Sequence[RoleScore], supervised: Collection[Head]) -> No
         columns = " ".join(f"{_percent(figures.get(name)):{width}}" for name, width in
                            (("share", 17), ("uniform", 14), ("positional", 17), ("rival", 14)))
         print(f"  {one.role:17} {one.head!s:11} {columns} {one.sentences:4} {'yes' if one.holds else 'no'}"
-              f"{', supervised' if one.head in supervised else ''}")
+              f"{', supervised' if one.supervised else ''}")
 
 
 REACH = (  # what is said of it, the title of its column, how it is printed and how wide

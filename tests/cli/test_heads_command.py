@@ -146,6 +146,11 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
     assert {role.supervised for head, roles in badges.items() if head == ("cross", 0, 1) for role in roles} <= {True}
     assert not any(role.supervised for head, roles in badges.items() if head != ("cross", 0, 1) for role in roles)
 
+    for one in report["roles"]:
+        name = re.escape("{} {}.{}".format(*one["head"]))
+        [line] = [row for row in rows if re.match(rf"  {re.escape(one['role'])} +{name} ", row)]
+        assert one["supervised"] is line.endswith(", supervised") is (one["head"] == ["cross", 0, 1])
+    assert any(one["supervised"] for one in report["roles"])
 
 def test_how_far_heads_look_has_an_interval_over_sentences() -> None:
     """It holds the mean, and is half as wide of four times as many sentences; variants of one tell no more."""

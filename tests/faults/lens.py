@@ -186,6 +186,20 @@ FAULTS = [
         tests="tests/cli/test_heads_command.py -k report_names",
     ),
     Fault(
+        "no role is labelled as that of a supervised head",
+        "lens/heads.py",
+        'head.kind == "cross" and (head.layer, head.head) in test.supervised,',
+        "False,",
+        tests="tests/lens/test_heads.py -k trained_with_gold",
+    ),
+    Fault(
+        "a lesson does not say that a head was trained with gold links",
+        "lessons/held_out.py",
+        "(measure(*half, supervised=supervised) for",
+        "(measure(*half) for",
+        tests="tests/lessons/test_verdicts_of_the_trained_model.py -k trained_with_gold",
+    ),
+    Fault(
         "a leaning to one pronoun looks like knowledge",
         "lens/effects.py",
         "np.where(is_first_N, margins_N, -margins_N)",

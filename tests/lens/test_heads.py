@@ -78,8 +78,18 @@ def measured(seq2see):
                              source_language="en", target_language="fr")
         both = zip(traces, gold, strict=True)
         made = [replace(trace, encoder={"raw": made_heads(trace, one)}) for trace, one in both]
-        halves.append(measure(made, gold))
+        halves.append(measure(made, gold, supervised={(0, 1)}))
     return halves
+
+
+def test_a_score_says_whether_its_head_was_trained_with_gold_links(measured):
+    dev, test = measured
+    for kind, role in dev.scores:
+        for layer, head in np.ndindex(dev.scores[kind, role].shape[1:]):
+            found = role_score(Head(kind, layer, head), role, dev, test)
+            assert found.supervised is ((kind, layer, head) == ("cross", 0, 1))
+            assert ("supervised: trained with gold links" in found.taught) is found.supervised
+    assert {one.supervised for one in heads_of_roles(dev, test) if one.head != ("cross", 0, 1)} == {False}
 
 
 def test_the_head_made_for_a_role_is_found_and_has_it(measured):

@@ -109,6 +109,13 @@ def test_each_score_stands_under_its_name_on_the_card(run):
     assert dict(zip(names, row, strict=True)) == expected
 
 
+def test_the_card_says_which_heads_are_supervised(run):
+    config, metrics = load_config(str(run / "run.yaml")), json.loads((run / "metrics.json").read_text("utf-8"))
+    assert "Supervised" not in model_card(config, metrics, folder=run)
+    told = model_card(config, metrics, folder=run, supervised=[[0, 1], [1, 3]])
+    assert "Supervised cross-attention heads (layer.head)" in told and "(guided alignment): 0.1, 1.3." in told
+
+
 def test_the_card_names_the_run_as_its_folder_was_given(run):
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
     given = Path("mine/it's \"one\"")
