@@ -75,13 +75,13 @@ def _print_verdict(report: dict[str, Any]) -> None:
         print(f"  Enough: {names}. Put in from the other sentence,\n  {_percent(turned['il'])} of il turn to elle and "
               f"{_percent(turned['elle'])} of elle to il.")
     else:
-        print(f"  No set of at most {largest} heads is enough: {names} turn {enough['share']:.0%} of pronouns.")
+        print(f"  No set of at most {largest} heads is enough: {names} turn {_percent(enough['share'])} of pronouns.")
     _print_controls(enough["controls"], "turned")
     if not needed["holds"] and not enough["holds"]:
         print("  No small set of heads carries the pronoun in this model.")
     elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
-        print(f"  The two differ: the set that is needed turns {needed['turned']:.0%} when put in; without the set that"
-              f" is enough they are told apart {enough['apart']:.3f}.")
+        print(f"  The two differ: the set that is needed turns {_percent(needed['turned'])} when put in; without the"
+              f" set that\n  is enough they are told apart {_figure(enough['apart'])}.")
     shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
     if (needed["holds"] or enough["holds"]) and not shown:
         print("  Attention does not show it: no head holds the role `antecedent` (table below).")
@@ -91,14 +91,15 @@ ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "a
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
-    print(f"    {what} {controls[0].effect:.3f}, and of sets of as many other heads:")
+    print(f"    {what} {_figure(controls[0].effect)}, and of sets of as many other heads (p: its rank, at least"
+          " 1 / (1 + sets)):")
     for one in controls:
         if one.mean is None or one.most is None:
             print(f"      {ALIKE[one.alike]:22} there is no other")
             continue
-        tried = (f"exact: all {one.possible} tried, so at least {1 / (1 + one.possible):.3f}" if one.exact
-                 else f"{one.draws} drawn of {one.possible:,}")
-        print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}  ({tried})")
+        tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} drawn of {one.possible:,}"
+        print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}"
+              f"  p {one.p:.3f} ({tried})")
 
 
 def _print_roles(roles: Sequence[RoleScore]) -> None:

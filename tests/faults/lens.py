@@ -158,6 +158,20 @@ FAULTS = [
         tests="tests/lens/test_heads.py -k control",
     ),
     Fault(
+        "the interval of a mean over sets of heads is that of the first",
+        "lens/effects.py",
+        "in np.where(is_first_N, margins_SN, -margins_SN):",
+        "in len(margins_SN) * [np.where(is_first_N, margins_SN, -margins_SN)[0]]:",
+        tests="tests/lens/test_heads.py -k mean_over_sets",
+    ),
+    Fault(
+        "the most that other sets do has the interval of their mean",
+        "lens/effects.py",
+        "*interval([sets[int(found.argmax())]])",
+        "*interval(sets)",
+        tests="tests/lens/test_heads.py -k control_tries",
+    ),
+    Fault(
         "a p of all sets leaves out the set itself",
         "lens/effects.py",
         "p = (1 + int(",
