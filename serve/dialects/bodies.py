@@ -46,6 +46,7 @@ REASONS = {
     404: "no such model",
     413: "a body over the limit",
     429: "too many requests with this key or from this address: see Retry-After",
+    501: "a library that this needs is missing on the server",
     503: "the queue is full, or the server is starting or ending: see Retry-After",
     504: "the translation was not ready in time",
 }

@@ -500,4 +500,11 @@ FAULTS = [
         "(longest := _longest(word, text))",
         tests="tests/translate/test_safeguard.py -k so_long_as_none",
     ),
+    Fault(
+        "a missing library is a fault of the server's",
+        "serve/service.py",
+        "case ModuleNotFoundError(name=str(name)):",
+        "case ModuleNotFoundError(name=int(name)):",
+        tests="tests/serve/test_service.py -k library_that_is_missing",
+    ),
 ]
