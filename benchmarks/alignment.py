@@ -7,7 +7,8 @@
 Of storybook the links are gold, by its frozen guideline.  Everything is chosen on the validation part and reported on
 the test part, the held-out combinations: every map alone with its best rule, the fitted choice, and the last layer's
 mean, which is what most tools draw.  `--storybook` takes several runs, of several seeds.
-`--aligned` is a model that was trained towards links: reported apart, since it shows what it was taught.
+`--aligned` is a model with a supervised head, which gold links trained: reported apart, since it shows what it was
+taught.
 
 eflomal learns from the same pairs, without gold links; its two directions are made one in the usual ways, and the best
 on the validation part counts.  It sees the test pairs too, as is the custom.  Install it anywhere, see _statistical.py.
@@ -113,7 +114,7 @@ def main() -> None:
             dev, test = storybook_parts(program, quick=asked.quick)
             if program:
                 print_statistical(dev, test)
-            for kind, runs in (("ordinary", asked.storybook), ("taught links", asked.aligned)):
+            for kind, runs in (("ordinary", asked.storybook), ("supervised by gold links", asked.aligned)):
                 for run in runs:
                     rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, taught=kind != "ordinary")
     if asked.multi30k:

@@ -48,8 +48,8 @@ class AlignmentChoice:
         all      every pair
 
     and of these the links whose share is at least `threshold`.  `aer`, `low`, `high` are the error on the `sentences`
-    of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether the model was
-    trained towards links, which makes of one head an aligner and tells nothing of what other models do.  `fingerprint`
+    of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether a head of the model
+    was trained with gold links, which makes it an aligner and tells nothing of what other models do.  `fingerprint`
     is that of the model's weights: of others the choice says nothing.
 
     With `weights` the maps are not averaged but weighed: in place of the mean share stands the probability of a link,
@@ -104,7 +104,7 @@ class AlignmentChoice:
         )
         what = "probability" if self.weights else "share"
         least = f" with a {what} of at least {self.threshold:g}" if self.threshold else ""
-        taught = "; this model was trained towards links" if self.guided else ""
+        taught = "; supervised: a head of this model was trained with gold links" if self.guided else ""
         return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{taught}"
 
     def save(self, path: str | Path) -> None:

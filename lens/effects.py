@@ -19,12 +19,14 @@ from transformers import PreTrainedModel
 from .ablation import Head, ablate
 from .aer import resampled
 from .choices import Choice, margins
+from .trust import Figure
 
-# N choices
+# N choices, S sets of heads
 
 DRAWS = 200  # sets of a control, where there are more
 
 Alike = Literal["layers", "kinds", "any"]
+Set = tuple[Head, ...]
 
 
 class Ablations:
@@ -69,17 +71,19 @@ def greedy(
     return sets[1:]
 
 
-def apart_interval(margins_N: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of `told_apart`, over groups of sentences.
+def apart_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of `told_apart`, over groups of sentences; of margins [S,N], of its mean over S.
 
     Where all pairs are told apart, every resampled corpus is the same, and where almost all are, nearly.  So the lower
     end is at most the exact one of n independent pairs, no two of one group, that are all told apart: 0.025^(1/n)
     (Clopper and Pearson 1934).  Likewise the upper end, where none is.
     """
-    leaning = np.where(is_first_N, margins_N, -margins_N)
-    first, second = leaning[is_first_N][:, None], leaning[~is_first_N]
-    more = (first > second) + (first == second) / 2
-    drawn = resampled(len(leaning), groups)
+    margins_SN = np.atleast_2d(margins)
+    more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
+    for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
+        first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
+        more += ((first > second) + (first == second) / 2) / len(margins_SN)
+    drawn = resampled(len(is_first_N), groups)
     ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
     pairs = ours.sum(1) * others.sum(1)
     low, high = np.quantile((((ours @ more) * others).sum(1) / np.maximum(pairs, 1))[pairs > 0], [0.025, 0.975])
@@ -92,14 +96,14 @@ def apart_interval(margins_N: np.ndarray, is_first_N: np.ndarray, groups: Sequen
 class Control:
     """An effect beside those of `draws` other sets of heads, all there are or, of more `possible` ones, random ones.
 
-    `p` is the rank of the effect, (1 + sets with at least that effect) / (1 + draws): exact where all were tried.
-    Where there is no other set, `mean` and `most` are None.
+    Each figure has its 95 % interval over sentences.  `p` is the rank of the effect, (1 + sets with at least that
+    effect) / (1 + draws): exact where all were tried.  Where there is no other set, `mean` and `most` are None.
     """
 
     alike: Alike
-    effect: float
-    mean: float | None
-    most: float | None
+    effect: Figure
+    mean: Figure | None
+    most: Figure | None
     draws: int
     possible: int
     p: float
@@ -110,10 +114,12 @@ class Control:
 
 
 def control(
-    chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[tuple[Head, ...]], float], *,
-    alike: Alike, seed: int = 0, draws: int = DRAWS,
+    chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[Set], float],
+    interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, seed: int = 0, draws: int = DRAWS,
 ) -> Control:
     """The effect of `chosen` beside that of sets of as many other heads, none of them chosen.
+
+    `interval` is that of the mean effect of some sets, over sentences.
 
     They are of the same kinds and layers ("layers"), of the same kinds and any layer ("kinds"), or any heads at all.
     Up to `draws` sets are all tried; of more, so many are drawn.
@@ -123,15 +129,20 @@ def control(
     pools = {cell: [head for head in others if _cell(head, alike) == cell] for cell in wanted}
     possible = prod(comb(len(pools[cell]), count) for cell, count in wanted.items())
     if possible <= draws:
-        sets = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
+        parts = list(product(*(combinations(pools[cell], count) for cell, count in wanted.items())))
     else:
         rng = Random(seed)
-        sets = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
-    found = np.array([effect(tuple(sorted(head for part in parts for head in part))) for parts in sets])
-    own = effect(tuple(sorted(chosen)))
-    mean, most = (float(found.mean()), float(found.max())) if len(found) else (None, None)
+        parts = [tuple(tuple(rng.sample(pools[cell], count)) for cell, count in wanted.items()) for _ in range(draws)]
+    sets = [tuple(sorted(head for part in one for head in part)) for one in parts]
+    found, itself = np.array(list(map(effect, sets))), tuple(sorted(chosen))
+    own = effect(itself)
+    mean: Figure | None = None
+    most: Figure | None = None
+    if sets:
+        mean = Figure(float(found.mean()), *interval(sets))
+        most = Figure(float(found.max()), *interval([sets[int(found.argmax())]]))
     p = (1 + int((found >= own - 1e-12).sum())) / (1 + len(found))
-    return Control(alike, own, mean, most, len(found), possible, p)
+    return Control(alike, Figure(own, *interval([itself])), mean, most, len(found), possible, p)
 
 
 def _cell(head: Head, alike: Alike) -> tuple[str, int]:

@@ -15,7 +15,7 @@ Attention says where a head looked, not what that did: see ablation and patching
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy as np
 from .ablation import Head
 from .aer import resampled
 from .by_words import mean_rows, sum_columns, units
-from .kinds import KINDS, Kind
+from .kinds import KINDS, Kind, MapName
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map
 from .trace import Trace
@@ -39,7 +39,7 @@ class RoleScore:
     """A head's score in a role on the test half: mean over sentences, 95 % bootstrap interval, and its baselines.
 
     `rival` is for antecedents, `positional` for content roles alone.  `holds`: the role may be claimed.  `intervals`
-    are those of the baselines that it has, by their names.
+    are those of the baselines that it has, by their names.  `supervised`: the head was trained with gold links.
     """
 
     head: Head
@@ -53,6 +53,12 @@ class RoleScore:
     sentences: int
     holds: bool
     intervals: Mapping[str, tuple[float, float]]
+    supervised: bool = False
+
+    @property
+    def taught(self) -> str:
+        """What stands after the head's name wherever the score does."""
+        return " (supervised: trained with gold links)" if self.supervised else ""
 
     @property
     def floor(self) -> float:
@@ -83,15 +89,18 @@ class Measured:
     uniform: dict[tuple[Kind, str], np.ndarray]
     places: dict[tuple[Kind, str], list[Counter[Place]]]
     groups: dict[tuple[Kind, str], list[str]]
+    supervised: Collection[MapName]  # cross-attention heads that were trained with gold links
 
 
-def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "raw") -> Measured:
-    """Score every head in every role on each sentence.  The traces are of the gold targets.
+def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "raw",
+            supervised: Collection[MapName] = ()) -> Measured:
+    """Score every head in every role on each sentence.  The traces are of the gold targets.  `supervised` are the heads
+    (layer, head) of cross-attention that were trained with gold links.
 
     `view` is "raw", or another with heads; rows of "norm" do not sum to 1, so its baselines do not apply to it.
     """
     scores: dict[tuple[Kind, str], list[np.ndarray]] = {}
-    found = Measured({}, {}, {}, {}, {})
+    found = Measured({}, {}, {}, {}, {}, supervised)
     uniform: dict[tuple[Kind, str], list[float]] = {}
     rivals: dict[Kind, list[np.ndarray]] = {kind: [] for kind in KINDS}
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
@@ -192,6 +201,7 @@ def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScor
     return RoleScore(
         head, role, float(scores.mean()), low, high, means["uniform"], means.get("positional"), means.get("rival"),
         len(scores), bool(holds), {name: interval(values, groups) for name, values in others.items()},
+        head.kind == "cross" and (head.layer, head.head) in test.supervised,
     )
 
 

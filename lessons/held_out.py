@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 
 from ..lens import add_views, trace_texts
+from ..lens.anatomy import supervised_heads
 from ..lens.choices import Choice
 from ..lens.heads import Measured, interval, measure
 from ..lens.patching import MinimalPairs
@@ -77,7 +78,8 @@ def gold(bench: Workbench) -> tuple[list[GoldPair], list[GoldPair]]:
 @cache
 def measured(bench: Workbench) -> tuple[Measured, Measured]:
     """Every head's scores in every role, on both halves."""
-    dev, test = (measure(*half) for half in zip(traces(bench), gold(bench), strict=True))
+    supervised = supervised_heads(bench.model)
+    dev, test = (measure(*half, supervised=supervised) for half in zip(traces(bench), gold(bench), strict=True))
     return dev, test
 
 

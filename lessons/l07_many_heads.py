@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from transformers import PreTrainedModel
 
 from ..lens import trace_texts
-from ..lens.anatomy import AttentionSite, attention_sites
+from ..lens.anatomy import AttentionSite, attention_sites, supervised_heads
 from ..lens.forcing import encode_source, looking
 from ..lens.heads import LEAST, RoleScore, heads_of_roles, measure
 from ..lens.wording import NAMES
@@ -129,7 +129,8 @@ def what_heads_look_at(bench: Workbench) -> tuple[tuple[RoleScore, ...], int]:
     """The best encoder and cross-attention head of each role, chosen and ranked on one half of contrast sentences."""
     stories = [story for story in bench.corpus.test if story.kind == "contrast" and story.family in HARD]
     halves = in_halves(stories, bench.pick(160, 12))
-    dev, test = (measure(traces_of(bench.model, bench, half), [to_gold(story) for story in half]) for half in halves)
+    dev, test = (measure(traces_of(bench.model, bench, half), [to_gold(story) for story in half],
+                         supervised=supervised_heads(bench.model)) for half in halves)
     clear = {(one.role, one.head): one.score - one.baseline for one in heads_of_roles(dev, dev)}
     scores = [score for score in heads_of_roles(dev, test) if score.role in ROLES and score.head.kind != "decoder"]
     scores.sort(key=lambda one: (list(ROLES).index(one.role), -clear[one.role, one.head]))
@@ -184,8 +185,8 @@ def _role(result: Result, role: str) -> Finding:
         return undecided(claim, f"One that knows nothing would have {places} of its weight there: no head could be"
                                 f" {100 * LEAST:.0f} points above." if places else "No sentence here has it.")
     return found(claim, best.holds,
-                 f"The best is {NAMES[best.head.kind].lower()} layer {best.head.layer}, head {best.head.head}:"
-                 f" {best.score:.0%} of its weight ({best.low:.0%} to {best.high:.0%}), where one at a"
+                 f"The best is {NAMES[best.head.kind].lower()} layer {best.head.layer}, head {best.head.head}"
+                 f"{best.taught}: {best.score:.0%} of its weight ({best.low:.0%} to {best.high:.0%}), where one at a"
                  f" fixed place, or blind to *it*, would have {best.baseline:.0%}; it must be clearly above that, by"
                  f" {100 * LEAST:.0f} points at least.")
 
@@ -196,8 +197,8 @@ def tables(result: Result) -> tuple[Table, ...]:
              for name, values in (("exact, %", result.exact), ("pronoun right, %", result.pronoun),
                                   ("loss on unseen pairs, nats", result.loss))]
     roles = [(ROLES[one.role], NAMES[one.head.kind].lower(),
-              f"{one.head.layer}.{one.head.head}", 100 * one.score, f"{100 * one.low:.0f} to {100 * one.high:.0f}",
-              100 * one.baseline, one.holds) for one in result.roles]
+              f"{one.head.layer}.{one.head.head}{one.taught}", 100 * one.score,
+              f"{100 * one.low:.0f} to {100 * one.high:.0f}", 100 * one.baseline, one.holds) for one in result.roles]
     return (
         Table.of("Small models of equal size", ("", "four heads", "seeds", "one head", "seeds"), small),
         Table.of(f"Where heads look from *it*, in % of their weight; {result.sentences} sentences",
@@ -221,7 +222,7 @@ def draw(result: Result) -> Figure:
     left.set_ylim(0, 100)
     left.set_title("Exact, %")
     left.grid(axis="x", visible=False)
-    names = [f"{ROLES[score.role]} ({score.head.kind} {score.head.layer}.{score.head.head})" for score in result.roles]
+    names = [f"{ROLES[score.role]} ({score.head}{', supervised' * score.supervised})" for score in result.roles]
     for place, score in enumerate(result.roles):
         right.barh(place, 100 * score.score, color=BLUE if score.holds else SOFT, height=0.6)
         right.plot([100 * score.low, 100 * score.high], [place, place], color=INK, linewidth=1.5)

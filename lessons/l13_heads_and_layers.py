@@ -211,8 +211,9 @@ def _antecedent(result: Result) -> Finding:
         places = ", ".join(f"{one.floor:.0%} ({WHERE[one.head.kind]})" for one in asked)
         return undecided(claim, f"The best fixed place has {places or 'nothing to look at'}: no head could be"
                                 f" {100 * LEAST:.0f} points above.")
-    scores = "; ".join(f"{one.head} {one.score:.0%} ({one.low:.0%} to {one.high:.0%}), with {one.rival or 0:.0%} on"
-                       f" the other noun and {one.positional or 0:.0%} by the best fixed place" for one in best)
+    scores = "; ".join(f"{one.head}{one.taught} {one.score:.0%} ({one.low:.0%} to {one.high:.0%}), with"
+                       f" {one.rival or 0:.0%} on the other noun and {one.positional or 0:.0%} by the best fixed place"
+                       for one in best)
     return found(claim, any(one.holds for one in best),
                  f"The heads with most of it, in each kind of attention where one could show it: {scores} (wanted:"
                  f" {100 * LEAST:.0f} points more than both).")
@@ -242,8 +243,9 @@ def tables(result: Result) -> tuple[Table, ...]:
             for kind, one in result.reach.items()]),
         Table.of("For each role the head that has it most, on unseen sentences", (
             "role", "head", "share of its attention", "even", "best place", "claimed"), [
-                (one.role, str(one.head), f"{one.score:.1%} ({one.low:.1%} to {one.high:.1%})", f"{one.uniform:.1%}",
-                 "–" if one.positional is None else f"{one.positional:.1%}", one.holds) for one in result.best],
+                (one.role, f"{one.head}{one.taught}", f"{one.score:.1%} ({one.low:.1%} to {one.high:.1%})",
+                 f"{one.uniform:.1%}", "–" if one.positional is None else f"{one.positional:.1%}", one.holds)
+                for one in result.best],
             folded=True),
     )
 
@@ -264,7 +266,7 @@ def draw(result: Result) -> Figure:
     for head, cost, roles in zip(result.heads, result.costs, result.roles, strict=True):
         row = rows.index((KINDS.index(head.kind), head.layer))
         grid[row, head.head] = max(cost.value, 0)
-        said = roles[0].role.replace(" ", "\n", 1) if roles else ""
+        said = roles[0].role.replace(" ", "\n", 1) + "\nsupervised" * roles[0].supervised if roles else ""
         axes["a"].text(head.head, row, f"{said}\n{cost.value:.2f}".strip(), ha="center", va="center", fontsize=7,
                        color=INK)
     heatmap(axes["a"], grid, rows=[f"{KINDS[kind]} {layer}" for kind, layer in rows],

@@ -220,7 +220,8 @@ def _looks(result: Result) -> Finding:
         return undecided(claim, "A head that always looks at the best fixed place does so nearly as much as any could.")
     holding = [one for one in asked if one.holds]
     looks = "; ".join(
-        f"{one.head} {one.score:.1%} ({one.low:.1%} to {one.high:.1%}) on that noun, {one.rival or 0:.1%} on the other"
+        f"{one.head}{one.taught} {one.score:.1%} ({one.low:.1%} to {one.high:.1%}) on that noun,"
+        f" {one.rival or 0:.1%} on the other"
         for one in asked)
     cat = result.examples[0]
     word: Word = "holds" if len(holding) == len(asked) else "holds partly" if holding else "does not hold here"

@@ -273,7 +273,8 @@ def judge(result: Result) -> Verdict:
     ), (
         f"On {result.sentences} unseen sentences {both.value:.1%} of the pieces are right by source and prefix,"
         f" {source.value:.1%} by the source alone, {removed.value:.1%} by the prefix alone, {shuffled.value:.1%} with"
-        f" the values shuffled. For *{NEXT}* the head that aligns best looks at *{result.asked}*."
+        f" the values shuffled. For *{NEXT}* the head that aligns best{result.alignment.taught} looks at"
+        f" *{result.asked}*."
     ))
 
 
@@ -283,11 +284,11 @@ def _asked(result: Result) -> Finding:
     return found(
         f"For *{NEXT}* it looks at *{ASKED}*, and likewise for other words.",
         result.asked == ASKED == costly and head.holds,
-        f"The best aligning head ({head.head}) looks most at *{result.asked}*, and {most.count(ASKED)} of {len(most)}"
-        f" heads do; leaving out *{costly}* costs most, {max(result.falls):.1f} nats. Over {head.sentences} sentences"
-        f" that head has {head.score:.0%} ({head.low:.0%} to {head.high:.0%}) of its weight on words linked to the one"
-        f" that it writes; always looking at the best fixed place would give {head.positional or 0:.0%} (wanted:"
-        f" {100 * LEAST:.0f} points more).")
+        f"The best aligning head ({head.head}){head.taught} looks most at *{result.asked}*, and {most.count(ASKED)} of"
+        f" {len(most)} heads do; leaving out *{costly}* costs most, {max(result.falls):.1f} nats. Over"
+        f" {head.sentences} sentences that head has {head.score:.0%} ({head.low:.0%} to {head.high:.0%}) of its weight"
+        " on words linked to the one that it writes; always looking at the best fixed place would give"
+        f" {head.positional or 0:.0%} (wanted: {100 * LEAST:.0f} points more).")
 
 
 def tables(result: Result) -> tuple[Table, ...]:

@@ -6,7 +6,7 @@ affordable; chrF by greedy translation.  Every figure has its 95 % interval, by 
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from seq2see.errors import UserError
 from ..lens import trace_texts
 from ..lens.ablation import Head, ablate, all_heads, mean_outputs
 from ..lens.anatomy import supervised_heads
-from ..lens.effects import Ablations, Control, apart_interval, control, greedy, told_apart
+from ..lens.effects import Ablations, Control, Set, apart_interval, control, greedy, told_apart
 from ..lens.forcing import encode_source, encode_target
 from ..lens.heads import heads_of_roles, interval, measure, roles_of_heads
-from ..lens.kinds import KINDS, Kind
+from ..lens.kinds import KINDS, Kind, MapName
 from ..lens.patching import MinimalPairs
 from ..lens.spread import spread
 from ..lens.trace import Trace
@@ -61,13 +61,19 @@ class Half:
         """How well il and elle are told apart without these heads."""
         return told_apart(self.ablations.margins(heads), self.is_il)
 
+    def apart_interval(self, *sets: Sequence[Head]) -> tuple[float, float]:
+        """Of the mean of `apart` over some sets."""
+        return apart_interval(np.stack(list(map(self.ablations.margins, sets))), self.is_il, self.groups)
+
+    def apart_figure(self, heads: Sequence[Head]) -> Figure:
+        return Figure(self.apart(heads), *self.apart_interval(heads))
+
     def without(self, heads: Sequence[Head] = ()) -> dict[str, Any]:
         """What is lost without these heads: the mean drop of the margin, log p(right) - log p(wrong); how well il and
         elle are told apart; how often each is right."""
         margins = self.ablations.margins(heads)
-        apart = Figure(told_apart(margins, self.is_il), *apart_interval(margins, self.is_il, self.groups))
         sides = {"il": self.is_il, "elle": ~self.is_il}
-        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": apart,
+        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": self.apart_figure(heads),
                 "right": {name: estimate(margins > 0, self.groups, side) for name, side in sides.items()}}
 
     def turned(self, heads: Sequence[Head]) -> dict[str, Figure | None]:
@@ -80,6 +86,10 @@ class Half:
     def turned_share(self, heads: Sequence[Head]) -> float:
         """Of both pronouns together; 0 where none was right."""
         return _share(self._turning(heads)[self.own > 0]) or 0.0
+
+    def turned_figure(self, *sets: Sequence[Head]) -> Figure | None:
+        """The mean of `turned_share` over some sets; None where none was right."""
+        return estimate(np.mean(list(map(self._turning, sets)), axis=0), self.pair_groups, self.own > 0)
 
     def _turning(self, heads: Sequence[Head]) -> np.ndarray:
         key = tuple(sorted(heads))
@@ -107,12 +117,14 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     _say("writing storybook")
     dev_stories, test_stories = halves(limit)
     _say("reading attention")
-    (dev_roles, _), (test_roles, far) = (_look(model, tokenizer, part) for part in (dev_stories, test_stories))
+    supervised = supervised_heads(model)
+    (dev_roles, _), (test_roles, far) = (_look(model, tokenizer, part, supervised) for part in
+                                         (dev_stories, test_stories))
     _say("mean of every head")
     means = _means(translator, dev_stories)
     dev, test = Half(translator, dev_stories, means), Half(translator, test_stories, means)
     every, roles = all_heads(model), roles_of_heads(dev_roles, test_roles)
-    chrf, supervised = _chrf(translator, test_stories[:TRANSLATED], every, means), supervised_heads(model)
+    chrf = _chrf(translator, test_stories[:TRANSLATED], every, means)
     rows = [
         {"head": head, **test.without([head]), "turned": test.turned([head]), "chrf": chrf[head],
          "roles": [one for one in roles[head] if one.holds],
@@ -134,14 +146,15 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     return report
 
 
-def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]) -> tuple:
+def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair],
+          supervised: Collection[MapName]) -> tuple:
     try:
         traces = trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
                              source_language="en", target_language="fr")
     except UserError as error:
         raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
     groups = groups_of(stories)
-    return measure(traces, map(to_gold, stories)), {
+    return measure(traces, map(to_gold, stories), supervised=supervised), {
         "spread": [spread(traces, kind) for kind in KINDS],
         "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],
     }
@@ -187,10 +200,15 @@ def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
     or the largest one tried, where there is none.  None is needed for what the whole model cannot do."""
     sets = greedy(every, LARGEST, lambda chosen: (-dev.apart(chosen), -float(dev.ablations.margins(chosen).mean())))
     chosen = next((one for one in sets if dev.apart(one) <= NEEDED), sets[-1])
+
+    def confused(some: Sequence[Set]) -> tuple[float, float]:
+        low, high = test.apart_interval(*some)
+        return 1 - high, 1 - low
+
     return {
-        "set": chosen, **test.without(chosen), "turned": test.turned_share(chosen),
+        "set": chosen, **test.without(chosen), "turned": test.turned_figure(chosen),
         "holds": test.apart() > NEEDED >= test.apart(chosen), "limit": NEEDED,
-        "controls": _controls(chosen, every, lambda drawn: 1 - test.apart(drawn), "other sets switched off"),
+        "controls": _controls(chosen, every, lambda drawn: 1 - test.apart(drawn), confused, "other sets switched off"),
     }
 
 
@@ -198,15 +216,23 @@ def _enough(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
     """The smallest set found that turns the pronouns of the development half when it is put in, on the test half."""
     sets = greedy(every, LARGEST, lambda chosen: (dev.turned_share(chosen),))
     chosen = next((one for one in sets if dev.turned_share(one) >= ENOUGH), sets[-1])
+
+    def share(some: Sequence[Set]) -> tuple[float, float]:
+        found = test.turned_figure(*some)
+        return (found.low, found.high) if found else (0.0, 1.0)  # where no pronoun was right, nothing is known
+
     return {
-        "set": chosen, "turned": test.turned(chosen), "share": test.turned_share(chosen), "apart": test.apart(chosen),
+        "set": chosen, "turned": test.turned(chosen), "share": test.turned_figure(chosen),
+        "apart": test.apart_figure(chosen),
         "holds": test.turned_share(chosen) >= ENOUGH,
-        "controls": _controls(chosen, every, test.turned_share, "other sets put in"),
+        "controls": _controls(chosen, every, test.turned_share, share, "other sets put in"),
     }
 
 
-def _controls(chosen: Sequence[Head], every: Sequence[Head], effect: Any, title: str) -> list[Control]:
-    return [control(chosen, every, effect, alike=alike) for alike in _progress(("layers", "kinds", "any"), title)]
+def _controls(chosen: Sequence[Head], every: Sequence[Head], effect: Callable[[Set], float],
+              interval: Callable[[Sequence[Set]], tuple[float, float]], title: str) -> list[Control]:
+    return [control(chosen, every, effect, interval, alike=alike)
+            for alike in _progress(("layers", "kinds", "any"), title)]
 
 
 def _say(what: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +57,18 @@ will be translated badly.
 """
 
 GUIDED = """
-One cross-attention head was trained towards word links (guided alignment, see `run.yaml`).  What it shows is what it
-was taught: it tells nothing of where models look that were not.
+Supervised cross-attention heads (layer.head), trained with word links (guided alignment): {heads}.  What they show is
+what they were taught: it tells nothing of where other heads look.
 """
 
 
-def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -> str:
-    """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.  The
-    licence is left to whoever publishes the model."""
+def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path,
+               supervised: Sequence[Sequence[int]] = ()) -> str:
+    """The card's text, of the run in that folder, with what is written of a packaged recipe in `configs/NAME.md`.
+
+    `supervised` are the heads [layer, head] that were trained with gold links, by this run or the one that it started
+    from.  The licence is left to whoever publishes the model.
+    """
     training, evaluation = metrics["training"], metrics["evaluation"]
     front = {
         "language": [config.data.source, *config.data.targets],
@@ -99,6 +103,6 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path) -
         epochs=training["epochs"],
         seconds=training["seconds"],
         corpora="".join(f"{line}\n" for line in corpora) if "corpora" in training else "",
-        guided=GUIDED if config.training.get("guided_alignment") else "",
+        guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
         notes=(notes_on(config.name) or LIMITS).rstrip(),
     )

@@ -17,11 +17,12 @@ from transformers import PreTrainedModel
 
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .batching import EncodedPairs, plan_epoch
+from .checks import holds_run
 from .config import RunConfig
 from .joining import JoinedPairs
 from .lora import count_trained
 from .processes import choose_count
-from .run import Prepared, holds_run, prepare, training_set
+from .run import Prepared, prepare, training_set
 
 EXAMPLES = 3
 PARTS = {"model.shared.": "embedding", "model.encoder.": "encoder", "model.decoder.": "decoder"}

@@ -279,7 +279,7 @@ def _table_rows(path: Path, languages: Sequence[str], mended: Counter[str]) -> I
         return _records(_parquet(path), languages, str(path))
     lines = _without_blank_end(read_lines(path, mended=mended))
     if suffix in (".jsonl", ".json"):
-        return _records(map(_parsed, lines), languages, str(path))
+        return _records(_json_lines(lines, path), languages, str(path))
     rows = _comma_separated(lines) if suffix == ".csv" else _tab_separated(lines)
     return _delimited(rows, languages, path)
 
@@ -378,6 +378,13 @@ def _delimited(rows: Iterator[Row], languages: Sequence[str], path: Path) -> Ite
             yield line, Fault(f"expected {len(first)} columns as in line 1, found {len(cells)}")
         else:
             yield line, [cells[column] for column in columns]
+
+
+def _json_lines(lines: Iterator[str], path: Path) -> Iterator[Any]:
+    for number, line in enumerate(lines, start=1):
+        if number == 1 and line.lstrip().startswith("["):
+            raise UserError(f"{path}, line 1: a JSON array, expected one object a line, as jq -c '.[]' writes them")
+        yield _parsed(line)
 
 
 def _parsed(line: str) -> Any:

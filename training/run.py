@@ -35,7 +35,7 @@ from .bpe_dropout import RecutPairs
 from .cache import fingerprint, get_or_build
 from .card import model_card
 from .checkpoints import atomic_files, find_checkpoint, only_training, step_of
-from .checks import check_start
+from .checks import check_output, check_start
 from .config import VOCABULARY, RunConfig, load_record
 from .corpora import load_corpus
 from .curve import draw_curve
@@ -200,21 +200,13 @@ def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments
     return arguments
 
 
-def holds_run(output: Path) -> bool:
-    return (output / "run.yaml").exists() or any(output.glob("checkpoint-*"))
-
-
 def choose_checkpoint(
     config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path, *, dry_run: bool
 ) -> Path | None:
     """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
     if not arguments.resume:  # the first process alone looks: it may have begun to fill the folder
-        if holds_run(output) and arguments.should_save and not dry_run:
-            raise UserError(
-                f"{output} already holds a run; go on with it by training.resume=true,"
-                " or give another folder by training.output_dir=FOLDER",
-                exit_code=2,
-            )
+        if arguments.should_save and not dry_run:
+            check_output(output)
         return None
     checkpoint, passed_over = find_checkpoint(output, averaged=bool(arguments.ema_decay))
     for item in passed_over:
@@ -417,7 +409,8 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             label_smoothing=trained.arguments.label_smoothing_factor,
             kept=kept,
         )  # fmt: skip
-        (folder / "README.md").write_text(model_card(config, metrics, folder=output), "utf-8")
+        (folder / "README.md").write_text(
+            model_card(config, metrics, folder=output, supervised=model.config.supervised_heads or ()), "utf-8")
     say(f"finished in {trained.seconds:.0f} s, evaluations and saves among them: {output}")
     for split, row in metrics["evaluation"].items():
         print_scores(f"{output} {split}", row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -11,8 +10,10 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
+import regex
+
 from seq2see.errors import UserError
-from ..tokenizer.protected import Reading
+from ..tokenizer.protected import Reading, masked
 from ..tokenizer.segments import Cut, count_sentences, cut_at, cut_sentences
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
@@ -22,7 +23,9 @@ from .markup import Markup
 from .results import Hypothesis
 
 MOST_CHARACTERS = 250_000  # of a text: more would take minutes
-LONGEST_WORD = 10_000  # characters: no word of any language
+LONGEST_WORDS = (  # characters: no word of any language has so many; other scripts may have no spaces between words
+    (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
+)  # fmt: skip
 BYTE_ORDER_MARK = "\ufeff"
 
 Item = TypeVar("Item")
@@ -247,9 +250,13 @@ def check_text(text: str) -> None:
     refuse_surrogates(text)
     if len(text) > MOST_CHARACTERS:
         raise UserError(f"a text of {len(text):,} characters: at most {MOST_CHARACTERS:,} are taken; send it in parts")
-    longest = max(map(len, re.findall(r"[^\W_]+", text))) if len(text) > LONGEST_WORD else 0
-    if longest > LONGEST_WORD:
-        raise UserError(f"a word of {longest:,} characters, {LONGEST_WORD:,} at most are taken: is this text?")
+    for word, most in LONGEST_WORDS:
+        if _longest(word, text) > most and (longest := _longest(word, masked(text))) > most:
+            raise UserError(f"a word of {longest:,} characters, {most:,} at most are taken: is this text?")
+
+
+def _longest(word: regex.Pattern[str], text: str) -> int:
+    return max(map(len, word.findall(text)), default=0)
 
 
 def check_length(text: str, ids: Sequence[int], *, most: int | None) -> None:

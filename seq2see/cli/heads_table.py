@@ -1,9 +1,8 @@
 """How `seq2see heads` prints what it measured."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from seq2see.lens.ablation import Head
 from seq2see.lens.effects import Control
 from seq2see.lens.heads import LEAST, RoleScore
 
@@ -41,7 +40,7 @@ def print_report(name: str, report: dict[str, Any]) -> None:
         first, *others = ["supervised"] * row["supervised"] + roles or ["-"]
         print(f"  {row['head']!s:12}  {turned}  {first}", *others, sep="\n" + " " * 54)
     _print_verdict(report)
-    _print_roles(report["roles"], {row["head"] for row in report["heads"] if row["supervised"]})
+    _print_roles(report["roles"])
     _print_reach(report["reach"])
 
 
@@ -76,13 +75,13 @@ def _print_verdict(report: dict[str, Any]) -> None:
         print(f"  Enough: {names}. Put in from the other sentence,\n  {_percent(turned['il'])} of il turn to elle and "
               f"{_percent(turned['elle'])} of elle to il.")
     else:
-        print(f"  No set of at most {largest} heads is enough: {names} turn {enough['share']:.0%} of pronouns.")
+        print(f"  No set of at most {largest} heads is enough: {names} turn {_percent(enough['share'])} of pronouns.")
     _print_controls(enough["controls"], "turned")
     if not needed["holds"] and not enough["holds"]:
         print("  No small set of heads carries the pronoun in this model.")
     elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
-        print(f"  The two differ: the set that is needed turns {needed['turned']:.0%} when put in; without the set that"
-              f" is enough they are told apart {enough['apart']:.3f}.")
+        print(f"  The two differ: the set that is needed turns {_percent(needed['turned'])} when put in; without the"
+              f" set that\n  is enough they are told apart {_figure(enough['apart'])}.")
     shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
     if (needed["holds"] or enough["holds"]) and not shown:
         print("  Attention does not show it: no head holds the role `antecedent` (table below).")
@@ -92,17 +91,18 @@ ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "a
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
-    print(f"    {what} {controls[0].effect:.3f}, and of sets of as many other heads:")
+    print(f"    {what} {_figure(controls[0].effect)}, and of sets of as many other heads (p: its rank, at least"
+          " 1 / (1 + sets)):")
     for one in controls:
         if one.mean is None or one.most is None:
             print(f"      {ALIKE[one.alike]:22} there is no other")
             continue
-        tried = (f"exact: all {one.possible} tried, so at least {1 / (1 + one.possible):.3f}" if one.exact
-                 else f"{one.draws} drawn of {one.possible:,}")
-        print(f"      {ALIKE[one.alike]:22} mean {one.mean:.3f}  most {one.most:.3f}  p {one.p:.3f}  ({tried})")
+        tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} drawn of {one.possible:,}"
+        print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}"
+              f"  p {one.p:.3f} ({tried})")
 
 
-def _print_roles(roles: Sequence[RoleScore], supervised: Collection[Head]) -> None:
+def _print_roles(roles: Sequence[RoleScore]) -> None:
     print("\nThe best head of each role, chosen on the first half; its 95 % interval on the second, and its baselines:")
     print("  uniform looks everywhere alike, positional always at the best fixed place, rival is the same head's")
     print("  attention to nouns that the pronoun does not stand for.  Attention is a claim; what a head does is above.")
@@ -112,7 +112,7 @@ def _print_roles(roles: Sequence[RoleScore], supervised: Collection[Head]) -> No
         columns = " ".join(f"{_percent(figures.get(name)):{width}}" for name, width in
                            (("share", 17), ("uniform", 14), ("positional", 17), ("rival", 14)))
         print(f"  {one.role:17} {one.head!s:11} {columns} {one.sentences:4} {'yes' if one.holds else 'no'}"
-              f"{', supervised' if one.head in supervised else ''}")
+              f"{', supervised' if one.supervised else ''}")
 
 
 REACH = (  # what is said of it, the title of its column, how it is printed and how wide

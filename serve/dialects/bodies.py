@@ -46,6 +46,7 @@ REASONS = {
     404: "no such model",
     413: "a body over the limit",
     429: "too many requests with this key or from this address: see Retry-After",
+    501: "a library that this needs is missing on the server",
     503: "the queue is full, or the server is starting or ending: see Retry-After",
     504: "the translation was not ready in time",
 }
@@ -110,19 +111,24 @@ class ReadRequest(Request):
 
 
 def read_json(body: bytes) -> Any:
-    if is_utf16(body):
-        raise APIError(400, "bad_request", "the body is in UTF-16: send UTF-8")
+    refuse_utf16(body)
     try:
         return from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise APIError(400, "bad_request", f"Invalid JSON: {error}") from None
 
 
+def refuse_utf16(data: bytes) -> None:
+    if is_utf16(data):
+        raise APIError(400, "bad_request", "the body is in UTF-16: send UTF-8")
+
+
 def bad_request(error: ValidationError | RequestValidationError) -> APIError:
     """The first of pydantic's findings as one line: the field and what is wrong with it; never what was in it."""
     first = error.errors()[0]
     place = ".".join(str(part)[:40] for part in first["loc"][isinstance(error, RequestValidationError):])
-    said = {"missing": "missing", "extra_forbidden": "there is no such field"}.get(first["type"], first["msg"])
+    said = {"missing": "missing", "extra_forbidden": "there is no such field",
+            "model_attributes_type": "expected a JSON object"}.get(first["type"], first["msg"])
     return APIError(400, "bad_request", f"{place}: {said}" if place else said)
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
 from ..service import Caller, Detection, Service
-from .bodies import ERRORS, Body, From0, JSONRoute, Text, Texts, by_kind, documented, read_json
+from .bodies import ERRORS, Body, From0, JSONRoute, Text, Texts, by_kind, documented, read_json, refuse_utf16
 from .names import NAMES
 
 MOST_FIELDS = 100
@@ -81,6 +81,8 @@ class AnyEncoding(JSONRoute):
         elif media == FORMS[1]:
             async with request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=sys.maxsize) as form:
                 pairs += [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+            for _, value in pairs:  # what is not UTF-8 was read as Latin-1
+                refuse_utf16(value[:2].encode("latin-1", "replace"))
         fields: dict[str, Any] = dict(reversed(pairs))
         with suppress(KeyError, ValueError):
             fields["alternatives"] = int(fields["alternatives"])

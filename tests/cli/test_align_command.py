@@ -25,6 +25,7 @@ import tiny
 
 SOURCES = ["The cat did not cross the street.", "", "The box.", "An owl lent 12 ladders, didn't it?"]
 TARGETS = ["Le chat n'a pas traversé la rue.", "", "La boîte.", "Le sac."]
+SUPERVISED = "supervised: a head of this model was trained with gold links"
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, fil
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"supervised_heads": [[1, 0]]}))
     code, out, err = run(capsys, folder, "--fit")
-    assert (code, err) == (0, "") and out[-1].endswith("alignment.json") and "trained towards links" in out[-2]
+    assert (code, err) == (0, "") and out[-1].endswith("alignment.json") and SUPERVISED in out[-2]
     choice = AlignmentChoice.load(folder / "alignment.json")
     assert (choice.fitted_on, choice.sentences, choice.guided) == ("storybook's validation part", 12, True)
     assert choice.fingerprint == fingerprint(folder)
@@ -110,7 +111,7 @@ def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, fil
     found = agreement([choice.links(trace) for trace in traces], align.known(story.val)[1], groups=groups_of(story.val))
     assert (found.aer, found.low, found.high) == pytest.approx((choice.aer, choice.low, choice.high))
     code, out, err = run(capsys, folder, *files)
-    assert code == 0 and err.startswith("fitted: view") and "trained towards links" in err
+    assert code == 0 and err.startswith("fitted: view") and SUPERVISED in err
     [trace] = aligner.traces([(SOURCES[0], TARGETS[0])], views=("raw", choice.view))
     assert from_pharaoh(out[0]).sure == choice.links(trace)
 

@@ -3,15 +3,19 @@
 import gc
 import importlib
 import io
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import tomllib
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -275,6 +279,31 @@ def test_what_can_works_without_torch_and_the_rest_says_what_is_missing(
                           text=True, cwd=tmp_path)
     assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done.stderr
     assert code == 0 or one_line(done.stderr.splitlines()[-1])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+def test_a_server_translates_without_torch_and_says_what_looking_needs(exported_run: Path, tmp_path: Path) -> None:
+    def post(path: str, **body: object) -> tuple[int, dict[str, Any]]:
+        kind = {"Content-Type": "application/json"}
+        request = urllib.request.Request(address + path, json.dumps(body).encode(), kind)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    command = [sys.executable, "-c", WITHOUT_TORCH, "serve", str(exported_run), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        assert process.stderr is not None
+        try:
+            address = process.stderr.readline().removeprefix("Seq2See is at ").partition("/ (")[0]
+            page = "<p>The <b>cat</b> did.</p>"
+            assert "<b>" in post("/translate", q=page, source="en", target="fr", format="html")[1]["translatedText"]
+            told = {"error": "torch is missing on this server, which looking inside a model and sampling need",
+                    "code": "not_installed"}
+            assert post("/v1/look", text="The cat.") == (501, told)
+        finally:
+            process.terminate()
 
 
 TEXTS = {

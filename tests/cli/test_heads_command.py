@@ -128,6 +128,12 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
     for part in ("needed", "enough"):
         assert len(report[part]["set"]) == 1
         assert [one["draws"] for one in report[part]["controls"]] == [1, 1, 5], "all other heads, each once"
+        for one in report[part]["controls"]:
+            for value, low, high in (one["effect"], one["mean"], one["most"]):
+                assert low <= value <= high
+            assert "mean {:.3f} [{:.3f}, {:.3f}]  most {:.3f} [{:.3f}, {:.3f}]".format(
+                *one["mean"], *one["most"]) in printed.out
+    assert [len(report["needed"]["turned"]), len(report["enough"]["share"]), len(report["enough"]["apart"])] == [3] * 3
     assert not report["needed"]["holds"], "the whole model knows nothing of pronouns"
     assert "None is needed: the whole model hardly tells il from elle" in printed.out
     assert printed.err == f"wrote {out}\n"
@@ -140,6 +146,11 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
     for row in rows:
         bare = re.sub(FIGURE, "", re.sub(r"(encoder|decoder|cross) \d(\.\d)?|\d+ (yes|no)", "", row))
         assert not re.search(r"\d", bare), "every figure has its interval"
+    for one in report["roles"]:
+        name = re.escape("{} {}.{}".format(*one["head"]))
+        [line] = [row for row in rows if re.match(rf"  {re.escape(one['role'])} +{name} ", row)]
+        assert one["supervised"] is line.endswith(", supervised") is (one["head"] == ["cross", 0, 1])
+    assert any(one["supervised"] for one in report["roles"])
     held = {tuple(row["head"]): len(row["roles"]) for row in report["heads"] if row["roles"]}
     badges = read_roles(out, weights=fingerprint(run))
     assert {tuple(head): len(roles) for head, roles in badges.items()} == held

@@ -73,4 +73,11 @@ FAULTS = [
         "(output / DATA).exists() or atomic_write(output / DATA, json.dumps(data_record(corpus)))",
         tests="tests/training/test_run.py -k changed_data",
     ),
+    Fault(
+        "a JSON array is read as lines",
+        "training/reading.py",
+        'if number == 1 and line.lstrip().startswith("["):',
+        "if False:",
+        tests="tests/training/test_reading.py -k json_array",
+    ),
 ]

@@ -158,6 +158,20 @@ FAULTS = [
         tests="tests/lens/test_heads.py -k control",
     ),
     Fault(
+        "the interval of a mean over sets of heads is that of the first",
+        "lens/effects.py",
+        "in np.where(is_first_N, margins_SN, -margins_SN):",
+        "in len(margins_SN) * [np.where(is_first_N, margins_SN, -margins_SN)[0]]:",
+        tests="tests/lens/test_heads.py -k mean_over_sets",
+    ),
+    Fault(
+        "the most that other sets do has the interval of their mean",
+        "lens/effects.py",
+        "*interval([sets[int(found.argmax())]])",
+        "*interval(sets)",
+        tests="tests/lens/test_heads.py -k control_tries",
+    ),
+    Fault(
         "a p of all sets leaves out the set itself",
         "lens/effects.py",
         "p = (1 + int(",
@@ -184,6 +198,20 @@ FAULTS = [
         '"supervised": head.kind == "cross" and head[1:] in supervised}',
         '"supervised": False}',
         tests="tests/cli/test_heads_command.py -k report_names",
+    ),
+    Fault(
+        "no role is labelled as that of a supervised head",
+        "lens/heads.py",
+        'head.kind == "cross" and (head.layer, head.head) in test.supervised,',
+        "False,",
+        tests="tests/lens/test_heads.py -k trained_with_gold",
+    ),
+    Fault(
+        "a lesson does not say that a head was trained with gold links",
+        "lessons/held_out.py",
+        "(measure(*half, supervised=supervised) for",
+        "(measure(*half) for",
+        tests="tests/lessons/test_verdicts_of_the_trained_model.py -k trained_with_gold",
     ),
     Fault(
         "a leaning to one pronoun looks like knowledge",

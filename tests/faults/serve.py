@@ -486,4 +486,25 @@ FAULTS = [
         "spec.scale_embeddings = True",
         tests="tests/translate/test_ctranslate2.py -k another_make",
     ),
+    Fault(
+        "a long word of Latin letters may be as long as a line of Thai",
+        "translate/job.py",
+        "1_000), (regex",
+        "10_000), (regex",
+        tests="tests/translate/test_safeguard.py -k so_long_as_none",
+    ),
+    Fault(
+        "a word within a URL counts as one",
+        "translate/job.py",
+        "(longest := _longest(word, masked(text)))",
+        "(longest := _longest(word, text))",
+        tests="tests/translate/test_safeguard.py -k so_long_as_none",
+    ),
+    Fault(
+        "a missing library is a fault of the server's",
+        "serve/service.py",
+        "case ModuleNotFoundError(name=str(name)):",
+        "case ModuleNotFoundError(name=int(name)):",
+        tests="tests/serve/test_service.py -k library_that_is_missing",
+    ),
 ]

@@ -622,6 +622,27 @@ FAULTS = [
         tests="tests/training/test_config.py -k before_anything_heavy",
     ),
     Fault(
+        "data that are nowhere are looked for after torch is imported",
+        "training/checks.py",
+        "if data.path == \"storybook\" or not (in_files or is_nowhere(data)):",
+        "if data.path == \"storybook\" or not in_files:",
+        tests="tests/training/test_config.py -k before_anything_heavy",
+    ),
+    Fault(
+        "a run is found in the folder after torch is imported",
+        "training/checks.py",
+        "        check_output(config.output)",
+        "        pass",
+        tests="tests/training/test_config.py -k before_anything_heavy",
+    ),
+    Fault(
+        "a shape that no network has is refused after the corpus is read",
+        "training/checks.py",
+        "    check_shape(config.model)",
+        "    pass",
+        tests="tests/training/test_config.py -k before_anything_heavy",
+    ),
+    Fault(
         "long work is silent",
         "training/progress.py",
         "            lines.at(number)",

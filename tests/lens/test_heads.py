@@ -78,8 +78,18 @@ def measured(seq2see):
                              source_language="en", target_language="fr")
         both = zip(traces, gold, strict=True)
         made = [replace(trace, encoder={"raw": made_heads(trace, one)}) for trace, one in both]
-        halves.append(measure(made, gold))
+        halves.append(measure(made, gold, supervised={(0, 1)}))
     return halves
+
+
+def test_a_score_says_whether_its_head_was_trained_with_gold_links(measured):
+    dev, test = measured
+    for kind, role in dev.scores:
+        for layer, head in np.ndindex(dev.scores[kind, role].shape[1:]):
+            found = role_score(Head(kind, layer, head), role, dev, test)
+            assert found.supervised is ((kind, layer, head) == ("cross", 0, 1))
+            assert ("supervised: trained with gold links" in found.taught) is found.supervised
+    assert {one.supervised for one in heads_of_roles(dev, test) if one.head != ("cross", 0, 1)} == {False}
 
 
 def test_the_head_made_for_a_role_is_found_and_has_it(measured):
@@ -282,6 +292,10 @@ def test_telling_apart_does_not_feel_a_leaning():
 HEADS = [Head("cross", layer, head) for layer in range(3) for head in range(4)] + [Head("encoder", 0, 0)]
 
 
+def unknown(sets):
+    return 0.0, 1.0
+
+
 def test_greedy_grows_the_best_set():
     """Two heads that count only together with the best one, found one by one."""
     worth = {HEADS[3]: 5, HEADS[7]: 2, HEADS[1]: 1}
@@ -297,8 +311,9 @@ def test_a_control_tries_every_other_head_of_the_same_make_once(alike, possible)
         tried.extend(chosen)
         return float(special in chosen)
 
-    found = control([special], HEADS, effect, alike=alike)
-    assert (found.effect, found.mean, found.most) == (1, 0, 0), "the chosen head is none of the others"
+    found = control([special], HEADS, effect, lambda sets: (-len(sets), len(sets)), alike=alike)
+    assert (found.effect, found.most) == ((1, -1, 1), (0, -1, 1)), "each of one set"
+    assert found.mean == (0, -possible, possible), "the chosen head is none of the others"
     assert (found.draws, found.possible, found.exact, found.p) == (possible, possible, True, 1 / (1 + possible))
     assert sorted(tried) == sorted(head for head in HEADS if head == special or alike == "any" or (
         head.kind == "cross" and (alike == "kinds" or head.layer == 1)))
@@ -308,7 +323,7 @@ def test_a_control_tries_every_other_head_of_the_same_make_once(alike, possible)
 def test_an_exact_p_is_the_rank_of_the_effect_among_all_sets(ahead):
     better = set(HEADS[4:8]) - {HEADS[5]}
     worth = dict.fromkeys(sorted(better)[:ahead], 2.0) | {HEADS[5]: 1.0}
-    found = control([HEADS[5]], HEADS, lambda chosen: worth.get(chosen[0], 0.0), alike="layers")
+    found = control([HEADS[5]], HEADS, lambda chosen: worth.get(chosen[0], 0.0), unknown, alike="layers")
     assert found.p == (1 + ahead) / 4
 
 
@@ -319,14 +334,14 @@ def test_where_there_are_many_sets_some_are_drawn_and_none_has_a_chosen_head():
         tried.append(heads)
         return 1.0 if set(heads) == set(chosen) else 0.0
 
-    found = control(chosen, HEADS, effect, alike="kinds", draws=50)
+    found = control(chosen, HEADS, effect, unknown, alike="kinds", draws=50)
     assert (found.draws, found.possible, found.exact) == (50, 84, False) and found.p == 1 / 51
     assert not any(set(heads) & set(chosen) for heads in tried if set(heads) != set(chosen))
     assert all(len(set(heads)) == 3 for heads in tried) and len(set(tried)) > 20
 
 
 def test_where_there_is_no_other_set_nothing_is_compared():
-    found = control([HEADS[12]], HEADS, lambda chosen: 1.0, alike="layers")  # the only one of its kind
+    found = control([HEADS[12]], HEADS, lambda chosen: 1.0, unknown, alike="layers")  # the only one of its kind
     assert (found.mean, found.most, found.draws, found.p) == (None, None, 0, 1)
 
 
@@ -340,6 +355,14 @@ def test_an_interval_of_telling_apart_is_over_sentences():
     assert high - low == pytest.approx(2 * 1.96 * spread, rel=0.25), "as far as other sentences would have it"
     twice = apart_interval(np.repeat(margins, 2), np.repeat(is_il, 2), [f"{i // 2}" for i in range(400)])
     assert twice == pytest.approx((low, high)), "variants of a sentence count as one"
+
+
+def test_the_interval_of_a_mean_over_sets_is_that_of_the_mean():
+    """Of equal sets it is that of one; a set and its mirror image are told apart by chance, surely."""
+    is_il, names = np.arange(100) % 2 == 0, [f"{i}" for i in range(100)]
+    one = np.random.default_rng(0).normal(0.2, 1, 100)
+    assert apart_interval(np.stack([one] * 3), is_il, names) == pytest.approx(apart_interval(one, is_il, names))
+    assert apart_interval(np.stack([one, -one]), is_il, names) == pytest.approx((0.5, 0.5))
 
 
 def test_a_perfect_score_has_an_exact_bound():
@@ -365,7 +388,7 @@ def test_a_perfect_score_has_an_exact_bound():
 
 
 def test_an_ordinary_set_is_not_special():
-    found = control([HEADS[0], HEADS[4]], HEADS, lambda chosen: float(len(chosen)), alike="layers")
+    found = control([HEADS[0], HEADS[4]], HEADS, lambda chosen: float(len(chosen)), unknown, alike="layers")
     assert (found.p, found.possible) == (1, 9)
 
 

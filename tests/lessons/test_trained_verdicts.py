@@ -95,6 +95,20 @@ def test_the_head_that_is_reported_is_the_one_that_the_first_half_chose() -> Non
         assert said in who.why and ("*who*." in verdict.why) == (who.word == "holds")
 
 
+def test_a_supervised_head_is_said_to_be_one_wherever_its_role_is_told() -> None:
+    own = tuple(role(name) for name in heads.ROLES)
+    result = heads.Result(
+        off=1e-15, off_plain=0.9, heads=4, slices=0.9, exact=np.array([[80.0], [60.0]]), pronoun=np.ones((2, 1)),
+        loss=np.ones((2, 1)), roles=own, sentences=10,
+    )  # fmt: skip
+    for supervised in (False, True):
+        told = replace(result, roles=tuple(replace(one, supervised=supervised) for one in own))
+        labels = [tick.get_text() for tick in heads.draw(told).axes[1].get_yticklabels()]
+        shown = [*(one.why for one in heads.judge(told).findings[3:]), *(row[2] for row in heads.tables(told)[1].rows),
+                 *labels]
+        assert len(shown) == 9 and {"supervised" in text for text in shown} == {supervised}
+
+
 def test_a_head_is_ranked_by_the_first_half_alone(bench: Workbench) -> None:
     roles, _ = heads.what_heads_look_at(bench)
     assert [list(heads.ROLES).index(one.role) for one in roles] == sorted(

@@ -14,6 +14,7 @@ from seq2see.lens.heads import RoleScore
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.roles import CONTENTS
 from seq2see.lessons import held_out
+from seq2see.lessons import l07_many_heads as many_heads
 from seq2see.lessons import l11_words as word_vectors
 from seq2see.lessons import l13_heads_and_layers as layers
 from seq2see.lessons import l15_it as it
@@ -209,6 +210,36 @@ def test_cross_attention() -> None:
         4: {"right": CROSSING.right | {"source alone": MUCH}},
     })  # fmt: skip
     assert words(crossing, replace(CROSSING, falls=(6.0, 0.0, 5.0)))[0] == "does not hold here"
+
+
+def supervised(one: RoleScore) -> RoleScore:
+    return replace(one, supervised=True)
+
+
+def test_a_supervised_head_is_said_to_be_one_wherever_its_role_is_told() -> None:
+    drawn = layers.draw(replace(HEADS_AND_LAYERS, roles=(*HEADS_AND_LAYERS.roles[:-1], (supervised(
+        HEADS_AND_LAYERS.roles[-1][0]),))))
+    assert sum("supervised" in text.get_text() for text in drawn.axes[0].texts) == 1
+    best = replace(HEADS_AND_LAYERS, best=tuple(map(supervised, HEADS_AND_LAYERS.best)))
+    looks = replace(IT, looks={kind: supervised(one) for kind, one in IT.looks.items()})
+    aligned = layers.tables(best)[1].rows
+    for text in (layers.judge(best).findings[2].why, *(row[1] for row in aligned), it.judge(looks).findings[1].why):
+        assert "supervised: trained with gold links" in text
+    verdict = crossing.judge(replace(CROSSING, alignment=supervised(CROSSING.alignment)))
+    assert "supervised" in verdict.why and "supervised" in verdict.findings[0].why
+    for lesson, result in ((layers, HEADS_AND_LAYERS), (it, IT), (crossing, CROSSING)):
+        told = lesson.judge(result)
+        assert "supervised" not in "".join([told.why, *(one.why for one in told.findings), str(lesson.tables(result))])
+
+
+def test_lessons_know_which_heads_were_trained_with_gold_links(bench: Workbench) -> None:
+    taught = Workbench(bench.run, bench.budget, shelf=bench.shelf / "taught")
+    taught.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]
+    for found in (held_out.measured(taught)[1], held_out.measured(bench)[1]):
+        assert len(found.supervised) in (0, 8) and bool(found.supervised) is (found is held_out.measured(taught)[1])
+    roles, _ = many_heads.what_heads_look_at(taught)
+    assert {one.supervised for one in roles} == {False, True}
+    assert all(one.supervised is (one.head.kind == "cross") for one in roles)
 
 
 def test_the_order_of_the_source_means_nothing_and_that_of_its_values_all(bench: Workbench) -> None:

@@ -218,3 +218,14 @@ def test_nothing_is_a_stub(path: Path) -> None:
             overload = any("overload" in ast.unparse(decorator) for decorator in node.decorator_list)
             assert overload or not all(does_nothing(line) for line in node.body), f"{node.name} does nothing"
         assert not (isinstance(node, ast.Name) and node.id == "NotImplementedError"), "something is not implemented"
+
+
+def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    """GitHub's archive is named seq2see-main, which no package can be; pytest imports its `__init__.py` though."""
+    checkout = tmp_path / "seq2see-main"
+    checkout.mkdir()
+    for name in ("__init__.py", "pyproject.toml"):
+        (checkout / name).write_text((ROOT / name).read_text("utf-8"), "utf-8")
+    (checkout / "test_it.py").write_text("def test_it():\n    pass\n")
+    done = subprocess.run([sys.executable, "-m", "pytest", "test_it.py"], cwd=checkout, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -31,7 +31,8 @@ def engine(request, folder, tmp_path_factory):
 
 
 @example(text="\0")
-@example(text="a" * 3_000)
+@example(text="a" * 1_000)
+@example(text="猫" * 3_000)
 @example(text=". " * 200)
 @example(text="\ufdfa" * 50)
 @example(text="\U0002f800")

@@ -1,7 +1,9 @@
 """The service: limits hold whatever the checkpoint says, the languages choose the model, and refusals are counted."""
 
 import asyncio
+import importlib
 import re
+import sys
 import threading
 
 import pytest
@@ -64,6 +66,15 @@ def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, mor
     assert api_error(service, *texts, **more) == (400, told)
     assert not stub.seen
     assert b'seq2see_refusals_total{reason="%s"} 1.0' % told.encode() in service.metrics.text()
+
+
+@pytest.mark.parametrize("module", ["torch", "torch.nn"])
+def test_a_library_that_is_missing_is_named(service, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    request = service.examine(["a"], lambda _: importlib.import_module(module), caller=CALLER)
+    with pytest.raises(APIError, match="torch is missing on this server") as refused:
+        asyncio.run(request)
+    assert (refused.value.status, refused.value.code) == (501, "not_installed")
 
 
 def test_a_request_that_would_fill_the_queue_is_refused_but_one_text_is_not():

@@ -3,15 +3,18 @@
 import re
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from importlib import resources
 from typing import get_type_hints
 
 import pytest
 import yaml
+from huggingface_hub.errors import StrictDataclassError
 
+from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
+from seq2see.training.checks import check_shape
 from seq2see.training.config import (
     IGNORED,
     SHAPE,
@@ -144,15 +147,43 @@ def test_the_training_section_is_the_fields_of_the_arguments_but_for_those_that_
     }
 
 
-@pytest.mark.parametrize("arguments", [["nowhere"], ["storybook", "training.seed=x"], ["storybook", "training.sead=1"],
-                                       ["finetune", "model.init_from=nowhere"], ["finetune", "model.init_from=FOLDER"]])
+@pytest.mark.parametrize("arguments", [
+    ["nowhere"], ["storybook", "training.seed=x"], ["storybook", "training.sead=1"],
+    ["finetune", "model.init_from=nowhere"], ["finetune", "model.init_from=FOLDER"],
+    ["storybook", "data.path=nowhere.tsv"], ["storybook", "data.path=[nowhere.en,nowhere.fr]"],
+    ["everyday", "data.folder=FOLDER"], ["storybook", "training.output_dir=RUN"],
+    ["storybook", "model.d_model=130"], ["storybook", "model.d_model=0"],
+    ["storybook", "model.encoder_layers=257"], ["storybook", "model.d_model=1", "model.encoder_attention_heads=1",
+                                                "model.decoder_attention_heads=1"],
+])  # fmt: skip
 def test_what_is_wrong_is_told_before_anything_heavy_is_imported(arguments, tmp_path):
     code = "import sys\nfrom seq2see.cli.command import main\nprint(main(sys.argv[1:]), 'torch' in sys.modules)"
-    arguments = [item.replace("FOLDER", str(tmp_path)) for item in arguments]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.yaml").touch()
+    arguments = [item.replace("FOLDER", str(tmp_path)).replace("RUN", str(tmp_path / "run")) for item in arguments]
     command = [sys.executable, "-c", code, "train", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.split() in (["1", "False"], ["2", "False"])
     assert done.stderr.startswith("seq2see: error: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("shape", [
+    {}, {"d_model": 6, "encoder_attention_heads": 3, "decoder_attention_heads": 2}, {"d_model": 8192},
+    {"d_model": 8196}, {"d_model": 0}, {"d_model": -4}, {"d_model": 126}, {"encoder_attention_heads": 3},
+    {"decoder_attention_heads": 0},
+    {"d_model": 5, "encoder_attention_heads": 5, "decoder_attention_heads": 1}, {"decoder_ffn_dim": 65537},
+    {"encoder_layers": 256}, {"encoder_layers": 257}, {"decoder_layers": 0}, {"max_position_embeddings": 0},
+], ids=str)  # fmt: skip
+def test_a_shape_is_refused_at_once_where_the_network_would_refuse_it(shape):
+    def refuses(refusal, make):
+        try:
+            make()
+        except refusal:
+            return True
+        return False
+
+    at_once = refuses(UserError, lambda: check_shape(ModelConfig(**shape)))
+    assert at_once is refuses(StrictDataclassError, lambda: Seq2SeeConfig(**asdict(ModelConfig(**shape))))
 
 
 @pytest.mark.parametrize("override", [

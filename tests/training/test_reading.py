@@ -72,6 +72,15 @@ def test_fields_that_name_no_language_are_still_taken_in_order(tmp_path):
             assert read(table(tmp_path, kind, names), source="pt", target="fr") == ROWS
 
 
+@pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["on a line", "on several"])
+@pytest.mark.parametrize("on_bad", ["refuse", "skip"])
+def test_a_json_array_is_told_as_such(tmp_path, layout, on_bad):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"pt": "bom dia", "fr": "bonjour"}], **layout), "utf-8")
+    with pytest.raises(UserError, match=r"a\.json, line 1: a JSON array, expected one object a line, as jq -c"):
+        load_all(DataConfig(str(path), source="pt", target="fr", on_bad=on_bad))
+
+
 def test_a_later_record_with_other_keys_is_a_fault_and_not_read_in_order(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"source": "bom", "target": "bon"}\n{"fr-FR": "chat", "pt-BR": "gato"}\n', "utf-8")

@@ -117,6 +117,13 @@ def test_a_packaged_recipe_with_notes_has_them_on_its_card(run):
     assert "short sentences of one kind" not in noted and "CC BY 2.0 FR" in noted
 
 
+def test_the_card_says_which_heads_are_supervised(run):
+    config, metrics = load_config(str(run / "run.yaml")), json.loads((run / "metrics.json").read_text("utf-8"))
+    assert "Supervised" not in model_card(config, metrics, folder=run)
+    told = model_card(config, metrics, folder=run, supervised=[[0, 1], [1, 3]])
+    assert "Supervised cross-attention heads (layer.head)" in told and "(guided alignment): 0.1, 1.3." in told
+
+
 def test_the_card_names_the_run_as_its_folder_was_given(run):
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
     given = Path("mine/it's \"one\"")

@@ -10,10 +10,12 @@ from dataclasses import replace
 import pytest
 
 from seq2see import Translator
+from seq2see.errors import UserError
 from seq2see.serve.access import Caller
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions
+from seq2see.translate.job import check_text
 from seq2see.translate.results import Hypothesis
 
 URL = "https://x.org/a?b=c"
@@ -236,7 +238,20 @@ def test_limits_hold_at_once(translator):
     calls = (translator, lambda text: translator.score([text], ["x"]), lambda text: translator.look_at(text, "x"))
     for text, told in (("a" * 100_000, "a word of 100,000 characters"), ("a b " * 250_000, "a text of 1,000,000 char")):
         for call in calls:
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(UserError, match=told):
                 call(text)
+
+
+@pytest.mark.parametrize(("text", "longest"), [
+    ("a" * 1_000, 0), ("a" * 1_001, 1_001), ("The cat " + "é1" * 600, 1_200), ("ж" * 1_001, 1_001),
+    ("猫" * 10_000, 0), ("猫" * 10_001, 10_001), ("แมว" * 3_000, 0), ("a b " * 20_000, 0), ("." * 20_000, 0),
+    (f"The cat https://a.org/{'a' * 20_000}", 0), ("_" * 20_000, 0),
+])  # fmt: skip
+def test_a_word_may_be_so_long_as_none_is(text, longest):
+    if longest:
+        with pytest.raises(UserError, match=f"a word of {longest:,} characters"):
+            check_text(text)
+    else:
+        check_text(text)
 
 
