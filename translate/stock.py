@@ -41,7 +41,8 @@ model = AutoModelForSeq2SeqLM.from_pretrained({folder!r})
 output = model.generate(**tokenizer("{example}", return_tensors="pt"))
 print(tokenizer.decode(output[0], skip_special_tokens=True))
 ```
-{tags}- Pad on the right, as the tokenizer does. A text has at most {longest} tokens; `truncation=True` cuts off the rest.
+{tags}- Pad on the right, as the tokenizer does.
+- A text has at most {longest} tokens; `truncation=True` cuts off the rest.
 - A special token written in a text is read as one; with `split_special_tokens=True` it is plain text.
 - Leave out texts of white space alone: the model would make something up.
 """
@@ -54,11 +55,11 @@ TAGS = """\
 
 
 def write(run: Path, folder: Path) -> None:
-    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for a model of another kind."""
+    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for another kind of model."""
     model, tokenizer = load(run)
     kind = model.config.model_type
     if kind != "seq2see":
-        raise UserError(f"{run} is a {kind} model, which transformers loads as it is; only seq2see models are converted")
+        raise UserError(f"{run} is a {kind} model, not a seq2see model: transformers loads it as it is")
     with tempfile.TemporaryDirectory(prefix=".transformers-", dir=folder.parent) as scratch:
         made = Path(scratch) / "model"
         as_pegasus(model).save_pretrained(made)
