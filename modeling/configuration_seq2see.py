@@ -4,6 +4,8 @@ Names are those of BART and Marian, so that tools and peers made for them apply.
 against the others before a single tensor is allocated: a config read from a stranger's folder is data, not trust.
 """
 
+from typing import Any
+
 from huggingface_hub.dataclasses import strict
 from transformers import PreTrainedConfig
 
@@ -88,6 +90,17 @@ class Seq2SeeConfig(PreTrainedConfig):
     is_encoder_decoder: bool = True
     tie_word_embeddings: bool = True
     use_cache: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """With what each of transformers' doors finds in the code that `save_pretrained` puts beside config.json."""
+        auto_map = {
+            "AutoConfig": "configuration_seq2see.Seq2SeeConfig",
+            "AutoModel": "modeling_seq2see.Seq2SeeModel",
+            "AutoModelForSeq2SeqLM": "modeling_seq2see.Seq2SeeForConditionalGeneration",
+            **(getattr(self, "auto_map", None) or {}),
+        }
+        translation = {"impl": "pipeline_seq2see.Seq2SeeTranslationPipeline", "pt": ["AutoModelForSeq2SeqLM"]}
+        return super().to_dict() | {"auto_map": auto_map, "custom_pipelines": {"translation": translation}}
 
     def validate_bounds(self) -> None:
         """Every size lies in [1, LIMITS], every probability in [0, 1)."""

@@ -13,7 +13,7 @@ weights are recorded by the "eager" implementation alone: `attn_implementation="
 """
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -38,6 +38,9 @@ from .blank import EndAtOnce, blank_rows
 from .configuration_seq2see import LANGUAGE_TAGS, Seq2SeeConfig
 from .layers import DecoderLayer, EncoderLayer
 from .positions import SinusoidalPositions, count_positions, sinusoids
+
+if TYPE_CHECKING:  # save_pretrained ships the files whose imports it reads here, run or not
+    from .pipeline_seq2see import Seq2SeeTranslationPipeline as Seq2SeeTranslationPipeline
 
 # B batch, S source length, T target length, D model width, V vocabulary
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from seq2see.translate import export
+from seq2see.translate import export, stock
 
 
 def run(args: argparse.Namespace) -> None:
@@ -18,6 +18,10 @@ def run(args: argparse.Namespace) -> None:
             make_room(out)
         if args.format == "endpoint":
             made = export.add_handler(model, out or model)
+        elif args.format == "transformers":
+            made = out or model / "transformers"
+            make_room(made)
+            stock.write(model, made)
         elif out:
             export.write(model, out, quantization=args.quantization)
         else:

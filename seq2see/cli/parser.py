@@ -269,10 +269,13 @@ def add_export(verbs: Verbs) -> None:
     )
     add_model(verb)
     verb.add_argument(
-        "--format", choices=("ctranslate2", "endpoint"), default="ctranslate2",
-        help="endpoint: a handler.py for Hugging Face Inference Endpoints, beside the model (%(default)s)",
+        "--format", choices=("ctranslate2", "transformers", "endpoint"), default="ctranslate2",
+        help="transformers: a Pegasus, which transformers loads with its own classes alone; endpoint: a handler.py for"
+        " Hugging Face Inference Endpoints, beside the model (%(default)s)",
     )
-    verb.add_argument("--quantization", choices=("int8", "float32"), default="int8", help="of weights (%(default)s)")
+    verb.add_argument(
+        "--quantization", choices=("int8", "float32"), default="int8", help="of CTranslate2's weights (%(default)s)"
+    )
     verb.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
 
 

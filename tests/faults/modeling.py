@@ -263,4 +263,25 @@ FAULTS = [
         'dtype="auto",',
         tests="tests/modeling/test_saving.py -k half_precision",
     ),
+    Fault(
+        "AutoModel is not told of",
+        "modeling/configuration_seq2see.py",
+        '            "AutoModel": "modeling_seq2see.Seq2SeeModel",\n',
+        "",
+        tests="tests/modeling/test_pipeline.py",
+    ),
+    Fault(
+        "the pipeline stays at home",
+        "modeling/modeling_seq2see.py",
+        "    from .pipeline_seq2see import Seq2SeeTranslationPipeline as Seq2SeeTranslationPipeline\n",
+        "    pass\n",
+        tests="tests/modeling/test_pipeline.py",
+    ),
+    Fault(
+        "the pipeline reads special tokens in a text",
+        "modeling/pipeline_seq2see.py",
+        "self.tokenizer(input_, split_special_tokens=True, ",
+        "self.tokenizer(input_, ",
+        tests="tests/modeling/test_pipeline.py",
+    ),
 ]

@@ -507,4 +507,32 @@ FAULTS = [
         "case ModuleNotFoundError(name=int(name)):",
         tests="tests/serve/test_service.py -k library_that_is_missing",
     ),
+    Fault(
+        "the norms of a stock checkpoint keep our order of dimensions",
+        "translate/stock.py",
+        'layer.endswith("norm")',
+        "False",
+        tests="tests/translate/test_stock.py -k are_ours",
+    ),
+    Fault(
+        "an untied output of a stock checkpoint keeps our order of dimensions",
+        "translate/stock.py",
+        'weight[..., order] if kind == "weight"',
+        'weight[..., order] if kind == "weight" and layer != "lm_head"',
+        tests="tests/translate/test_stock.py -k are_ours",
+    ),
+    Fault(
+        "a stock checkpoint forces another end than its own",
+        "translate/stock.py",
+        "**options, forced_eos_token_id=None",
+        "**options",
+        tests="tests/translate/test_stock.py -k no_code",
+    ),
+    Fault(
+        "the tokenizer of a stock checkpoint allows texts that are too long",
+        "translate/stock.py",
+        '        "model_max_length": longest,\n',
+        "",
+        tests="tests/translate/test_stock.py -k follows_the_readme",
+    ),
 ]

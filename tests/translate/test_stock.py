@@ -1,0 +1,162 @@
+"""A checkpoint in transformers' own classes predicts and writes what ours does, and needs nothing of ours.
+
+pytest tests/translate/test_stock.py
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import tiny
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import PegasusConfig
+
+from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from seq2see.cli.command import main
+from seq2see.manifest import check_manifest
+from seq2see.translate.stock import as_pegasus
+
+TEXTS = ["The cat did not cross the street.", "An owl lent 12 ladders", "It was too big, didn't it?"]
+
+shapes = st.fixed_dictionaries({
+    "encoder_layers": st.integers(1, 3),
+    "decoder_layers": st.integers(1, 3),
+    "encoder_ffn_dim": st.sampled_from([3, 16]),
+    "decoder_ffn_dim": st.sampled_from([5, 16]),
+    "activation_function": st.sampled_from(["relu", "gelu", "gelu_new", "silu"]),
+    "scale_embedding": st.booleans(),
+    "tie_word_embeddings": st.booleans(),
+    "max_position_embeddings": st.integers(12, 40),
+    "eos_token_id": st.sampled_from([2, [2, 7]]),
+})  # fmt: skip
+widths = st.sampled_from([(2, 1, 2), (12, 3, 2), (16, 2, 4), (18, 9, 1)])  # D, and the heads of each side
+
+
+@given(shapes, widths, st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**20))
+def test_logits_and_translations_are_ours(shape, width, lengths, seed):
+    """In float64, where no two hypotheses are as good as each other."""
+    d_model, encoder_heads, decoder_heads = width
+    torch.manual_seed(seed)
+    ours = Seq2SeeForConditionalGeneration(Seq2SeeConfig(
+        vocab_size=40, d_model=d_model, encoder_attention_heads=encoder_heads, decoder_attention_heads=decoder_heads,
+        **shape,
+    ))  # fmt: skip
+    with torch.no_grad():
+        for weight in ours.parameters():
+            weight.normal_(std=0.5)
+    ours.generation_config.update(forced_bos_token_id=9, max_length=10)
+    theirs = as_pegasus(ours).double().eval()
+    ours.double().eval()
+    mask = torch.tensor([[int(column < length) for column in range(max(lengths))] for length in lengths])
+    source = {"input_ids": torch.randint(8, 40, mask.shape) * mask, "attention_mask": mask}
+    target = torch.randint(40, (len(lengths), 6))  # padding among it: its row is a row like others
+    with torch.no_grad():
+        expected = ours(**source, decoder_input_ids=target).logits
+        torch.testing.assert_close(theirs(**source, decoder_input_ids=target).logits, expected, rtol=1e-6, atol=1e-6)
+    for options in ({}, {"num_beams": 3, "length_penalty": 0.6}, {"num_beams": 4, "num_return_sequences": 4}):
+        assert theirs.generate(**source, **options).tolist() == ours.generate(**source, **options).tolist(), options
+
+
+def test_no_option_of_the_network_is_unknown_to_pegasus():
+    """What Pegasus does not have is kept in config.json, but none of it is about what the network computes."""
+    told = {"language_pairs", "supervised_heads", "blank_token_ids", "bos_token_id", "unk_token_id"}
+    assert Seq2SeeConfig.__annotations__.keys() - PegasusConfig.__annotations__.keys() == told
+
+
+STRANGER = """
+import json, sys
+sys.modules["seq2see"] = None  # importing it now raises ImportError
+readme, texts = open(sys.argv[1] + "/README.md", encoding="utf-8").read(), json.loads(sys.argv[2])
+exec(readme.split("```python")[1].split("```")[0])
+assert not [name for name in sys.modules if name.startswith("transformers_modules")]
+inputs = tokenizer(texts, padding=True, truncation=True, return_tensors="pt")
+german = tokenizer.convert_tokens_to_ids("<2de>")
+print(json.dumps({
+    "classes": [type(model).__name__, type(tokenizer).__name__],
+    "logits": model(**inputs, decoder_input_ids=inputs["input_ids"]).logits.tolist(),
+    "fr": model.generate(**inputs, num_beams=3).tolist(),
+    "de": tokenizer.batch_decode(model.generate(**inputs, forced_bos_token_id=german), skip_special_tokens=True),
+    "labels": tokenizer(texts, text_target=["<2fr>" + text for text in texts])["labels"],
+    "longest": tokenizer.model_max_length,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(folder, tmp_path_factory):
+    made = tmp_path_factory.mktemp("stock") / "made"
+    assert main(["export", str(folder), "--format", "transformers", "--out", str(made)]) == 0
+    return made
+
+
+def test_a_stranger_follows_the_readme_without_our_code(exported, translator, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", STRANGER, exported, json.dumps(TEXTS)], capture_output=True, text=True, cwd=tmp_path,
+        env=os.environ | {"HF_MODULES_CACHE": str(tmp_path / "modules")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    sleeps, found = done.stdout.splitlines()
+    found = json.loads(found)
+    model, tokenizer = translator.model, translator.tokenizer
+    inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        logits = model(**inputs, decoder_input_ids=inputs["input_ids"]).logits
+    real = inputs["attention_mask"].bool()
+    torch.testing.assert_close(torch.tensor(found["logits"])[real], logits[real], rtol=1e-4, atol=1e-4)
+    german = model.generate(**inputs, forced_bos_token_id=tokenizer.tag_id("de"))
+    usual = model.generate(**tokenizer("The cat sleeps.", return_tensors="pt"))
+    assert found | {"logits": None} == {
+        "classes": ["PegasusForConditionalGeneration", "TokenizersBackend"],
+        "logits": None,
+        "fr": model.generate(**inputs, num_beams=3).tolist(),
+        "de": [tokenizer.decode_text(ids) for ids in german.tolist()],
+        "labels": tokenizer.encode_targets(TEXTS, ["fr"] * len(TEXTS)),
+        "longest": 64,
+    }
+    assert sleeps == tokenizer.decode_text(usual[0].tolist())
+
+
+def test_the_folder_is_whole_and_has_no_code(exported):
+    check_manifest(exported)
+    assert {path.name for path in exported.iterdir()} == {
+        "README.md", "config.json", "generation_config.json", "manifest.json", "model.safetensors", "tokenizer.json",
+        "tokenizer_config.json",
+    }  # fmt: skip
+    config = json.loads((exported / "config.json").read_text())
+    assert config["forced_eos_token_id"] is None and not {"auto_map", "custom_pipelines"} & config.keys()
+    # transformers 4 does not know the name that transformers 5 gives it
+    settings = json.loads((exported / "tokenizer_config.json").read_text())
+    assert settings["tokenizer_class"] == "PreTrainedTokenizerFast"
+    readme = (exported / "README.md").read_text()
+    assert "<2fr>`, `<2de>`" in readme and 'language: ["en", "fr", "de"]' in readme and not re.search(r"[{}]", readme)
+
+
+def test_a_model_that_names_no_languages_is_exported_too(tmp_path, capsys):
+    model, tokenizer = tiny.seq2see()
+    model.config.language_pairs = model.generation_config.forced_bos_token_id = None
+    run = tiny.save(tmp_path / "run", model, tokenizer)
+    assert main(["export", str(run), "--format", "transformers"]) == 0
+    assert capsys.readouterr().out == f"{run}/transformers\n"
+    assert "<2" not in (run / "transformers" / "README.md").read_text()
+
+
+def test_what_cannot_be_exported_is_one_line(folder, exported, tmp_path, capsys):
+    (tmp_path / "in.txt").touch()
+    bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
+    for run, out, code, told in (
+        (folder, exported, 2, f"{exported} is not empty; give another folder by --out"),
+        (folder, tmp_path / "in.txt", 2, f"--out {tmp_path}/in.txt is a file; give a folder"),
+        (folder, "/proc/none/out", 1,
+         "cannot write /proc/none/out (No such file or directory); by --out give a folder that can be written"),
+        (bart, tmp_path / "out", 1,
+         f"{bart} is a bart model, not a seq2see model: transformers loads it as it is"),
+    ):  # fmt: skip
+        capsys.readouterr()
+        assert main(["export", str(run), "--format", "transformers", "--out", str(out)]) == code
+        assert capsys.readouterr().err == f"seq2see: error: {told}\n"
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,120 @@
+"""A checkpoint that transformers loads with its own classes alone: `seq2see export RUN --format transformers`.
+
+The network is a Pegasus (Zhang et al. 2020) in all but one thing: the sinusoids.  Ours alternate, a sine and the cosine
+of the same speed, as in the paper; Pegasus puts all sines first.  Which dimension of the residual stream comes where
+matters to nothing else, so every weight that reads the stream or writes to it has its D rows or columns put in Pegasus'
+order.  What lies inside a head or a feed-forward layer stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seq2see.errors import UserError
+from seq2see.json_files import read_json
+from seq2see.manifest import write_manifest
+from .torch_model import load
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PegasusForConditionalGeneration, PreTrainedModel, PreTrainedTokenizerBase
+
+CARD = """\
+---
+language: {languages}
+pipeline_tag: translation
+library_name: transformers
+---
+# {name}
+
+A translation model of {millions:.1f} M parameters, trained with Seq2See. Its network is that of transformers' Pegasus,
+so it needs no other code:
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained({folder!r})
+model = AutoModelForSeq2SeqLM.from_pretrained({folder!r})
+output = model.generate(**tokenizer("{example}", return_tensors="pt"))
+print(tokenizer.decode(output[0], skip_special_tokens=True))
+```
+{tags}- Pad on the right, as the tokenizer does.
+- A text has at most {longest} tokens; `truncation=True` cuts off the rest.
+- A special token written in a text is read as one; with `split_special_tokens=True` it is plain text.
+- Leave out texts of white space alone: the model would make something up.
+"""
+
+TAGS = """\
+- A translation begins with the tag of its language: {tags}. `generation_config.json` has the usual one, and
+  `model.generate(..., forced_bos_token_id=tokenizer.convert_tokens_to_ids("{tag}"))` asks for another.
+- Labels begin with it too: `tokenizer(source, text_target="{tag}" + target)`.
+"""
+
+
+def write(run: Path, folder: Path) -> None:
+    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for another kind of model."""
+    model, tokenizer = load(run)
+    kind = model.config.model_type
+    if kind != "seq2see":
+        raise UserError(f"{run} is a {kind} model, not a seq2see model: transformers loads it as it is")
+    with tempfile.TemporaryDirectory(prefix=".transformers-", dir=folder.parent) as scratch:
+        made = Path(scratch) / "model"
+        as_pegasus(model).save_pretrained(made)
+        save_tokenizer(tokenizer, made, longest=model.config.max_position_embeddings)
+        (made / "README.md").write_text(card(model, name=run.resolve().name, folder=folder), "utf-8")
+        write_manifest(made)
+        made.rename(folder)
+
+
+def as_pegasus(model: PreTrainedModel) -> PegasusForConditionalGeneration:
+    """The same network in transformers' class: the same logits, and so the same translations."""
+    from transformers import PegasusConfig, PegasusForConditionalGeneration
+
+    from ..modeling import Seq2SeeConfig
+
+    options = {name: getattr(model.config, name) for name in Seq2SeeConfig.__annotations__}
+    pegasus = PegasusForConditionalGeneration(PegasusConfig(**options, forced_eos_token_id=None))
+    order = [*range(0, model.config.d_model, 2), *range(1, model.config.d_model, 2)]
+    ours = {name: reordered(name, weight, order) for name, weight in model.state_dict().items()}
+    pegasus.load_state_dict(pegasus.state_dict() | ours)
+    pegasus.generation_config = model.generation_config
+    return pegasus
+
+
+def reordered(name: str, weight: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
+    """A weight with the dimensions of the residual stream in this order."""
+    layer, kind = name.split(".")[-2:]
+    if layer in ("out_proj", "fc2") or layer.endswith("norm"):  # they write to the stream, or scale it
+        return weight[order]
+    return weight[..., order] if kind == "weight" else weight  # they read it; their biases lie outside
+
+
+def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, longest: int) -> None:
+    """By the class name that transformers 4 knows as well, and without the `token_type_ids` that it would add."""
+    tokenizer.save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    settings = read_json(path) | {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_input_names": ["input_ids", "attention_mask"],
+        "model_max_length": longest,
+    }
+    path.write_text(json.dumps(settings, indent=2, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+
+
+def card(model: PreTrainedModel, *, name: str, folder: Path) -> str:
+    """The README of the folder: how to load it, and what a stranger would not guess."""
+    pairs = model.config.language_pairs or []
+    languages = dict.fromkeys(language for pair in pairs for language in pair)
+    tags = [f"<2{target}>" for target in dict.fromkeys(target for _, target in pairs)]
+    return CARD.format(
+        languages=json.dumps([*languages]),
+        name=name,
+        millions=model.num_parameters() / 1e6,
+        folder=str(folder),
+        example="The cat sleeps." if "en" in [source for source, _ in pairs] else "...",
+        tags=TAGS.format(tags=", ".join(f"`{tag}`" for tag in tags), tag=tags[-1]) if tags else "",
+        longest=model.config.max_position_embeddings,
+    )
