@@ -1,4 +1,4 @@
-"""Which language a code means, and which one a text is in.
+"""Which language a code means, what it is called, and which one a text is in.
 
 Texts are told apart by py3langid: naive Bayes over 139 languages, 5 MB, numpy alone (Lui & Baldwin 2012).
 """
@@ -14,6 +14,15 @@ from .errors import APIError
 
 LONGEST = 2_000  # characters read; more changes nothing
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of LibreTranslate's own
+NAMES = {
+    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
+    "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French",
+    "ga": "Irish", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "mr": "Marathi", "nl": "Dutch",
+    "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak",
+    "sl": "Slovenian", "sv": "Swedish", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian",
+    "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
 
 
 class Detection(NamedTuple):

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
+from ..languages import NAMES
 from ..service import Caller, Detection, Service
 from .bodies import ERRORS, Body, From0, JSONRoute, Text, Texts, by_kind, documented, read_json
-from .names import NAMES
 
 MOST_FIELDS = 100
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from ...lens.wording import printable
 from ...translate.results import Translation
-from ..dialects.names import NAMES
 from ..dialects.v1 import OneTranslation
+from ..languages import NAMES
 from ..service import APIError, Service
 from .adapter import Ask, Shown, Start, Strict, Visits, page_errors, read
 from .components.translation import translation_box
