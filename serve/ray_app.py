@@ -81,11 +81,8 @@ class Front:
         if settings.page:
             from .ui import page
 
-            blocks = await asyncio.to_thread(page.build_page, service)
-            parent, mounted = page.mount(blocks)
             self._open = contextlib.AsyncExitStack()
-            await self._open.enter_async_context(parent.router.lifespan_context(parent))
-            app.state.page = page.CheckedCalls(mounted, blocks)
+            await self._open.enter_async_context(page.shown(app, await asyncio.to_thread(page.build_page, service)))
 
 
 def application(arguments: dict[str, str]) -> serve.Application:
