@@ -102,4 +102,4 @@ async def _raise_api_error(_: HttpRequest, error: Exception) -> Response:
         raise bad_request(error)
     assert isinstance(error, HTTPException)
     code = CODES.get(error.status_code, "bad_request")
-    raise APIError(error.status_code, code, str(error.detail), headers=error.headers)
+    raise APIError(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))

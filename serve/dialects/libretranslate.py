@@ -172,7 +172,7 @@ def _parse(encoded: bytes) -> list[tuple[str, str]]:
 
 def _caller(service: Service, request: Request, body: Keyed) -> Caller:
     """By the key among the parameters, as this dialect has it, or in a header."""
-    return service.access.identify(request, body.api_key) if body.api_key else service.access.caller(request)
+    return service.access.caller(request, body.api_key)
 
 
 def _detected(one: Detection) -> Detected:

@@ -191,7 +191,7 @@ FAULTS = [
     Fault(
         "an error is counted twice",
         "serve/metrics.py",
-        "error.counted = True",
+        "self._counted.add(error)",
         "pass",
         tests="tests/serve/test_guard.py -k counted",
     ),

@@ -13,7 +13,7 @@ from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 
-CALLER = Caller(None, "10.0.0.1")
+CALLER = Caller("10.0.0.1")
 ENGLISH = "The weather was so bad that nobody wanted to go for a walk."
 FRENCH = "Il faisait si mauvais que personne ne voulait se promener."
 GERMAN = "Das Wetter war so schlecht, dass niemand spazieren gehen wollte."
