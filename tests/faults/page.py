@@ -5,7 +5,7 @@ from . import Fault
 FAULTS = [
     Fault(
         "page: a newer request leaves the older at work",
-        "serve/ui/adapter.py",
+        "serve/ui/translate_tab.py",
         "        self.stop(visit, n)\n",
         "",
         tests="tests/serve/ui/test_asking.py -k ends_the_older",
