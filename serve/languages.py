@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import APIError
 
@@ -25,19 +26,20 @@ NAMES = {
 }  # fmt: skip
 
 
-class Detection(NamedTuple):
-    """A language, and how probable it is among all that the detector knows."""
+@dataclass(frozen=True)
+class Detection:
+    """A language, and how probable it is among all that the detector knows, in per cent."""
 
-    language: str
     confidence: float
+    language: str
 
 
 def detect(text: str, served: Iterable[str]) -> list[Detection]:
     """The served languages, most probable first.  A text without letters has no language: all get 0."""
     known = dict(_identifier().rank(text[:LONGEST])) if any(map(str.isalpha, text[:LONGEST])) else {}
     codes = {one: re.split("[-_]", one)[0].lower() for one in served}  # `zh` for `zh-Hans`
-    found = [Detection(one, float(known.get(code, 0.0))) for one, code in codes.items()]
-    return sorted(found, key=lambda one: -one.confidence)
+    ranked = sorted(codes, key=lambda one: -known.get(codes[one], 0.0))
+    return [Detection(round(100 * float(known.get(codes[one], 0.0)), 1), one) for one in ranked]
 
 
 def find_language(code: str, known: Iterable[str]) -> str:

@@ -76,7 +76,7 @@ class Front:
     async def __init__(self, engines: Any, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
         service = ByRay(engines, settings)
         await service.begin()
-        app = make_app(service, settings, host="0.0.0.0")
+        app = make_app(service, host="0.0.0.0")
         door.mount("/", app)
         if settings.page:
             from .ui import page

@@ -54,7 +54,7 @@ class Server(uvicorn.Server):
         if host not in LOOPBACK and not self.service.access.keys:
             print(f"WARNING: there are no API keys, so whoever reaches {host} can use this server: set {KEYS_VARIABLE} "
                   "or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
-        self.app = make_app(self.service, self.settings, host=host)
+        self.app = make_app(self.service, host=host)
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,

@@ -90,8 +90,8 @@ FAULTS = [
     Fault(
         "page: browsers that come early are refused",
         "serve/app.py",
-        '"text/html" not in HttpRequest',
-        '"text/plain" not in HttpRequest',
+        '"text/html" not in Request',
+        '"text/plain" not in Request',
         tests="tests/serve/ui/test_first_minute.py -k asks_again",
     ),
     Fault(
