@@ -9,19 +9,19 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from jinja2 import Environment
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
 
 from seq2see import __version__
 from .dialects import huggingface, libretranslate, v1
 from .dialects.bodies import ERRORS, bad_request
 from .errors import APIError
-from .guard import PAGE, Guard
+from .guard import Guard
 from .service import Service
 from .ui.files import text_of
+from .ui.place import add_page
 
 CODES = {404: "not_found", 405: "method_not_allowed"}
 
@@ -57,7 +57,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)
     if settings.page:
-        _add_page(app)
+        add_page(app)
     return app
 
 
@@ -75,26 +75,3 @@ def docs_page(document: Mapping[str, Any]) -> str:
     environment = Environment(autoescape=True, trim_blocks=True)
     environment.filters["as_argument"] = lambda example: shlex.quote(json.dumps(example, ensure_ascii=False))
     return environment.from_string(text_of("docs.html")).render(document)
-
-
-def _add_page(app: FastAPI) -> None:
-    async def page(scope: Scope, receive: Receive, send: Send) -> None:
-        await app.state.page(scope, receive, send)
-
-    app.state.page = loading
-    app.mount(PAGE, page)
-    app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), tags=["server"], summary="To the page",
-                      status_code=307, response_class=RedirectResponse,
-                      responses={200: {"description": "the page", "content": {"text/html": {}}}})
-    # Browsers ask for both.
-    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE}/"}
-    app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
-    app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
-
-
-async def loading(scope: Scope, receive: Receive, send: Send) -> None:
-    """In the page's place until it is there."""
-    error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
-    if "text/html" not in Request(scope).headers.get("accept", ""):
-        raise error
-    await HTMLResponse(text_of("starting.html"), error.status)(scope, receive, send)

@@ -89,7 +89,7 @@ FAULTS = [
     ),
     Fault(
         "page: browsers that come early are refused",
-        "serve/app.py",
+        "serve/ui/place.py",
         '"text/html" not in Request',
         '"text/plain" not in Request',
         tests="tests/serve/ui/test_first_minute.py -k asks_again",

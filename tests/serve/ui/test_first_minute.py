@@ -6,10 +6,11 @@ import time
 import pytest
 from accessibility import violations
 
-from seq2see.serve.app import loading, make_app
+from seq2see.serve.app import make_app
 from seq2see.serve.server import Server
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.serve.ui.place import loading
 
 WEIGHTS = [round(255 * number / 5) for number in range(6)]
 RECORD = {
