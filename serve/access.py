@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NewType
 
-from seq2see.errors import UserError
+from seq2see.settings_file import read_text, wrong
 from .errors import APIError
 from .settings import ServerSettings
 
@@ -95,11 +95,7 @@ def read_keys(path: str | None) -> dict[bytes, str]:
     """
     lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
     if path is not None:
-        try:
-            lines += [(path, line) for line in Path(path).read_text("utf-8").splitlines()]
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise UserError(f"cannot read the keys in {path}: {reason}", exit_code=2) from None
+        lines += [(path, line) for line in read_text(Path(path), f"the keys in {path}").splitlines()]
     keys: dict[bytes, str] = {}
     for number, (where, line) in enumerate(lines, start=1):
         match COMMENT.split(line, maxsplit=1)[0].split():
@@ -108,10 +104,10 @@ def read_keys(path: str | None) -> dict[bytes, str]:
             case [name, key] if len(key) >= SHORTEST_KEY:
                 keys[_digest(key)] = name
             case _:  # never shown: it may be half a key
-                raise UserError(f"key {number} of {where}: expected a name, a space and a key of at least "
-                                f"{SHORTEST_KEY} characters", exit_code=2)
+                raise wrong(f"key {number} of {where}: expected a name, a space and a key of at least {SHORTEST_KEY} "
+                            "characters")
     if path is not None and not keys:
-        raise UserError(f"{path} holds no key: add a line with a name and a key, or set no keys_file", exit_code=2)
+        raise wrong(f"{path} holds no key: add a line with a name and a key, or set no keys_file")
     return keys
 
 
