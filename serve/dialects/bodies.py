@@ -41,7 +41,7 @@ class Error(BaseModel):
     code: str = Field(description="a word for a program")
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": Error, "description": reason} for status, reason in {
+REASONS: dict[int | str, str] = {
     400: "a body or a field that is not as documented, a language that is not served, a text or a number over a limit",
     403: "no key where one is wanted, or a wrong one",
     404: "no such model",
@@ -50,7 +50,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": Error, "description
     503: "the queue is full, or the server is starting or ending: see Retry-After",
     504: "the translation was not ready in time",
     "4XX": "any other error",  # and FastAPI adds none of its own
-}.items()}
+}
+ERRORS = {status: {"model": Error, "description": reason} for status, reason in REASONS.items()}
 
 
 class JSONRoute(APIRoute):
