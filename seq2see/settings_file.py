@@ -47,14 +47,17 @@ def read_settings(path: Path | Traversable, *, where: str = "", expected: str) -
     """The mapping that a YAML file holds; errors call the file `where`, or else its path, and say what is `expected`.
     """
     where = where or str(path)
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise wrong(f"cannot read {where}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
-    settings = parse_yaml(text, where) or {}
+    settings = parse_yaml(read_text(path, where), where) or {}
     if not isinstance(settings, dict):
         raise wrong(f"{where} holds {type(settings).__name__}, expected {expected}")
     return settings
+
+
+def read_text(path: Path | Traversable, where: str) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise wrong(f"cannot read {where}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from None
 
 
 def parse_yaml(text: str, where: str) -> Any:

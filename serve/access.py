@@ -7,12 +7,11 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NewType
 
-from seq2see.errors import UserError
+from seq2see.settings_file import read_text, wrong
 from .errors import APIError
 from .settings import ServerSettings
 
@@ -24,23 +23,11 @@ COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
 MOST_ACCOUNTS = 10_000  # remembered; the longest silent one is forgotten first
 WRONG_KEYS = 20  # that one address may try in a minute
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who asks: the name of the key, or None where no key is asked for, and the address it came from."""
-
-    key: str | None
-    address: str
-
-    @property
-    def account(self) -> str:
-        """What the rate is counted by."""
-        return f"address {self.address}" if self.key is None else f"key {self.key}"
+Caller = NewType("Caller", str)  # the name of a key or, where none is asked for, an address
 
 
 class Rate:
-    """So much a minute for each account; who wants more is told `message`."""
+    """So much a minute for each account (0: any amount); who wants more is told `message`."""
 
     def __init__(self, rate: int, *, code: str, message: str):
         self.rate = rate
@@ -50,6 +37,8 @@ class Rate:
 
     def spend(self, account: str, amount: int) -> None:
         """Take so much; where there is not so much, take nothing: APIError (429)."""
+        if not self.rate:
+            return
         now = monotonic()
         full_at = max(now, self._full_at.get(account, now))
         full_at += min(amount, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
@@ -75,33 +64,23 @@ class Access:
         self._texts = Rate(rate, code="rate_limit", message=f"more than {rate} texts a minute")
         self._guesses = Rate(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
 
-    def caller(self, request: HTTPConnection) -> Caller:
-        """The caller of a request, by its headers.
-
-        `Authorization: Bearer KEY`, `X-API-Key: KEY`, or what a browser asks for: `Authorization: Basic`, any name, and
-        the key as the password.
-        """
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        key = _password(token) if scheme.lower() == "basic" else token.strip()
-        return self.identify(request, request.headers.get("x-api-key") or key)
-
-    def identify(self, request: HTTPConnection, key: str | None) -> Caller:
-        """The caller who gave this key; APIError (403) if one is required and this is unknown, (429) after too many
-        unknown ones.  A right key is always accepted: behind a proxy, others may share its address."""
+    def caller(self, request: HTTPConnection, key: str | None = None) -> Caller:
+        """Who sends a request, by the key given or that in its headers; APIError (403) if one is required and this is
+        unknown, (429) after too many unknown ones.  A right key is always accepted: behind a proxy, others may share
+        its address."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:
-            return Caller(None, address)
-        if not key:
+            return Caller(address)
+        if not (key := key or _key_in(request.headers)):
             raise APIError(403, "key_missing", "this server wants an API key")
         if name := self.keys.get(_digest(key)):  # of a digest, time tells nothing
-            return Caller(name, address)
+            return Caller(name)
         self._guesses.spend(address, 1)
         raise APIError(403, "key_wrong", "this API key is not known here")
 
     def spend(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if that is too many now."""
-        if self._texts.rate:
-            self._texts.spend(caller.account, texts)
+        self._texts.spend(caller, texts)
 
 
 def read_access(settings: ServerSettings) -> Access:
@@ -116,11 +95,7 @@ def read_keys(path: str | None) -> dict[bytes, str]:
     """
     lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
     if path is not None:
-        try:
-            lines += [(path, line) for line in Path(path).read_text("utf-8").splitlines()]
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise UserError(f"cannot read the keys in {path}: {reason}", exit_code=2) from None
+        lines += [(path, line) for line in read_text(Path(path), f"the keys in {path}").splitlines()]
     keys: dict[bytes, str] = {}
     for number, (where, line) in enumerate(lines, start=1):
         match COMMENT.split(line, maxsplit=1)[0].split():
@@ -129,18 +104,23 @@ def read_keys(path: str | None) -> dict[bytes, str]:
             case [name, key] if len(key) >= SHORTEST_KEY:
                 keys[_digest(key)] = name
             case _:  # never shown: it may be half a key
-                raise UserError(f"key {number} of {where}: expected a name, a space and a key of at least "
-                                f"{SHORTEST_KEY} characters", exit_code=2)
+                raise wrong(f"key {number} of {where}: expected a name, a space and a key of at least {SHORTEST_KEY} "
+                            "characters")
     if path is not None and not keys:
-        raise UserError(f"{path} holds no key: add a line with a name and a key, or set no keys_file", exit_code=2)
+        raise wrong(f"{path} holds no key: add a line with a name and a key, or set no keys_file")
     return keys
 
 
-def _password(token: str) -> str:
-    try:
-        return base64.b64decode(token, validate=True).decode().partition(":")[2]
-    except ValueError:
-        return ""
+def _key_in(headers: Mapping[str, str]) -> str:
+    """`X-API-Key: KEY`, `Authorization: Bearer KEY`, or what a browser asks for: `Authorization: Basic`, any name, and
+    the key as the password."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            token = base64.b64decode(token, validate=True).decode().partition(":")[2]
+        except ValueError:
+            token = ""
+    return headers.get("x-api-key") or token.strip()
 
 
 def _digest(key: str) -> bytes:

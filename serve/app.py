@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from functools import cache
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from jinja2 import Environment
 from starlette.exceptions import HTTPException
-from starlette.requests import Request as HttpRequest
-from starlette.types import Receive, Scope, Send
+from starlette.requests import Request
 
 from seq2see import __version__
 from .dialects import huggingface, libretranslate, v1
-from .dialects.bodies import bad_request
-from .docs import docs_page
+from .dialects.bodies import ERRORS, bad_request
 from .errors import APIError
-from .guard import PAGE, Guard
+from .guard import Guard
 from .service import Service
-from .settings import ServerSettings
 from .ui.files import text_of
+from .ui.place import add_page
 
 CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
-def make_app(service: Service, settings: ServerSettings, *, host: str = "127.0.0.1") -> FastAPI:
+def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     """Everything but the page, which is put into `app.state.page`; `host` is what it will listen on."""
-    app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None,
+    settings = service.settings
+    app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None, responses=ERRORS,
                   openapi_url="/openapi.json" if settings.docs else None,
+                  exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
                   description="Translates, and shows what every attention head did meanwhile.")
-    app.add_middleware(Guard, service=service, settings=settings, hosts=settings.hosts(host))
-    app.add_exception_handler(RequestValidationError, _raise_api_error)
-    app.add_exception_handler(HTTPException, _raise_api_error)
-    _add_health(app, service, settings)
-    for dialect in (v1, libretranslate, huggingface):  # in this order a request is looked for
-        app.include_router(dialect.router(service))
-    if settings.docs:
-        docs = cache(lambda: docs_page(app.openapi()))
-        app.add_api_route("/docs", lambda: HTMLResponse(docs()), include_in_schema=False)
-    if settings.page:
-        _add_page(app)
-    return app
+    app.add_middleware(Guard, service=service, hosts=settings.hosts(host))
 
-
-def _add_health(app: FastAPI, service: Service, settings: ServerSettings) -> None:
     @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
     async def healthz() -> str:
         return "ok"
@@ -61,34 +52,26 @@ def _add_health(app: FastAPI, service: Service, settings: ServerSettings) -> Non
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-
-def _add_page(app: FastAPI) -> None:
-    async def page(scope: Scope, receive: Receive, send: Send) -> None:
-        await app.state.page(scope, receive, send)
-
-    app.state.page = loading
-    app.mount(PAGE, page)
-    app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), tags=["server"], summary="To the page",
-                      status_code=307, response_class=RedirectResponse,
-                      responses={200: {"description": "the page", "content": {"text/html": {}}}})
-    # Browsers ask for both.
-    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE}/"}
-    app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
-    app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
+    for dialect in (v1, libretranslate, huggingface):  # in this order a request is looked for
+        app.include_router(dialect.router(service))
+    if settings.docs:
+        app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)
+    if settings.page:
+        add_page(app)
+    return app
 
 
-async def loading(scope: Scope, receive: Receive, send: Send) -> None:
-    """In the page's place until it is there."""
-    error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
-    if "text/html" not in HttpRequest(scope).headers.get("accept", ""):
-        raise error
-    await HTMLResponse(text_of("starting.html"), error.status)(scope, receive, send)
-
-
-async def _raise_api_error(_: HttpRequest, error: Exception) -> Response:
+async def _raise_api_error(_: Request, error: Exception) -> Response:
     """The guard answers every error, in the one form that clients know."""
     if isinstance(error, RequestValidationError):
         raise bad_request(error)
     assert isinstance(error, HTTPException)
     code = CODES.get(error.status_code, "bad_request")
-    raise APIError(error.status_code, code, str(error.detail), headers=error.headers)
+    raise APIError(error.status_code, code, str(error.detail), headers=dict(error.headers or {}))
+
+
+def docs_page(document: Mapping[str, Any]) -> str:
+    """The documentation as one HTML page, with nothing to load and nothing to run: FastAPI's own needs a CDN."""
+    environment = Environment(autoescape=True, trim_blocks=True)
+    environment.filters["as_argument"] = lambda example: shlex.quote(json.dumps(example, ensure_ascii=False))
+    return environment.from_string(text_of("docs.html")).render(document)

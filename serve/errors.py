@@ -1,10 +1,9 @@
-"""The one exception for a request that is not served; each dialect words it as its clients expect."""
+"""The one exception for a request that is not served; the guard answers it as `{"error": message, "code": code}`."""
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field
 
 
+@dataclass(eq=False)
 class APIError(Exception):
     """Why a request is not served.
 
@@ -16,16 +15,16 @@ class APIError(Exception):
         headers: further headers of the response.
     """
 
-    def __init__(self, status: int, code: str, message: str, *, retry_after: int | None = None,
-                 headers: Mapping[str, str] | None = None):
-        self.message = " ".join(message.split())
-        super().__init__(self.message)
-        self.status = status
-        self.code = code
-        self.retry_after = retry_after
-        self.headers = dict(headers or {}) | ({} if retry_after is None else {"Retry-After": str(retry_after)})
-        self.counted = False  # by `Metrics`, once, wherever it is caught
+    status: int
+    code: str
+    message: str
+    retry_after: int | None = field(default=None, kw_only=True)
+    headers: dict[str, str] = field(default_factory=dict, kw_only=True)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled, for the front of an engine elsewhere: there it is not counted yet."""
-        return partial(APIError, headers=self.headers), (self.status, self.code, self.message)
+    def __post_init__(self) -> None:
+        self.message = " ".join(self.message.split())
+        if self.retry_after is not None:
+            self.headers["Retry-After"] = str(self.retry_after)
+
+    def __str__(self) -> str:
+        return self.message

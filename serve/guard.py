@@ -8,20 +8,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .errors import APIError
 from .service import Service
-from .settings import ServerSettings
 
 PAGE = "/ui"
-DISCARDING = 0.5  # seconds that a body too large is read on, so that its client reads the answer
+WORTH_PACKING = 10_000  # bytes of an answer: maps are
 BEHIND_PROXY = "; if it is the server's own, its proxy must pass on the host (nginx: proxy_set_header Host $http_host;)"
 # Gradio's page is made of inline scripts and styles, but all of them are its own: nothing else may be loaded.
 PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
@@ -33,13 +32,13 @@ log = logging.getLogger("seq2see.serve")
 class Guard:
     """ASGI middleware; `hosts` are the names by which the server may be called, `*` any."""
 
-    def __init__(self, app: ASGIApp, *, service: Service, settings: ServerSettings, hosts: Iterable[str]):
+    def __init__(self, app: ASGIApp, *, service: Service, hosts: Iterable[str]):
         self.app = app
         self.service = service
-        self.settings = settings
+        self.settings = service.settings
         self.hosts = {host.lower() for host in hosts}
-        self.api = self._shared(app)
-        self.page_policy = PAGE_POLICY + (" ".join(settings.frame_ancestors) or "'none'")
+        self.api = self._shared(GZipMiddleware(app, WORTH_PACKING, compresslevel=6))
+        self.page_policy = PAGE_POLICY + (" ".join(self.settings.frame_ancestors) or "'none'")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -60,12 +59,11 @@ class Guard:
             await send(message)
 
         try:
-            body = await self._body(request)
-            self._check_host(request)
-            self._check_origin(request, page=page)
+            body = replay_body(await self._body(request), receive)
+            self._check_sender(request, page=page)
             if page:  # Gradio watches its own clients
-                self._check_key(request)
-                await self.app(scope, replay_body(body, receive), send_with_headers)
+                self.service.access.caller(request)
+                await self.app(scope, body, send_with_headers)
             elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to parse it first
                 raise self.service.busy_error()
             else:
@@ -77,48 +75,39 @@ class Guard:
                 log.error("a request failed: %s", type(error).__name__)
                 error = APIError(500, "failed", "the request failed; the fault is the server's")
             self.service.metrics.count(error)
+            if page and error.code.startswith("key_"):  # then a browser asks for it
+                error.status = 401
+                error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
             if not started:
-                content = {"error": error.message, "code": error.code}
-                response: ASGIApp = JSONResponse(content, error.status, error.headers)
-                if not page and scope["method"] != "OPTIONS":  # scripts of other sites may read why
-                    response = self._shared(response)
-                await response(scope, receive, send_with_headers)
+                answer = JSONResponse({"error": error.message, "code": error.code}, error.status, error.headers)
+                hidden = page or scope["method"] == "OPTIONS"  # else scripts of allowed sites may read why
+                await (answer if hidden else self._shared(answer))(scope, receive, send_with_headers)
 
     async def _body(self, request: Request) -> bytes:
-        body = bytearray()
-        most = self.settings.body_bytes
-        stream = request.stream()
+        """All of it.  One too large is read on and not kept: a client that is still sending reads no answer."""
+        body, most = bytearray(), self.settings.body_bytes
         try:
             async with asyncio.timeout(self.settings.read_seconds):
-                async for chunk in stream:
-                    body += chunk
-                    if len(body) > most:
-                        break
+                async for chunk in request.stream():
+                    body += chunk if len(body) <= most else b""
         except TimeoutError:
-            raise APIError(408, "slow_body", "the body of the request did not come in time",
-                           headers={"Connection": "close"}) from None
+            if len(body) <= most:
+                raise APIError(408, "slow_body", "the body of the request did not come in time",
+                               headers={"Connection": "close"}) from None
         if len(body) > most:
-            body.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(DISCARDING):
-                    async for _ in stream:
-                        pass
             raise APIError(413, "body_too_large", f"the request is larger than {most} bytes",
                            headers={"Connection": "close"})
         return bytes(body)
 
-    def _check_host(self, request: HTTPConnection) -> None:
-        host = request.headers.get("host", "").lower()
-        name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
-        if "*" not in self.hosts and name not in self.hosts:
-            raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
-
-    def _check_origin(self, request: HTTPConnection, *, page: bool) -> None:
+    def _check_sender(self, request: Request, *, page: bool) -> None:
         """A browser sends a script's simple request (a form, or JSON as text/plain) to any site, and asks nobody first.
 
         Programs other than browsers send no Origin.
         """
-        origin = request.headers.get("origin")
+        host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
+        name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
+        if self.hosts.isdisjoint((name, "*")):
+            raise APIError(400, "host", "Invalid Host header (setting allowed_hosts)")
         if origin is None or is_same_origin(request):
             return
         if page:
@@ -127,15 +116,6 @@ class Guard:
             named = origin if "://" in origin else "https://the.site"  # a browser extension has an origin too
             raise APIError(403, "origin", "Requests from this origin are not allowed; the operator can allow them with "
                           f"--set 'cors_origins=[{named}]'{BEHIND_PROXY}")
-
-    def _check_key(self, request: HTTPConnection) -> None:
-        try:
-            self.service.access.caller(request)
-        except APIError as error:
-            if error.status == 403:
-                error.status = 401  # then a browser asks for the key
-                error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
-            raise
 
     def _set_headers(self, headers: MutableHeaders, *, page: bool) -> None:
         headers["X-Content-Type-Options"] = "nosniff"
@@ -152,9 +132,9 @@ class Guard:
                               allow_headers=["Authorization", "Content-Type", "X-API-Key"],
                               expose_headers=["Retry-After"], max_age=3600)
 
-    async def _while_connected(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _while_connected(self, scope: Scope, body: Receive, receive: Receive, send: Send) -> None:
         """Run the application, but no longer than the client is there."""
-        serving = asyncio.ensure_future(self.api(scope, replay_body(body, receive), send))
+        serving = asyncio.ensure_future(self.api(scope, body, send))
         watching = asyncio.ensure_future(receive())  # the body is read: what comes next is http.disconnect
         watching.add_done_callback(lambda _: serving.cancel())
         try:

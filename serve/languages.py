@@ -1,4 +1,4 @@
-"""Which language a code means, and which one a text is in.
+"""Which language a code means, what it is called, and which one a text is in.
 
 Texts are told apart by py3langid: naive Bayes over 139 languages, 5 MB, numpy alone (Lui & Baldwin 2012).
 """
@@ -7,28 +7,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from .errors import APIError
 
 LONGEST = 2_000  # characters read; more changes nothing
 ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of LibreTranslate's own
+NAMES = {
+    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
+    "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French",
+    "ga": "Irish", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "id": "Indonesian", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "mr": "Marathi", "nl": "Dutch",
+    "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak",
+    "sl": "Slovenian", "sv": "Swedish", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian",
+    "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
 
 
-class Detection(NamedTuple):
-    """A language, and how probable it is among all that the detector knows."""
+@dataclass(frozen=True)
+class Detection:
+    """A language, and how probable it is among all that the detector knows, in per cent."""
 
-    language: str
     confidence: float
+    language: str
 
 
 def detect(text: str, served: Iterable[str]) -> list[Detection]:
     """The served languages, most probable first.  A text without letters has no language: all get 0."""
     known = dict(_identifier().rank(text[:LONGEST])) if any(map(str.isalpha, text[:LONGEST])) else {}
     codes = {one: re.split("[-_]", one)[0].lower() for one in served}  # `zh` for `zh-Hans`
-    found = [Detection(one, float(known.get(code, 0.0))) for one, code in codes.items()]
-    return sorted(found, key=lambda one: -one.confidence)
+    ranked = sorted(codes, key=lambda one: -known.get(codes[one], 0.0))
+    return [Detection(round(100 * float(known.get(codes[one], 0.0)), 1), one) for one in ranked]
 
 
 def find_language(code: str, known: Iterable[str]) -> str:

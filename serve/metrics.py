@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakSet
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from .errors import APIError
@@ -15,6 +17,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._counted: WeakSet[APIError] = WeakSet()
         given = {"registry": self.registry, "namespace": "seq2see"}
         self.requests = Counter("requests", "Requests that were let in, by what came of them",
                                 ["outcome"], **given)
@@ -28,8 +31,8 @@ class Metrics:
 
     def count(self, error: APIError) -> None:
         """Count it, once, however often it is met on its way out; a failure (500) is none."""
-        if not error.counted and error.status != 500:
-            error.counted = True
+        if error not in self._counted and error.status != 500:
+            self._counted.add(error)
             self.refusals.labels(error.code).inc()
 
     def batch(self, *, sources: int, pieces: int) -> None:

@@ -76,16 +76,13 @@ class Front:
     async def __init__(self, engines: Any, settings: ServerSettings):  # type: ignore[misc]  # Ray awaits it
         service = ByRay(engines, settings)
         await service.begin()
-        app = make_app(service, settings, host="0.0.0.0")
+        app = make_app(service, host="0.0.0.0")
         door.mount("/", app)
         if settings.page:
             from .ui import page
 
-            blocks = await asyncio.to_thread(page.build_page, service)
-            parent, mounted = page.mount(blocks)
             self._open = contextlib.AsyncExitStack()
-            await self._open.enter_async_context(parent.router.lifespan_context(parent))
-            app.state.page = page.CheckedCalls(mounted, blocks)
+            await self._open.enter_async_context(page.shown(app, await asyncio.to_thread(page.build_page, service)))
 
 
 def application(arguments: dict[str, str]) -> serve.Application:

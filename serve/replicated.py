@@ -17,7 +17,7 @@ from .access import Caller, read_access
 from .service import Service
 from .settings import ServerSettings
 
-WITHIN = Caller(None, "the front")
+WITHIN = Caller("the front")
 
 
 def card(translator: Translator) -> SimpleNamespace:

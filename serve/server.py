@@ -46,14 +46,15 @@ class Server(uvicorn.Server):
     def __init__(self, loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
                  open_browser: bool = False, learning: Learning | None = None, service: Service | None = None):
         self.loaders = loaders
-        self.settings = settings or ServerSettings()
         self.open_browser = open_browser
         self.learning = learning
-        self.service = service or Service(settings=self.settings, access=read_access(self.settings))
+        settings = settings or ServerSettings()
+        self.service = service or Service(settings=settings, access=read_access(settings))
+        self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
             print(f"WARNING: there are no API keys, so whoever reaches {host} can use this server: set {KEYS_VARIABLE} "
                   "or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
-        self.app = make_app(self.service, self.settings, host=host)
+        self.app = make_app(self.service, host=host)
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
@@ -62,9 +63,8 @@ class Server(uvicorn.Server):
         self.socket = bind(host, port)
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.socket.getsockname()[1]}"
         self.failure: BaseException | None = None
-        self._signal: int | None = None  # the first that came
-        self._stop_page: Callable[[], None] | None = None
-        self._until = float("inf")  # the end of the grace period
+        self._signal: int | None = None
+        self._close_tabs: Callable[[], None] = lambda: None
         self._threads = ThreadPoolExecutor(1, WORKER)
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
@@ -121,45 +121,40 @@ class Server(uvicorn.Server):
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
-        def build() -> Any:
+        def build() -> contextlib.AbstractAsyncContextManager[Callable[[], None]]:
             from .ui import page
 
-            return page, page.build_page(self.service, learning=self.learning)
+            return page.shown(self.app, page.build_page(self.service, learning=self.learning))
 
-        page, blocks = await self._in_thread(build)
-        parent, mounted = page.mount(blocks)
-        await stack.enter_async_context(parent.router.lifespan_context(parent))
-        self._stop_page = mounted.stop_event.set
-        self.app.state.page = page.CheckedCalls(mounted, blocks)
+        self._close_tabs = await stack.enter_async_context(await self._in_thread(build))
 
     # --- end
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """The first signal lets running requests finish; the second does not."""
-        self.force_exit = self._signal is not None
-        self._signal = self._signal or sig
+        if self._signal:
+            os._exit(128 + self._signal)
+        self._signal = sig
         super().handle_exit(sig, frame)
 
-    async def on_tick(self, counter: int) -> bool:
-        if not await super().on_tick(counter):
-            return False
-        if not self.service.draining:
-            self.service.draining = True
-            self._until = time.monotonic() + self.settings.grace_seconds
-            if self._stop_page:
-                self._stop_page()  # an open tab holds a request that would never end
-        return self.force_exit or not self.service.running or time.monotonic() > self._until
+    async def main_loop(self) -> None:
+        """Serve until the end has come; what is running then may finish, and new requests get 503."""
+        await super().main_loop()
+        self.service.draining = True
+        self._close_tabs()  # an open one holds a request that would never end
+        until = time.monotonic() + self.settings.grace_seconds
+        while self.service.running and time.monotonic() < until:
+            await asyncio.sleep(0.1)
+        self.config.timeout_graceful_shutdown = max(0, math.ceil(until - time.monotonic()))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.config.timeout_graceful_shutdown = max(0, round(self._until - time.monotonic() + 0.5))
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._loading
-        if not (self.force_exit and self._signal):
-            await super().shutdown(sockets)
-            self.service.close()
-            self._threads.shutdown(wait=False, cancel_futures=True)
-        if self._signal and (self.force_exit or _at_work()):  # Python would wait for the threads
+        await super().shutdown(sockets)
+        self.service.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        if self._signal and _at_work():  # Python would wait for the threads
             os._exit(128 + self._signal)
 
 

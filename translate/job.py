@@ -251,7 +251,7 @@ def check_text(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
         raise UserError(f"a text of {len(text):,} characters: at most {MOST_CHARACTERS:,} are taken; send it in parts")
     for word, most in LONGEST_WORDS:
-        if _longest(word, text) > most and (longest := _longest(word, masked(text))) > most:
+        if len(text) > most and _longest(word, text) > most and (longest := _longest(word, masked(text))) > most:
             raise UserError(f"a word of {longest:,} characters, {most:,} at most are taken: is this text?")
 
 

@@ -14,7 +14,7 @@ from seq2see import __version__
 from ...translate.decoding import DecodingOptions
 from ...translate.results import Translation
 from ..service import Service
-from .bodies import ERRORS, Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, documented
+from .bodies import Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, key_wanted
 
 # What transformers' clean_up_tokenization takes the space from.
 SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
@@ -88,11 +88,10 @@ class Info(BaseModel):
 def router(service: Service) -> APIRouter:
     """`POST /` and `/models/NAME`, which a client is given as its model; below each, `/info` and `/health`."""
     routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
-    usual = {"response_model": list[Output] | list[list[Output]], **documented(service)}
+    usual: dict[str, Any] = {"response_model": list[Output] | list[list[Output]], "dependencies": key_wanted(service)}
 
     async def answer(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
-        caller = service.access.caller(request)
-        parameters = body.parameters or Parameters()
+        caller, parameters = service.access.caller(request), body.parameters or Parameters()
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
         found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
                                         model=model, options=parameters.options())
@@ -104,20 +103,19 @@ def router(service: Service) -> APIRouter:
     def info_on(name: str | None) -> Info:
         service.check_ready()
         name, model = next(iter(service.named(name).items()))
-        pairs = [list(pair) for pair in model.language_pairs]
-        return Info(model_id=name, language_pairs=pairs, engine=model.engine.name, precision=model.engine.precision,
-                    max_client_batch_size=service.settings.texts, max_input_length=service.settings.characters,
-                    version=__version__)
+        return Info(model_id=name, language_pairs=[list(pair) for pair in model.language_pairs],
+                    engine=model.engine.name, precision=model.engine.precision, version=__version__,
+                    max_client_batch_size=service.settings.texts, max_input_length=service.settings.characters)
 
-    @routes.get("/info", summary="The first model, and the limits", responses=ERRORS)
+    @routes.get("/info", summary="The first model, and the limits")
     async def info() -> Info:
         return info_on(None)
 
-    @routes.get("/models/{name:path}/info", summary="A model, and the limits", responses=ERRORS)
+    @routes.get("/models/{name:path}/info", summary="A model, and the limits")
     async def info_of(name: str) -> Info:
         return info_on(name)
 
-    @routes.get("/models/{name:path}/health", summary="Whether a model is ready", responses=ERRORS)
+    @routes.get("/models/{name:path}/health", summary="Whether a model is ready")
     async def health_of(name: str) -> dict[str, str]:
         info_on(name)
         return {"status": "ok"}

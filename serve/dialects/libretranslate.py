@@ -5,6 +5,7 @@ differs from LibreTranslate: each text of a batch has its language detected for 
 are not taken (a whole text file fits into `q`).
 """
 
+import json
 import sys
 from contextlib import suppress
 from typing import Annotated, Any, Literal
@@ -12,23 +13,22 @@ from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.types import Receive, Scope, Send
 
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
-from ..service import Caller, Detection, Service
-from .bodies import ERRORS, Body, From0, JSONRoute, Text, Texts, by_kind, documented, read_json, refuse_utf16
-from .names import NAMES
+from ..guard import replay_body
+from ..languages import NAMES
+from ..service import Detection, Service
+from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
 
 MOST_FIELDS = 100
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 FOUR_WAYS = "As JSON, as a form, as a multipart form, or in the address; a list of texts only as JSON."
+KEY: Any = Field(default=None, description="the key, where the server wants one")
 
 
-class Keyed(Body):
-    api_key: str | None = Field(default=None, description="the key, where the server wants one")
-
-
-class LibreTranslateBody(Keyed):
+class LibreTranslateBody(Body):
     """A text, or a list of them, with the languages from and to."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
@@ -41,25 +41,22 @@ class LibreTranslateBody(Keyed):
     target: str = Field(min_length=1, description="language to translate into")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
     alternatives: From0 = Field(default=0, description="how many more translations of each text are wanted")
+    api_key: str | None = KEY
 
 
-class DetectBody(Keyed):
+class DetectBody(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"q": "Le chat est fatigué."}]})
 
     q: str = Field(min_length=1, description="the text")
-
-
-class Detected(BaseModel):
-    confidence: float = Field(description="0 to 100")
-    language: str
+    api_key: str | None = KEY
 
 
 class Translated(BaseModel):
     """Each field holds a list where `q` was one."""
 
     translatedText: str | list[str]
-    detectedLanguage: Detected | list[Detected] | None = Field(default=None, description="only where source is `auto`")
-    alternatives: list[str] | list[list[str]] | None = Field(default=None, description="only where some were asked for")
+    detectedLanguage: Detection | list[Detection] | None = Field(default=None, description="where source is `auto`")
+    alternatives: list[str] | list[list[str]] | None = Field(default=None, description="where some were asked for")
 
 
 class Language(BaseModel):
@@ -69,35 +66,44 @@ class Language(BaseModel):
 
 
 class AnyEncoding(JSONRoute):
-    """Reads a form, a multipart form and the parameters of the address as well."""
+    """Reads a form, a multipart form and the parameters of the address as the JSON object that they stand for."""
 
-    async def read(self, request: Request) -> Any:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media == "application/json" or media.endswith("+json"):
-            return read_json(await request.body())
-        pairs = _parse(request.scope["query_string"])  # what is in the address counts
-        if media == FORMS[0]:
-            pairs += _parse(await request.body())
-        elif media == FORMS[1]:
-            async with request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=sys.maxsize) as form:
-                pairs += [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-            for _, value in pairs:  # what is not UTF-8 was read as Latin-1
-                refuse_utf16(value[:2].encode("latin-1", "replace"))
-        fields: dict[str, Any] = dict(reversed(pairs))
-        with suppress(KeyError, ValueError):
-            fields["alternatives"] = int(fields["alternatives"])
-        return fields
+        if scope["method"] == "POST" and media != "application/json" and not media.endswith("+json"):
+            receive = replay_body(json.dumps(await _fields(request, media)).encode(), receive)
+        await super().handle(scope, receive, send)
+
+
+async def _fields(request: Request, media: str) -> dict[str, Any]:
+    """In UTF-8 whether escaped or not: `curl -d q=Café` does not escape.  What is in the address counts."""
+    encoded = [request.scope["query_string"], await request.body() if media == FORMS[0] else b""]
+    try:
+        pairs = [pair for one in encoded for pair in parse_qsl(
+            one.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)]
+    except ValueError:
+        raise APIError(400, "bad_request", f"expected at most {MOST_FIELDS} parameters, in UTF-8") from None
+    if media == FORMS[1]:
+        async with request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=sys.maxsize) as form:
+            pairs += [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+        for _, value in pairs:  # what is not UTF-8 was read as Latin-1
+            refuse_utf16(value[:2].encode("latin-1", "replace"))
+    fields: dict[str, Any] = dict(reversed(pairs))
+    with suppress(KeyError, ValueError):
+        fields["alternatives"] = int(fields["alternatives"])
+    return fields
 
 
 def router(service: Service) -> APIRouter:
     """The routes, to be included without a prefix, or with any: clients append theirs to an address."""
     routes = APIRouter(tags=["LibreTranslate"], route_class=AnyEncoding)
-    usual = documented(service)
+    wanted = key_wanted(service)
 
     @routes.post("/translate", summary="Translate", description=FOUR_WAYS, response_model=Translated,
-                 response_model_exclude_none=True, openapi_extra=also_in_forms(LibreTranslateBody), **usual)
+                 response_model_exclude_none=True, openapi_extra=also_in_forms(LibreTranslateBody), dependencies=wanted)
     async def translate(body: LibreTranslateBody, request: Request) -> dict[str, Any]:
-        caller = _caller(service, request, body)
+        caller = service.access.caller(request, body.api_key)
         texts = [body.q] if isinstance(body.q, str) else body.q
         most = service.settings.alternatives - 1  # the best is none of them here
         if body.alternatives > most:
@@ -108,49 +114,37 @@ def router(service: Service) -> APIRouter:
         answer: dict[str, list[Any]] = {"translatedText": [one.text for one in found]}
         if body.source.casefold() == "auto":
             sources = [{one.language: one for one in service.detect(text)} for text in texts]
-            answer["detectedLanguage"] = [_detected(known.get(one.source_language, Detection(one.source_language, 0.0)))
+            answer["detectedLanguage"] = [known.get(one.source_language, Detection(0.0, one.source_language))
                                           for known, one in zip(sources, found, strict=True)]
         if body.alternatives:
             answer["alternatives"] = [[other.text for other in one.hypotheses[1:]] for one in found]
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
 
-    @routes.post("/detect", summary="Detect the language of a text", response_model=list[Detected],
+    @routes.post("/detect", summary="Detect the language of a text", response_model=list[Detection],
                  description=f"Among the languages served, the likeliest first. {FOUR_WAYS}",
-                 openapi_extra=also_in_forms(DetectBody), **usual)
-    async def detect(body: DetectBody, request: Request) -> list[Detected]:
-        caller = _caller(service, request, body)
+                 openapi_extra=also_in_forms(DetectBody), dependencies=wanted)
+    async def detect(body: DetectBody, request: Request) -> list[Detection]:
+        caller = service.access.caller(request, body.api_key)
         async with service.serving([body.q], caller, service.settings.deadline_seconds):
-            return [_detected(one) for one in service.detect(body.q)]
+            return service.detect(body.q)
 
-    @routes.get("/languages", summary="What can be translated into what", response_model=list[Language],
-                responses=ERRORS)
+    @routes.get("/languages", summary="What can be translated into what", response_model=list[Language])
     async def languages() -> list[dict[str, Any]]:
         service.check_ready()
         pairs = service.language_pairs  # a page looks the names of targets up too, so these have entries of their own
-        return [
-            {"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
-            for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])
-        ]
+        return [{"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
+                for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])]
 
     @routes.get("/frontend/settings", summary="What a page in front of this server should know")
     async def frontend_settings() -> dict[str, Any]:
-        pairs = service.language_pairs
-        target = pairs[0][1] if pairs else ""
-        return {
-            "apiKeys": bool(service.access.keys),
-            "keyRequired": bool(service.access.keys),
-            "charLimit": service.settings.characters,
-            "frontendTimeout": 500,
-            "suggestions": False,
-            "filesTranslation": False,
-            "supportedFilesFormat": [],
-            "language": {
-                "source": {"code": "auto", "name": "Auto Detect"},
-                "target": {"code": target, "name": NAMES.get(target, target)},
-            },
-        }
+        target = next((to for _, to in service.language_pairs), "")
+        return {"apiKeys": bool(service.access.keys), "keyRequired": bool(service.access.keys),
+                "charLimit": service.settings.characters, "frontendTimeout": 500, "suggestions": False,
+                "filesTranslation": False, "supportedFilesFormat": [],
+                "language": {"source": {"code": "auto", "name": "Auto Detect"},
+                             "target": {"code": target, "name": NAMES.get(target, target)}}}
 
-    @routes.get("/health", summary="Whether it is ready to translate", responses=ERRORS)
+    @routes.get("/health", summary="Whether it is ready to translate")
     async def health() -> dict[str, str]:
         service.check_ready()
         return {"status": "ok"}
@@ -162,20 +156,3 @@ def also_in_forms(kind: type[BaseModel]) -> dict[str, Any]:
     """What FastAPI cannot know of a body: that it may be a form too."""
     schema = {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}
     return {"requestBody": {"content": dict.fromkeys(FORMS, schema)}}
-
-
-def _parse(encoded: bytes) -> list[tuple[str, str]]:
-    """Fields of a form or an address, in UTF-8 whether escaped or not: `curl -d q=Café` does not escape."""
-    try:
-        return parse_qsl(encoded.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
-    except ValueError:
-        raise APIError(400, "bad_request", f"expected at most {MOST_FIELDS} parameters, in UTF-8") from None
-
-
-def _caller(service: Service, request: Request, body: Keyed) -> Caller:
-    """By the key among the parameters, as this dialect has it, or in a header."""
-    return service.access.identify(request, body.api_key) if body.api_key else service.access.caller(request)
-
-
-def _detected(one: Detection) -> Detected:
-    return Detected(confidence=round(100 * one.confidence, 1), language=one.language)

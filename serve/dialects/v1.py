@@ -2,9 +2,7 @@
 
 import asyncio
 import base64
-import gzip
 import json
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,9 +16,7 @@ from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ..service import Service
-from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, documented
-
-GZIP_LEVEL = 6
+from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, key_wanted
 
 
 class Asked(OptionFields):
@@ -124,9 +120,9 @@ class ModelsReply(BaseModel):
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
-    usual = documented(service)
+    wanted = key_wanted(service)
 
-    @routes.post("/translate", summary="Translate texts", response_model=TranslateReply, **usual,
+    @routes.post("/translate", summary="Translate texts", response_model=TranslateReply, dependencies=wanted,
                  description="Every sentence comes out: where those translated together come out as fewer or more, "
                              "they are translated again one by one, and one_by_one says so. URLs, e-mail addresses, "
                              "paths, placeholders and emoji come back as they are, and so does a text without words.")
@@ -134,16 +130,13 @@ def router(service: Service) -> APIRouter:
         caller = service.access.caller(request)
         return {"translations": await service.translate(body.texts, caller=caller, format=body.format, **body.asked())}
 
-    @routes.post("/look", summary="Translate a text and look at every head while it is done", **usual,
+    @routes.post("/look", summary="Translate a text and look at every head while it is done", dependencies=wanted,
                  response_model=LookReply, description="Compressed by gzip where the client takes that.")
     async def look(body: LookBody, request: Request) -> Response:
         caller = service.access.caller(request)
         [result], traces = await service.translate_and_look(
             [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.asked())
-        zipped = "gzip" in request.headers.get("accept-encoding", "")
-        content = await asyncio.to_thread(_look_reply, result, traces, maps=body.maps, zipped=zipped)
-        headers = {"Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if zipped else {})}
-        return Response(content, media_type="application/json", headers=headers)
+        return Response(await asyncio.to_thread(_look_reply, result, traces, body.maps), media_type="application/json")
 
     @routes.get("/models", summary="The models that are served")
     async def models() -> ModelsReply:
@@ -156,23 +149,22 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def trace_record(trace: Trace, *, maps: Sequence[Kind] = ()) -> dict[str, Any]:
-    """A trace as JSON has it, with the maps of the kinds asked for, in float16."""
-    record = plain(trace)
-    record |= {name: getattr(trace, name).tolist() for name in ("log_probs", "entropies", "log_normalisers")}
-    by_kind = {kind: {view: _map(array) for view, array in getattr(trace, kind).items()} for kind in maps}
-    if trace.left_out is not None and "cross" in by_kind:
-        by_kind["cross"]["left_out"] = _map(trace.left_out)
-    return record | {"log_prob": trace.log_prob, "maps": by_kind}
+def _look_reply(result: Translation, traces: list[Trace], maps: list[Kind]) -> str:
+    return json.dumps({
+        "translation": OneTranslation.model_validate(result, from_attributes=True).model_dump(),
+        "traces": [_trace_record(one, maps) for one in traces],
+    }, ensure_ascii=False)  # fmt: skip
+
+
+def _trace_record(trace: Trace, kinds: list[Kind]) -> dict[str, Any]:
+    """A trace as JSON has it, with the maps of these kinds, in float16."""
+    numbers = {name: getattr(trace, name).tolist() for name in ("log_probs", "entropies", "log_normalisers")}
+    maps = {kind: {view: _map(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
+    if trace.left_out is not None and "cross" in maps:
+        maps["cross"]["left_out"] = _map(trace.left_out)
+    return plain(trace) | numbers | {"log_prob": trace.log_prob, "maps": maps}
 
 
 def _map(array: np.ndarray) -> dict[str, Any]:
     data = np.ascontiguousarray(array, dtype="<f2")
     return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
-
-
-def _look_reply(result: Translation, traces: list[Trace], *, maps: list[Kind], zipped: bool) -> bytes:
-    reply = {"translation": OneTranslation.model_validate(result, from_attributes=True).model_dump(),
-             "traces": [trace_record(one, maps=maps) for one in traces]}
-    content = json.dumps(reply, ensure_ascii=False).encode("utf-8")
-    return gzip.compress(content, GZIP_LEVEL, mtime=0) if zipped else content

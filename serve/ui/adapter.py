@@ -6,9 +6,8 @@ keeps all of it, the server nothing: a translation comes back as anybody may hav
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -127,30 +126,3 @@ def page_errors(title: str = "Not translated") -> Iterator[None]:
         if outcome := OUTCOME.get(None):
             outcome.status = error.status
         raise gr.Error(error.message, title=title, print_exception=False, duration=8) from None
-
-
-class Visits:
-    """What each visitor's page has at work: a newer request, or a press of Stop, ends the older."""
-
-    def __init__(self) -> None:
-        self._running: dict[str, tuple[int, asyncio.Future[Any]]] = {}
-
-    def stop(self, visit: str, n: int) -> None:
-        """End what a visit asked for, up to its `n`th request."""
-        if visit in self._running and self._running[visit][0] <= n:
-            self._running.pop(visit)[1].cancel()
-
-    async def run(self, visit: str, n: int, work: Awaitable[Any]) -> Any:
-        """What the work gives, or None if it was stopped."""
-        self.stop(visit, n)
-        task = asyncio.ensure_future(work)
-        mine = self._running[visit] = n, task
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if self._running.get(visit) is not mine:
-                return None
-            raise
-        finally:
-            if self._running.get(visit) is mine:
-                del self._running[visit]

@@ -1,6 +1,7 @@
 """The page as a whole: its frame, its three tabs, and where it is mounted."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from itertools import count
 from typing import Any
@@ -12,7 +13,7 @@ from starlette.routing import Mount
 from ..guard import PAGE
 from ..service import Service
 from .api import add_api
-from .calls import CheckedCalls as CheckedCalls
+from .calls import CheckedCalls
 from .files import text_of
 from .first_minute import build_first_minute
 from .gradio_patches import answer_in_json
@@ -26,8 +27,17 @@ TITLE = """<header><h1>Seq2See</h1>
 </header>"""
 
 
+@asynccontextmanager
+async def shown(app: FastAPI, page: gr.Blocks) -> AsyncIterator[Callable[[], None]]:
+    """The page in its place in the application, while this lasts; gives what ends the endless requests of open tabs."""
+    parent, mounted = mount(page)
+    async with parent.router.lifespan_context(parent):
+        app.state.page = CheckedCalls(mounted, page)
+        yield mounted.stop_event.set
+
+
 def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None) -> gr.Blocks:
-    """The page as Gradio Blocks, to be put in its place by `mount`.  `learning` tells of a model that is trained."""
+    """The page as Gradio Blocks, to be put in its place by `shown`.  `learning` tells of a model that is trained."""
     asked = count()
 
     def visit(request: gr.Request) -> tuple[Any, Any]:

@@ -6,8 +6,10 @@ which words belong together and what else the model thought of.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import secrets
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -15,10 +17,10 @@ from pydantic import ValidationError
 
 from ...lens.wording import printable
 from ...translate.results import Translation
-from ..dialects.names import NAMES
 from ..dialects.v1 import OneTranslation
+from ..languages import NAMES
 from ..service import APIError, Service
-from .adapter import Ask, Shown, Start, Strict, Visits, page_errors, read
+from .adapter import Ask, Shown, Start, Strict, page_errors, read
 from .components.translation import translation_box
 from .one_word import compare, sentences
 
@@ -43,6 +45,33 @@ class Chosen(Strict):
     """Another of the alternatives, as this page was given it."""
 
     shown: Shown
+
+
+class Visits:
+    """What each visitor's page has at work: a newer request, or a press of Stop, ends the older."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, tuple[int, asyncio.Future[Any]]] = {}
+
+    def stop(self, visit: str, n: int) -> None:
+        """End what a visit asked for, up to its `n`th request."""
+        if visit in self._running and self._running[visit][0] <= n:
+            self._running.pop(visit)[1].cancel()
+
+    async def run(self, visit: str, n: int, work: Awaitable[Any]) -> Any:
+        """What the work gives, or None if it was stopped."""
+        self.stop(visit, n)
+        task = asyncio.ensure_future(work)
+        mine = self._running[visit] = n, task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._running.get(visit) is not mine:
+                return None
+            raise
+        finally:
+            if self._running.get(visit) is mine:
+                del self._running[visit]
 
 
 def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:

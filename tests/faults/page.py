@@ -5,7 +5,7 @@ from . import Fault
 FAULTS = [
     Fault(
         "page: a newer request leaves the older at work",
-        "serve/ui/adapter.py",
+        "serve/ui/translate_tab.py",
         "        self.stop(visit, n)\n",
         "",
         tests="tests/serve/ui/test_asking.py -k ends_the_older",
@@ -89,9 +89,9 @@ FAULTS = [
     ),
     Fault(
         "page: browsers that come early are refused",
-        "serve/app.py",
-        '"text/html" not in HttpRequest',
-        '"text/plain" not in HttpRequest',
+        "serve/ui/place.py",
+        '"text/html" not in Request',
+        '"text/plain" not in Request',
         tests="tests/serve/ui/test_first_minute.py -k asks_again",
     ),
     Fault(

@@ -15,7 +15,7 @@ from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 
-CALLER = Caller(None, "10.0.0.1")
+CALLER = Caller("10.0.0.1")
 ENGLISH = "The weather was so bad that nobody wanted to go for a walk."
 FRENCH = "Il faisait si mauvais que personne ne voulait se promener."
 GERMAN = "Das Wetter war so schlecht, dass niemand spazieren gehen wollte."
@@ -128,8 +128,8 @@ def test_the_model_asked_for_is_taken_or_refused():
 
 def test_detection_knows_the_served_languages_only(service):
     assert [one.language for one in service.detect(FRENCH)] == ["en", "de"]
-    assert service.detect(GERMAN)[0].language == "de" and service.detect(GERMAN)[0].confidence > 0.9
-    assert service.detect(FRENCH)[0].confidence < 0.1
+    assert service.detect(GERMAN)[0].language == "de" and service.detect(GERMAN)[0].confidence > 90
+    assert service.detect(FRENCH)[0].confidence < 10
     assert [one.confidence for one in service.detect(" 42 …")] == [0.0, 0.0]
 
 
@@ -137,7 +137,7 @@ def test_detection_knows_the_served_languages_only(service):
 def test_detection_takes_any_text(text):
     found = detect(text, ["en", "zh-Hans", "klingon"])
     assert {one.language for one in found} == {"en", "zh-Hans", "klingon"}
-    assert all(0 <= one.confidence <= 1 for one in found)
+    assert all(0 <= one.confidence <= 100 for one in found)
 
 
 def test_before_it_is_ready_and_after_it_was_told_to_end_it_refuses(stub):

@@ -60,7 +60,7 @@ def served(translator, texts, **more):
     async def work():
         service = Service({"x": translator}, ServerSettings(rate=0))
         try:
-            return await service.translate(texts, source="en", target="fr", caller=Caller(None, "test"), **more)
+            return await service.translate(texts, source="en", target="fr", caller=Caller("test"), **more)
         finally:
             service.close()
 

@@ -7,11 +7,11 @@ import pytest
 
 from seq2see.serve.errors import APIError
 from seq2see.serve.service import Service
-from seq2see.serve.ui.adapter import Ask, Part, Shown, Visits, read
+from seq2see.serve.ui.adapter import Ask, Part, Shown, read
 from seq2see.serve.ui.learn_tab import Running, read_lessons
 from seq2see.serve.ui.one_word import SENTENCES, sentences
 from seq2see.serve.ui.panels.switch_off import HeadsQuestion, switch_off
-from seq2see.serve.ui.translate_tab import _link, _links, _usual, about, asked_by_link
+from seq2see.serve.ui.translate_tab import Visits, _link, _links, _usual, about, asked_by_link
 from seq2see.translate.results import Hypothesis
 
 

@@ -6,10 +6,11 @@ import time
 import pytest
 from accessibility import violations
 
-from seq2see.serve.app import loading, make_app
+from seq2see.serve.app import make_app
 from seq2see.serve.server import Server
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
+from seq2see.serve.ui.place import loading
 
 WEIGHTS = [round(255 * number / 5) for number in range(6)]
 RECORD = {
@@ -104,8 +105,7 @@ def test_the_lessons_are_offered_once_there_is_a_model(open_tab, learning):
 def test_while_the_page_is_built_browsers_are_shown_one_that_asks_again():
     from fastapi.testclient import TestClient
 
-    settings = ServerSettings()
-    client = TestClient(make_app(Service({}, settings), settings), base_url="http://127.0.0.1")
+    client = TestClient(make_app(Service()), base_url="http://127.0.0.1")
     shown = client.get("/ui/?text=The+cat.", headers={"Accept": "text/html,*/*;q=0.8"})
     assert shown.status_code == 503 and '<meta http-equiv="refresh" content="1">' in shown.text
     assert client.get("/ui/").json()["code"] == "loading"

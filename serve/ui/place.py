@@ -1,0 +1,33 @@
+"""The page's place in the application: what is shown there until the page is, and what browsers ask for beside it."""
+
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from ..errors import APIError
+from ..guard import PAGE
+from .files import text_of
+
+
+def add_page(app: FastAPI) -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        await app.state.page(scope, receive, send)
+
+    app.state.page = loading
+    app.mount(PAGE, page)
+    app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), tags=["server"], summary="To the page",
+                      status_code=307, response_class=RedirectResponse,
+                      responses={200: {"description": "the page", "content": {"text/html": {}}}})
+    # Browsers ask for both.
+    icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE}/"}
+    app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
+    app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
+
+
+async def loading(scope: Scope, receive: Receive, send: Send) -> None:
+    """In the page's place until it is there."""
+    error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
+    if "text/html" not in Request(scope).headers.get("accept", ""):
+        raise error
+    await HTMLResponse(text_of("starting.html"), error.status)(scope, receive, send)
