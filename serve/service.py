@@ -206,25 +206,21 @@ class Service:
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               **asked: Any) -> list[Translation]:
-        """By one model, from one language."""
-        translator = self.models[name]
-        bounded = self._bounded(translator, options)
-        run = partial(self._run, sum(map(len, texts)))
-        jobs = await run(lambda: translator.prepare(texts, options=bounded, **asked))
-        work = [one for job in jobs for one in job.work]
-        tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
-        if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
+                               format: Format = "text", **asked: Any) -> list[Translation]:
+        """By one model, from one language.  To place the elements of HTML is to look inside the model."""
+        translator, bounded = self.models[name], self._bounded(self.models[name], options)
+        long = sum(map(len, texts)) >= LONG_TEXT
+        run = partial(_in, self._looking if format == "html" else self._threads if long else None)
+        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **asked))
+        tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
+        if tokens > most and len(job.work) > 1:  # it would keep all others waiting, and come too late
             raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
-        while work:
-            found = await self._batchers[name, options.sampling].submit(work)
+        while job.work:
+            found = await self._batchers[name, options.sampling].submit(job.work)
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             self.metrics.tokens.labels("target").inc(written)
-            jobs = await run(partial(translator.advance, jobs, found))
-            work = [one for job in jobs for one in job.work]
-        if any(job.marked for job in jobs):  # it looks inside the model
-            return await _in(self._looking, lambda: translator.finish(jobs))
-        return await run(lambda: translator.finish(jobs))
+            await run(partial(job.advance, found))
+        return job.result
 
     async def _look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
                     **asked: Unpack[Asked]) -> tuple[list[Translation], list[Trace]]:
@@ -259,10 +255,6 @@ class Service:
             yield
         finally:
             self._looks -= 1
-
-    async def _run(self, size: int, work: Callable[[], Result]) -> Result:
-        """Work on texts of so many characters: at once where it is short."""
-        return work() if size < LONG_TEXT else await _in(self._threads, work)
 
     # --- which model, which language
 
@@ -335,5 +327,6 @@ def as_api_error(error: BaseException) -> APIError:
     return APIError(500, "failed", "the translation failed; the fault is the server's")
 
 
-async def _in(threads: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
+async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) -> Result:
+    """Work done in a thread; without one, at once."""
+    return work() if threads is None else await asyncio.get_running_loop().run_in_executor(threads, work)

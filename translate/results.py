@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from ..tokenizer.protected import protected_spans
 from ..tokenizer.words import Word, split_words
@@ -64,6 +65,11 @@ class Translation:
     one_by_one: bool = False
     model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
+        """Its text is that of the best hypothesis, or of the source where there is none."""
+        return cls(hypotheses[0].text if hypotheses else source_text, source_text, hypotheses=hypotheses, **more)
 
     @property
     def parts(self) -> tuple[Translation, ...]:
