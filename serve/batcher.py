@@ -16,9 +16,8 @@ from itertools import accumulate
 
 from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import DecodingOptions
-from ..translate.engine import Wanted
 from ..translate.job import Work
-from ..translate.results import Hypothesis
+from ..translate.results import Hypothesis, Wanted
 from .errors import APIError
 from .metrics import Metrics
 

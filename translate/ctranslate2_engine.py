@@ -13,8 +13,7 @@ import ctranslate2
 
 from seq2see.errors import as_user_error
 from .decoding import DecodingOptions
-from .engine import Wanted
-from .results import Hypothesis
+from .results import Hypothesis, Wanted
 
 BATCH_TOKENS = 512  # source tokens of one batch, padding counted; more leave the cache, above all with beams
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from ..tokenizer.protected import protected_spans
 from ..tokenizer.words import Word, split_words
@@ -106,3 +106,23 @@ class Translation:
 def _is_mark(word: str) -> bool:
     """A number or punctuation: nothing that has to be learnt to be translated."""
     return all(unicodedata.category(c)[0] in "NPZ" for c in word)
+
+
+Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
+
+
+class Engine(Protocol):
+    """Safe to call from several threads."""
+
+    name: str
+    precision: str
+    threads: int  # how many calls it works on at a time
+
+    def translate(
+        self, sources: Sequence[Sequence[int]], options: DecodingOptions, *, wanted: Wanted | None = None
+    ) -> list[tuple[Hypothesis, ...]]:
+        """The best hypotheses of each source (`</s>` included), best first and without their texts.
+
+        The options are resolved: none but those of samples is None.  What is found for sources that are not `wanted`
+        any more need not be finished, or be anything at all.
+        """

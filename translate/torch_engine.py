@@ -30,9 +30,8 @@ from transformers import (
 
 from ..lens.forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
-from .engine import Wanted
 from .greedy import Gone, greedy
-from .results import Hypothesis
+from .results import Hypothesis, Wanted
 
 # B rows, V vocabulary
 

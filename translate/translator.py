@@ -24,17 +24,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from .checkpoint import LoadedCheckpoint
+from .checkpoint import LoadedCheckpoint, check_sizes
 from .codec import Codec, PieceCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
-from .engine import Engine
-from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
+from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported, spaceless
 from .job import Cutter, Job, Steps, Text, bare_pair, by_group, check_length, composed
 from .marks import Alignment
-from .results import Translation
-from .shortlist import spaceless
-from .torch_model import check_sizes
+from .results import Engine, Translation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

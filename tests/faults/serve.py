@@ -320,7 +320,7 @@ FAULTS = [
     ),
     Fault(
         "two tokens get one name",
-        "translate/shortlist.py",
+        "translate/export.py",
         '"▁": "\\\\▁", ',
         "",
         tests="tests/translate/test_ctranslate2.py -k one_name",

@@ -19,7 +19,7 @@ from seq2see.errors import UserError
 from seq2see.translate import export
 from seq2see.translate.checkpoint import LoadedCheckpoint
 from seq2see.translate.codec import PieceCodec, TokenizerCodec
-from seq2see.translate.shortlist import spaceless
+from seq2see.translate.export import spaceless
 
 pytest.importorskip("ctranslate2")
 TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"]
