@@ -226,11 +226,9 @@ def _read(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
-def _read_seen_words(path: Path) -> dict[str, frozenset[str]] | None:
-    if not path.is_file():
-        return None
+def _read_seen_words(path: Path) -> dict[str, frozenset[str]]:
     try:
-        return {language: frozenset(words) for language, words in read_json(path).items()}
+        return {language: frozenset(words) for language, words in _read(path).items()}
     except TypeError as error:
         raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error
 

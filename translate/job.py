@@ -22,7 +22,7 @@ from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
 from .marks import Alignment
 from .markup import Markup
-from .results import Hypothesis, Translation
+from .results import Found, Hypothesis, Ids, Translation
 
 MOST_CHARACTERS = 250_000  # of a text: more would take minutes
 LONGEST_WORD = 10_000  # characters: no word of any language
@@ -31,9 +31,9 @@ BYTE_ORDER_MARK = "\ufeff"
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
-Ids = tuple[int, ...]
 Work = tuple[Ids, DecodingOptions]  # a source and the resolved options that it is to be translated with
-Found = tuple[Hypothesis, ...]  # of one source
+Source = tuple[Reading, Ids]  # a segment as the model reads it
+Translated = tuple[str, Alignment | None]  # a segment's translation, and which word became which, where one must know
 Steps = Generator[list[Work], list[Found], Result]
 
 
@@ -73,6 +73,13 @@ class Passage:
     segments: tuple[tuple[Reading, Found], ...]
     one_by_one: bool = False  # sentences that belonged together had to be parted
 
+    def aligned(self, translations: Sequence[Translated]) -> Alignment:
+        """All of it with these in the places of its segments; one without an alignment stands for its words."""
+        parts = [(segment, text, alignment or Alignment.whole(segment, text))
+                 for segment, (text, alignment) in zip(self.cut.segments, translations, strict=True)]
+        between = [(text, text, Alignment.by_place(text, text)) for text in self.cut.between]
+        return Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair] + between[-1:])
+
 
 @dataclass(frozen=True)
 class Text:
@@ -90,46 +97,37 @@ class Text:
                           model_input=reading.model_input if reading.spans else None) for reading, found in segments)
 
     @property
-    def marked(self) -> list[int]:
-        """The segments that have markup inside them, of which one must know which word became which."""
-        if self.markup is None:
-            return []
-        inside = [bisect_right(borders, start) < bisect_left(borders, start + len(segment))
-                  for borders, cut in zip(self.markup.borders, (one.cut for one in self.passages), strict=True)
-                  for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
-        return [number for number, has_borders in enumerate(inside) if has_borders]
+    def marked(self) -> list[bool]:
+        """Whether a segment has markup inside it: of such one must know which word became which."""
+        borders = self.markup.borders if self.markup else [[]]
+        return [bisect_right(places, start) < bisect_left(places, start + len(segment))
+                for places, cut in zip(borders, (one.cut for one in self.passages), strict=True)
+                for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
 
     def translation(self, parts: Sequence[Translation], alignments: Mapping[Translation, Alignment], *,
                     options: DecodingOptions, make: Callable[..., Translation]) -> Translation:
         """Of its parts, and the alignments of those of one hypothesis that are `marked`."""
         if self.markup is None and self.passages[0].cut.whole:
             return parts[0]
-        hypotheses = []
+        hypotheses, marked = [], self.marked
         for each in zip(*(part.hypotheses for part in parts), strict=True):
-            aligned = {number: alignments.get(replace(parts[number], hypotheses=(each[number],)))
-                       for number in self.marked}
+            own = [(one.text, alignments.get(replace(part, hypotheses=(one,))) if is_marked else None)
+                   for part, one, is_marked in zip(parts, each, marked, strict=True)]
             ids = tuple(id for one in each for id in one.token_ids)
             log_prob = sum(one.log_prob for one in each)
-            hypotheses.append(Hypothesis(self._joined([one.text for one in each], aligned), ids,
-                                         log_prob / options.normaliser(len(ids)), log_prob,
+            hypotheses.append(Hypothesis(self._joined(own), ids, log_prob / options.normaliser(len(ids)), log_prob,
                                          all(one.finished for one in each)))
         return make(composed(self.text) if parts else self.text, tuple(hypotheses), segments=tuple(parts),
                     has_markup=self.markup is not None, one_by_one=any(one.one_by_one for one in self.passages))
 
-    def _joined(self, texts: Sequence[str], alignments: Mapping[int, Alignment | None]) -> str:
+    def _joined(self, translations: Sequence[Translated]) -> str:
         """With these in the places of its segments."""
-        left = enumerate(texts)
-        joined, aligned = [], []
-        for cut in (one.cut for one in self.passages):
-            own = [next(left) for _ in cut.segments]
-            joined.append(cut.join([text for _, text in own]))
-            if self.markup is not None:
-                parts = [(segment, text, alignments.get(number) or Alignment.whole(segment, text))
-                         for segment, (number, text) in zip(cut.segments, own, strict=True)]
-                between = [(text, text, Alignment.by_place(text, text)) for text in cut.between]
-                aligned.append(Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair]
-                                                + between[-1:]))
-        return joined[0] if self.markup is None else self.markup.join(joined, aligned)
+        left = iter(translations)
+        own = [(one, [next(left) for _ in one.segments]) for one in self.passages]
+        joined = [one.cut.join([text for text, _ in each]) for one, each in own]
+        if self.markup is None:
+            return joined[0]
+        return self.markup.join(joined, [one.aligned(each) for one, each in own])
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ class Cutter:
                 cut_sentences(part, language=self.source, together=self.defaults.together)
                 for part in ([text] if markup is None else markup.texts)]
             cut.append((text, markup, [one.composed() for one in _holding(reached, cuts, language=self.source)]))
-        sources = iter(self._encoded([one for *_, cuts in cut for each in cuts for one in each.segments]))
+        sources = iter(self._read([one for *_, cuts in cut for each in cuts for one in each.segments]))
         return (yield from together([
             self._text(text, markup, [(one, [next(sources) for _ in one.segments]) for one in cuts], iter(begun))
             for text, markup, cuts in cut]))
@@ -175,17 +173,16 @@ class Cutter:
             raise UserError(f"a prefix of {longest} pieces: a translation has {most} at most after its tag")
         return begun
 
-    def _encoded(self, texts: Sequence[str]) -> list[tuple[Reading, Ids]]:
+    def _read(self, texts: Sequence[str]) -> list[Source]:
         readings = list(map(Reading.of, texts))
-        ids = self.codec.encode([one.model_input for one in readings])
-        return [(one, tuple(own)) for one, own in zip(readings, ids, strict=True)]
+        return list(zip(readings, self.codec.encode([one.model_input for one in readings]), strict=True))
 
-    def _text(self, text: str, markup: Markup | None, passages: Sequence[tuple[Cut, Sequence[tuple[Reading, Ids]]]],
+    def _text(self, text: str, markup: Markup | None, passages: Sequence[tuple[Cut, Sequence[Source]]],
               begun: Iterator[Ids]) -> Steps[Text]:
         translated = yield from together([self._passage(cut, sources, begun) for cut, sources in passages])
         return Text(text, markup, tuple(translated))
 
-    def _passage(self, cut: Cut, sources: Sequence[tuple[Reading, Ids]], begun: Iterator[Ids]) -> Steps[Passage]:
+    def _passage(self, cut: Cut, sources: Sequence[Source], begun: Iterator[Ids]) -> Steps[Passage]:
         parts = yield from together([self._segment(reading, ids, begun) for reading, ids in sources])
         for index in reversed(range(len(parts))):
             if not parts[index].cut.whole:
@@ -202,11 +199,11 @@ class Cutter:
             except ValueError:  # one character
                 check_length(reading.text, ids, most=self.defaults.positions)
             else:
-                return (yield from self._passage(halves, self._encoded(halves.segments), begun))
+                return (yield from self._passage(halves, self._read(halves.segments), begun))
         start = next(begun, ())
         if start and reading.spans and not reading.care:
             reading = Reading.of(reading.text, begun=self.codec.decode(start))
-            [ids] = map(tuple, self.codec.encode([reading.model_input]))
+            [ids] = self.codec.encode([reading.model_input])
         return (yield from self._translated(reading, ids, start))
 
     def _translated(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
@@ -225,11 +222,11 @@ class Cutter:
         begun = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
         if not kept and count > begun:
             finer = sentences.joined(begun)
-            again = yield from self._passage(finer, self._encoded(finer.segments), iter([start]))
+            again = yield from self._passage(finer, self._read(finer.segments), iter([start]))
             return replace(again, one_by_one=True)
         further = None if kept or restored else reading.further()
         if further is not None:
-            [ids] = map(tuple, self.codec.encode([further.model_input]))
+            [ids] = self.codec.encode([further.model_input])
             return (yield from self._segment(further, ids, iter([start])))
         blank = tuple(replace(one, text=reading.text) for one in written)  # all are: the source stays
         return Passage(whole, ((reading, kept or restored or blank),))

@@ -1,4 +1,7 @@
-"""What comes of a translation: `Translation`, of a source text, and its hypotheses."""
+"""What engines find, `Hypothesis`, and what comes of it: a `Translation` of a source text.
+
+There are two engines: `torch_engine.py`, for every model and every option, and `ctranslate2_engine.py`, the fast one.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from typing import Any, Protocol
 from ..tokenizer.protected import protected_spans
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
+
+Ids = Sequence[int]
+Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,9 @@ class Hypothesis:
         """As an engine finds it, with these resolved options; `end`: the ids that finish it."""
         log_prob = score * options.normaliser(len(token_ids))
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
+
+
+Found = tuple[Hypothesis, ...]  # of one source, best first
 
 
 @dataclass(frozen=True)
@@ -108,9 +117,6 @@ def _is_mark(word: str) -> bool:
     return all(unicodedata.category(c)[0] in "NPZ" for c in word)
 
 
-Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
-
-
 class Engine(Protocol):
     """Safe to call from several threads."""
 
@@ -118,9 +124,8 @@ class Engine(Protocol):
     precision: str
     threads: int  # how many calls it works on at a time
 
-    def translate(
-        self, sources: Sequence[Sequence[int]], options: DecodingOptions, *, wanted: Wanted | None = None
-    ) -> list[tuple[Hypothesis, ...]]:
+    def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
+                  wanted: Wanted | None = None) -> list[Found]:
         """The best hypotheses of each source (`</s>` included), best first and without their texts.
 
         The options are resolved: none but those of samples is None.  What is found for sources that are not `wanted`

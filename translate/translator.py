@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
+from itertools import compress
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
@@ -162,8 +164,8 @@ class Translator(LoadedCheckpoint):
             asked = DecodingOptions.of(**options)
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
         while job.work:
-            job.advance(by_group(job.work, lambda one: one[1], lambda alike, members: self.engine_for(
-                alike).translate([ids for ids, _ in members], alike)))
+            job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
+                [ids for ids, _ in members], alike)))
         return job.result[0] if isinstance(text, str) else job.result
 
     def prepare(
@@ -184,6 +186,8 @@ class Translator(LoadedCheckpoint):
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
+        if parts and format == "html":
+            raise UserError("parts are those of a text: format html has none", exit_code=2)
         source, target = self._pair(source, target)
         tag = self.tag(target)
         with _option_errors():
@@ -202,8 +206,8 @@ class Translator(LoadedCheckpoint):
         make = partial(Translation.of, source_language=cutter.source, target_language=cutter.target, engine=engine.name,
                        precision=engine.precision, seen=self.seen_words(cutter.source))
         parts = [one.parts(make) for one in texts]
-        marked = [replace(own[number], hypotheses=(one,)) for text, own in zip(texts, parts, strict=True)
-                  for number in text.marked for one in own[number].hypotheses if one.text.strip()]
+        marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True)
+                  for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
         return [text.translation(own, alignments, options=cutter.options, make=make)
                 for text, own in zip(texts, parts, strict=True)]
@@ -237,33 +241,22 @@ class Translator(LoadedCheckpoint):
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"this result has {len(one.hypotheses)} hypotheses"
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
-        results = [part.as_read for one in results for part in one.parts]
-        return by_group(
-            results, lambda one: (one.source_language, one.target_language, one.engine, one.precision),
-            lambda made_by, members: self._traces(*made_by, members, alternative=alternative, views=views))
+        parts = [part.as_read for one in results for part in one.parts]
+        return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
+                        lambda _, alike: self._traces(alike, alternative, views))
 
-    def _traces(self, source: str, target: str, engine: str, precision: str, results: Sequence[Translation], *,
-                alternative: int, views: Sequence[str]) -> list[Trace]:
-        """Of results with equal languages and of one engine."""
+    def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
+        """Of equal languages and one engine."""
         from ..lens.reading import trace_hypotheses
 
-        chosen = [one.hypotheses[alternative] for one in results]
+        one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
             traces = trace_hypotheses(
-                model,
-                tokenizer,
-                [one.source_text for one in results],
-                [hypothesis.token_ids for hypothesis in chosen],
-                source_language=source,
-                target_language=target,
-                given=[hypothesis.given for hypothesis in chosen],
-                scores=[hypothesis.score for hypothesis in chosen],
-                engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
-                engine=engine,
-                precision=precision,
-                model_name=self.name,
-                views=views,
-            )
+                model, tokenizer, [part.source_text for part in parts], [hypothesis.token_ids for hypothesis in chosen],
+                source_language=one.source_language, target_language=one.target_language,
+                given=[hypothesis.given for hypothesis in chosen], scores=[hypothesis.score for hypothesis in chosen],
+                engine_log_probs=[hypothesis.log_prob for hypothesis in chosen], engine=one.engine,
+                precision=one.precision, model_name=self.name, views=views)
         return [replace(trace, trust=self.trust) for trace in traces]
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,

@@ -47,7 +47,7 @@ FAULTS = [
     ),
     Fault(
         "any JSON file laid beside a model is a part of it",
-        "translate/export.py",
+        "translate/checkpoint.py",
         '"config.json", "*.safetensors", "*.safetensors.index.json"',
         '"*.json", "*.safetensors"',
         tests="tests/translate/test_pinned.py -k beside",
@@ -181,15 +181,15 @@ FAULTS = [
     Fault(
         "serve: every part begins with what the first was to begin with",
         "translate/job.py",
-        "self._beginning(segment, next(left, ()))",
-        "self._beginning(segment, begun[0] if begun else ())",
+        "for one in cuts], iter(begun))",
+        "for one in cuts], iter(begun * 99))",
         tests="tests/translate/test_long_texts.py -k prefix",
     ),
     Fault(
         "serve: sentences part that training had together",
         "translate/job.py",
-        "language=source, together=self.defaults.together)",
-        "language=source, together=1)",
+        "language=self.source, together=self.defaults.together)",
+        "language=self.source, together=1)",
         tests="tests/translate/test_long_texts.py -k refers_back",
     ),
     Fault(
@@ -259,13 +259,13 @@ FAULTS = [
         "marks: alternatives are marked by the maps of the first",
         "translate/translator.py",
         "hypotheses=(one,)) for text, own",
-        "hypotheses=own[number].hypotheses[:1]) for text, own",
+        "hypotheses=part.hypotheses[:1]) for text, own",
         tests="tests/translate/test_markup.py -k own_maps",
     ),
     Fault(
         "marks: every sentence of HTML is looked into",
         "translate/job.py",
-        "bisect_right(borders, start) < bisect_left(borders, start + len(segment))",
+        "bisect_right(places, start) < bisect_left(places, start + len(segment))",
         "True",
         tests="tests/translate/test_markup.py -k looked_into",
     ),
@@ -410,6 +410,20 @@ FAULTS = [
         tests="tests/translate/test_ctranslate2.py -k as_it_was_given",
     ),
     Fault(
+        "job: what was found is sent to the wrong steps",
+        "translate/job.py",
+        "        for job in waiting:\n",
+        "        for job in reversed(waiting):\n",
+        tests="tests/translate/test_job.py",
+    ),
+    Fault(
+        "job: a prefix in ids begins the first segment alone",
+        "translate/job.py",
+        "            begun = list(map(tuple, prefix))",
+        "            begun = list(map(tuple, prefix[:1]))",
+        tests="tests/translate/test_long_texts.py -k in_order",
+    ),
+    Fault(
         "safeguard: a segment with fewer sentences passes",
         "translate/job.py",
         "count_sentences(one.text, language=self.target) == count)",
@@ -419,8 +433,8 @@ FAULTS = [
     Fault(
         "safeguard: a prefix is forgotten where sentences are parted",
         "translate/job.py",
-        "self._encoded(finer.segments), iter([start]))",
-        "self._encoded(finer.segments), iter([]))",
+        "self._read(finer.segments), iter([start]))",
+        "self._read(finer.segments), iter([]))",
         tests="tests/translate/test_safeguard.py -k prefix_is_kept",
     ),
     Fault(
@@ -474,7 +488,7 @@ FAULTS = [
     ),
     Fault(
         "a changed configuration keeps its export",
-        "translate/export.py",
+        "translate/checkpoint.py",
         '    "config.json", "*.safetensors",',
         '    "*.safetensors",',
         tests="tests/translate/test_ctranslate2.py -k another_export",

@@ -65,6 +65,13 @@ def test_a_prefix_begins_the_first_part_alone(translator):
     assert result.segments[1] == translator("The box.", num_beams=1)
 
 
+def test_ids_begin_the_first_parts_of_each_text_in_order_halves_too(translator):
+    long = "The cat did not cross the street, because it was too tired, " * 4 + "did it?"
+    work = translator.prepare([f"{long} An owl.", "The box."], prefix=[[40], [41], []]).work
+    assert [options.prefix[1:] for _, options in work] == [(40,), (41,), *[()] * (len(work) - 3), (40,)]
+    assert len(work) > 3
+
+
 @pytest.mark.parametrize("prefix", ["chat " * 30, [[7] * 64]])
 def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefix):
     with pytest.raises(UserError, match=r"a prefix of \d+ pieces: a translation has \d+ at most"):

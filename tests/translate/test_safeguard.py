@@ -144,6 +144,8 @@ def test_parts_of_an_earlier_result_can_be_begun_each(made):
         zip(parts, (*prefix, ()), strict=True))
     with pytest.raises(ValueError, match="the parts given are not those of the text"):
         translator.prepare([TEXT], parts=("It slept.", "The cat did not cross."))
+    with pytest.raises(ValueError, match="parts are those of a text"):
+        translator.prepare([f"<p>{TEXT}</p><p>{TEXT}</p>"], parts=(TEXT,), format="html")
 
 
 def test_a_hypothesis_without_its_end_is_told_of_the_whole(made):
