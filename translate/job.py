@@ -162,12 +162,12 @@ class Cutter:
     def _begun(self, prefix: str | Sequence[Sequence[int]]) -> list[Ids]:
         """The ids that the translations of the first segments are to begin with, after their tag."""
         if isinstance(prefix, str):
-            begun = [tuple(self.codec.begin(composed(prefix), language=self.target))] if prefix else []
+            begun: list[Ids] = [self.codec.begin(composed(prefix), language=self.target)] if prefix else []
         else:
             end, size = self.defaults.end, self.codec.size
             if not all(type(id) is int and 0 <= id < size and id not in end for ids in prefix for id in ids):
                 raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
-            begun = list(map(tuple, prefix))
+            begun = list(prefix)
         longest, most = max(map(len, begun), default=0), (self.options.max_new_tokens or 0) - len(self.options.prefix)
         if longest > most:
             raise UserError(f"a prefix of {longest} pieces: a translation has {most} at most after its tag")

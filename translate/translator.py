@@ -206,7 +206,7 @@ class Translator(LoadedCheckpoint):
         make = partial(Translation.of, source_language=cutter.source, target_language=cutter.target, engine=engine.name,
                        precision=engine.precision, seen=self.seen_words(cutter.source))
         parts = [one.parts(make) for one in texts]
-        marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True)
+        marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True) if text.markup
                   for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
         return [text.translation(own, alignments, options=cutter.options, make=make)

@@ -419,8 +419,8 @@ FAULTS = [
     Fault(
         "job: a prefix in ids begins the first segment alone",
         "translate/job.py",
-        "            begun = list(map(tuple, prefix))",
-        "            begun = list(map(tuple, prefix[:1]))",
+        "            begun = list(prefix)",
+        "            begun = list(prefix[:1])",
         tests="tests/translate/test_long_texts.py -k in_order",
     ),
     Fault(
