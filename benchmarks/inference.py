@@ -232,8 +232,9 @@ class Bare:
 
         ours = Translator.from_pretrained(run, engine="ctranslate2", threads=threads)
         engine: Any = ours.engine
-        self.translator, self.options = engine.translator, ours.prepare(texts[:1])[0].options
-        self.sources = [[engine.tokens[id] for id in ids] for job in ours.prepare(texts) for ids in job.sources]
+        work = ours.prepare(texts).work
+        self.translator, self.options = engine.translator, work[0][1]
+        self.sources = [[engine.tokens[id] for id in ids] for ids, _ in work]
         self.prefix = [engine.tokens[id] for id in self.options.prefix]
         self.use_vmap, self.batch = engine.use_vmap, BATCH_TOKENS
 

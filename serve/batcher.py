@@ -12,20 +12,20 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import DecodingOptions
-from ..translate.engine import Wanted
 from ..translate.job import Work
-from ..translate.results import Hypothesis
+from ..translate.results import Found, Ids, Wanted
 from .errors import APIError
 from .metrics import Metrics
 
 WORKER = "seq2see-worker"  # what threads are called, so that the server finds those still at work when it ends
 FULL = 0.98  # of the queue
-Translate = Callable[[list[tuple[int, ...]], DecodingOptions, Wanted], list[tuple[Hypothesis, ...]]]
-Outcome = tuple[Hypothesis, ...] | BaseException
+Translate = Callable[[list[Ids], DecodingOptions, Wanted], list[Found]]
+Outcome = Found | BaseException
 
 
 def busy_error() -> APIError:
@@ -36,7 +36,7 @@ def busy_error() -> APIError:
 class Item:
     """One source on its way, since `arrival` on the clock of its event loop."""
 
-    source: tuple[int, ...]
+    source: Ids
     options: DecodingOptions
     future: asyncio.Future[Outcome]
     arrival: float
@@ -66,7 +66,7 @@ class Batcher:
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
 
-    async def submit(self, work: Sequence[Work]) -> list[tuple[Hypothesis, ...]]:
+    async def submit(self, work: Sequence[Work]) -> list[Found]:
         """What the engine finds for each source, in order.
 
         Cancelling takes what still waits out of the queue, and tells the engine.  APIError (503) at once if the queue
@@ -119,7 +119,6 @@ class Batcher:
         """Hand out batches, as many as there are free threads, if they are full or have waited long enough."""
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
         loop = asyncio.get_running_loop()
         while self.free and self._waiting:
             alike = min(map(list, self._waiting.values()), key=lambda items: items[0].arrival)
@@ -129,18 +128,15 @@ class Batcher:
                 self._timer = loop.call_later(left, self._start)
                 return
             share = min(self.batch_tokens, -(-ends[-1] // self.free))  # other free threads have theirs
-            self._hand_out(alike[: max(1, bisect_right(ends, share))])
+            batch = alike[: max(1, bisect_right(ends, share))]
+            self._take(batch)
+            self.free -= 1
+            self.metrics.batch(sources=len(batch), pieces=ends[len(batch) - 1])
+            loop.run_in_executor(self._threads, self._outcomes, batch).add_done_callback(partial(self._finish, batch))
 
-    def _hand_out(self, batch: Sequence[Item]) -> None:
-        self._take(batch)
-        self.free -= 1
-        self.metrics.batch(sources=len(batch), pieces=sum(len(item.source) for item in batch))
-        outcomes = asyncio.get_running_loop().run_in_executor(self._threads, self._outcomes, batch)
-        outcomes.add_done_callback(lambda done: self._finish(batch, done.result()))
-
-    def _finish(self, batch: Sequence[Item], outcomes: Sequence[Outcome]) -> None:
+    def _finish(self, batch: Sequence[Item], done: asyncio.Future[Sequence[Outcome]]) -> None:
         self.free += 1
-        for item, outcome in zip(batch, outcomes, strict=True):
+        for item, outcome in zip(batch, done.result(), strict=True):
             if not item.future.done():  # whoever asked is gone
                 item.future.set_result(outcome)
         self._start()
@@ -151,9 +147,8 @@ class Batcher:
         Failures are values here.  A panic of the tokenizer is a BaseException and no Exception.
         """
         try:
-            found = self.translate(
-                [item.source for item in batch], batch[0].options, lambda i: not batch[i].future.done()
-            )
+            found = self.translate([item.source for item in batch], batch[0].options,
+                                   lambda i: not batch[i].future.done())
             if len(found) != len(batch):
                 raise RuntimeError(f"expected {len(batch)} results of the engine, got {len(found)}")
             return found

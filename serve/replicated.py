@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,11 +57,5 @@ class Replicated(Service):
         self.models = await self.send("describe")
         self.ready = True
 
-    async def _translate(self, texts: Sequence[str], **asked: Any) -> Any:
-        return await self.send("call", "translate", texts, **asked)
-
-    async def _look(self, texts: Sequence[str], **asked: Any) -> Any:
-        return await self.send("call", "translate_and_look", texts, **asked)
-
-    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Any], model: str | None) -> Any:
-        return await self.send("call", "examine", texts, work, model=model)
+    async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **asked: Any) -> Any:
+        return await self.send("call", work.__name__.removeprefix("_"), *arguments, **asked)

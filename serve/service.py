@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -73,7 +73,7 @@ class Service:
         self._batchers: dict[tuple[str, bool], Batcher] = {}  # by the model, and whether it samples
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._looking = ThreadPoolExecutor(1, WORKER)
-        self._looks = 0
+        self._looks = asyncio.Semaphore(MOST_LOOKS)
         for name, translator in (models or {}).items():
             self.add(name, translator)
         self.ready = bool(models)
@@ -126,7 +126,7 @@ class Service:
         looks = asked.get("format") == "html"  # its elements are placed by attention, and the first look loads torch
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
         async with self.serving(texts, caller, seconds, **asked):
-            return await self._translate(texts, **asked)
+            return await self._do(self._translate, texts, **asked)
 
     async def translate_and_look(
         self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
@@ -137,14 +137,14 @@ class Service:
         The first look loads the model into torch, which takes seconds; looks are done one at a time.
         """
         async with self.serving(texts, caller, self.settings.look_seconds, **asked):
-            return await self._look(texts, alternative=alternative, views=views, **asked)
+            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **asked)
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
         """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
         every request is, by the `texts` that it is about."""
         async with self.serving(texts, caller, self.settings.look_seconds):
-            return await self._examine(texts, work, model)
+            return await self._do(self._examine, texts, work, model=model)
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
@@ -181,7 +181,11 @@ class Service:
             self.running -= 1
             self.metrics.requests.labels(outcome).inc()
 
-    # --- what they do once they may: elsewhere where the models are elsewhere (`replicated.py`)
+    # --- what they do once they may
+
+    async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **asked: Any) -> Result:
+        """One of the methods below; `replicated.py` has it done elsewhere."""
+        return await work(*arguments, **asked)
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
                          model: str | None = None, **asked: Any) -> list[Translation]:
@@ -206,28 +210,24 @@ class Service:
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               **asked: Any) -> list[Translation]:
-        """By one model, from one language."""
-        translator = self.models[name]
-        bounded = self._bounded(translator, options)
-        run = partial(self._run, sum(map(len, texts)))
-        jobs = await run(lambda: translator.prepare(texts, options=bounded, **asked))
-        work = [one for job in jobs for one in job.work]
-        tokens, most = sum(len(ids) for ids, _ in work), self.settings.queue_tokens
-        if tokens > most and len(work) > 1:  # it would keep all others waiting, and come too late
+                               format: Format = "text", **asked: Any) -> list[Translation]:
+        """By one model, from one language.  To place the elements of HTML is to look inside the model."""
+        translator, bounded = self.models[name], self._bounded(self.models[name], options)
+        long = sum(map(len, texts)) >= LONG_TEXT
+        run = partial(_in, self._looking if format == "html" else self._threads if long else None)
+        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **asked))
+        tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
+        if tokens > most and len(job.work) > 1:  # it would keep all others waiting, and come too late
             raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
-        while work:
-            found = await self._batchers[name, options.sampling].submit(work)
+        while job.work:
+            found = await self._batchers[name, options.sampling].submit(job.work)
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             self.metrics.tokens.labels("target").inc(written)
-            jobs = await run(partial(translator.advance, jobs, found))
-            work = [one for job in jobs for one in job.work]
-        if any(job.marked for job in jobs):  # it looks inside the model
-            return await _in(self._looking, lambda: translator.finish(jobs))
-        return await run(lambda: translator.finish(jobs))
+            await run(partial(job.advance, found))
+        return job.result
 
-    async def _look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
-                    **asked: Unpack[Asked]) -> tuple[list[Translation], list[Trace]]:
+    async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
+                                  **asked: Unpack[Asked]) -> tuple[list[Translation], list[Trace]]:
         async with self._in_line():
             longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
@@ -244,25 +244,17 @@ class Service:
                 trace for name, group in groupby(results, made_by)
                 for trace in self.models[name].look(list(group), alternative=alternative, views=views)])
 
-    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Result], model: str | None) -> Result:
+    async def _examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *,
+                       model: str | None) -> Result:
         async with self._in_line():
             translator = self.models[self.model_for(model, None, None)]
             return await _in(self._looking, lambda: work(translator))
 
-    @asynccontextmanager
-    async def _in_line(self) -> AsyncIterator[None]:
-        """Around each look: no more than so many wait."""
-        if self._looks >= MOST_LOOKS:
+    def _in_line(self) -> asyncio.Semaphore:
+        """To be held around each look: no more than so many wait."""
+        if self._looks.locked():
             raise self.busy_error()
-        self._looks += 1
-        try:
-            yield
-        finally:
-            self._looks -= 1
-
-    async def _run(self, size: int, work: Callable[[], Result]) -> Result:
-        """Work on texts of so many characters: at once where it is short."""
-        return work() if size < LONG_TEXT else await _in(self._threads, work)
+        return self._looks
 
     # --- which model, which language
 
@@ -338,5 +330,6 @@ def as_api_error(error: BaseException) -> APIError:
     return APIError(500, "failed", "the translation failed; the fault is the server's")
 
 
-async def _in(threads: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
+async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) -> Result:
+    """Work done in a thread; without one, at once."""
+    return work() if threads is None else await asyncio.get_running_loop().run_in_executor(threads, work)

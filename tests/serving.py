@@ -9,13 +9,14 @@ import sys
 import threading
 import time
 import urllib.parse
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from seq2see.translate.decoding import NO_OPTIONS, DecodingOptions, GenerationDefaults
+from seq2see.translate.job import Job
 from seq2see.translate.results import Hypothesis
 
 HERE = Path(__file__).resolve().parent
@@ -23,20 +24,6 @@ HERE = Path(__file__).resolve().parent
 
 class Panic(BaseException):
     """As the Rust part of a tokenizer raises it: no Exception."""
-
-
-@dataclass(frozen=True)
-class StubJob:
-    text: str
-    source: str
-    target: str
-    options: DecodingOptions
-    hypotheses: tuple = ()
-    marked = ()
-
-    @property
-    def work(self):
-        return [(tuple(map(ord, self.text)), self.options)] if self.text.strip() and not self.hypotheses else []
 
 
 @dataclass(frozen=True)
@@ -77,16 +64,23 @@ class Stub:
         return None
 
     def __call__(self, text, *, source=None, target=None, **options):
-        [job] = self.prepare([text], source=source, target=target, options=DecodingOptions(**options))
-        return self.finish(self.advance([job], [self._one(ids) for ids, _ in job.work]))[0]
+        job = self.prepare([text], source=source, target=target, options=DecodingOptions(**options))
+        while job.work:
+            job.advance([self._one(ids) for ids, _ in job.work])
+        return job.result[0]
 
     def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text",
                 options=NO_OPTIONS):
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
         options = self.defaults.resolve(options)
-        a, b = self.language_pairs[0] if self.language_pairs else ("", "")
-        return [StubJob(text, source or a, target or b, options) for text in texts]
+        pair = self.language_pairs[0] if self.language_pairs else ("", "")
+        return Job(self._translations(texts, source or pair[0], target or pair[1], options))
+
+    def _translations(self, texts, source, target, options):
+        wanted = [text for text in texts if text.strip()]
+        found = iter((yield [(tuple(map(ord, text)), options) for text in wanted]) if wanted else [])
+        return [self._translation(text, source, target, next(found) if text.strip() else ()) for text in texts]
 
     def engine_for(self, options):
         return self
@@ -108,18 +102,10 @@ class Stub:
     def _one(self, source):
         return (Hypothesis("", source, -1.0, -1.0, True),)
 
-    def advance(self, jobs, found):
-        left = iter(found)
-        return [replace(job, hypotheses=next(left)) if job.work else job for job in jobs]
-
-    def finish(self, jobs):
-        return [self._translation(job) for job in jobs]
-
-    def _translation(self, job):
+    def _translation(self, text, source, target, found):
         hypotheses = tuple(Hypothesis("".join(map(chr, one.token_ids)).upper(), one.token_ids, -1.0, -1.0, True)
-                           for one in job.hypotheses)
-        return StubTranslation(hypotheses[0].text if hypotheses else job.text, job.text, job.source, job.target,
-                               hypotheses)
+                           for one in found)
+        return StubTranslation(hypotheses[0].text if hypotheses else text, text, source, target, hypotheses)
 
     def look(self, results, *, alternative=0, views=("raw",)):
         return [f"trace of {one.text}" for one in results]

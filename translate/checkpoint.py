@@ -10,14 +10,12 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
-from seq2see.errors import UserError
+from seq2see.errors import UserError, as_user_error
 from seq2see.json_files import read_json
 from seq2see.manifest import sha256
 from seq2see.vetting import vet
 from .decoding import GenerationDefaults
 from .devices import Device, torch_device
-from .export import model_files
-from .torch_model import load
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -26,7 +24,16 @@ if TYPE_CHECKING:
     from ..lens.counterparts import KnownChoice
     from ..lens.head_roles import Roles
     from ..lens.trust import Trust
-    from .torch_model import Loaded
+
+    Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+
+SELF_TEST = "One cat, 2 dogs."
+LOADING = Lock()  # transformers creates models by switches of the whole process: one at a time
+PARTS = (  # of a model
+    "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
+    "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
+    "shortlist.json",
+)  # fmt: skip
 
 
 class ModelChanged(UserError):
@@ -219,10 +226,42 @@ def _read(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
-def _read_seen_words(path: Path) -> dict[str, frozenset[str]] | None:
-    if not path.is_file():
-        return None
+def _read_seen_words(path: Path) -> dict[str, frozenset[str]]:
     try:
-        return {language: frozenset(words) for language, words in read_json(path).items()}
+        return {language: frozenset(words) for language, words in _read(path).items()}
     except TypeError as error:
         raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error
+
+
+def model_files(run: Path) -> list[Path]:
+    """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
+    return sorted(path for part in PARTS for path in run.glob(part))
+
+
+def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
+    """A checkpoint in torch, with its transformers tokenizer; UserError where either cannot be read, or they do not
+    belong together."""
+    from transformers import AutoTokenizer
+
+    from ..lens.forcing import decode_target, encode_source
+    from ..modeling.loading import load_checkpoint
+    from ..tokenizer.tokenization_seq2see import load_tokenizer
+
+    with LOADING:
+        model = load_checkpoint(folder, trust_remote_code=trust_remote_code)
+    with as_user_error(f"the tokenizer in {folder} cannot be read"):
+        tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
+            AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
+    check_sizes(model, tokenizer, name=str(folder))
+    with as_user_error(f"the tokenizer in {folder} does not work"):
+        ids = encode_source(tokenizer, SELF_TEST)
+        decode_target(tokenizer, ids)
+    if not all(isinstance(id, int) and 0 <= id < model.get_input_embeddings().num_embeddings for id in ids):
+        raise UserError(f"the tokenizer in {folder} does not work: it makes pieces that the model does not have")
+    return model, tokenizer
+
+
+def check_sizes(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:
+    pieces, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
+    if pieces > rows:
+        raise UserError(f"{name}: {pieces} pieces in the tokenizer, {rows} in the model: they do not belong together")

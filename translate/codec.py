@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError, as_user_error
 from ..tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
@@ -18,27 +18,11 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-class Codec(Protocol):
-    """What both are."""
-
-    tags: dict[str, int]  # of target languages; empty where a model has none
-    size: int  # of the vocabulary
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
-
-    def begin(self, text: str, *, language: str) -> list[int]:
-        """The ids that a translation begins with if it is to begin with this text; tag and `</s>` left out."""
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of target ids, without tags and special tokens."""
-
-    def tokens(self) -> list[str]:
-        """The vocabulary, by id."""
-
-
 class PieceCodec:
-    """Of a Seq2See checkpoint; UserError where its tokenizer.json cannot be read."""
+    """Of a Seq2See checkpoint; UserError where its tokenizer.json cannot be read.
+
+    `tags` are the ids of the target languages, none where a model has none; `size` is that of the vocabulary.
+    """
 
     def __init__(self, folder: Path):
         from tokenizers import Tokenizer
@@ -48,36 +32,36 @@ class PieceCodec:
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        slots = [str(self._tokenizer.id_to_token(id)) for id in range(FIRST_TAG, FIRST_TAG + TAG_SLOTS)]
+        self.size = self._tokenizer.get_vocab_size()
+        slots = self.tokens()[FIRST_TAG : FIRST_TAG + TAG_SLOTS]
         self.tags = {language: id for id, language in enumerate(tagged_languages(slots), FIRST_TAG)}
         end = self._tokenizer.token_to_id(END)
         if end is None:
             raise UserError(f"the tokenizer in {folder} has no {END}: it is not Seq2See's")
         self._end = end
-        self.size = self._tokenizer.get_vocab_size()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        return [[*pieces, self._end] for pieces in self._pieces(texts)]
+        """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
+        for text in texts:
+            refuse_surrogates(text)
+        found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False) if texts else []
+        return [[*one.ids, self._end] for one in found]
 
     def begin(self, text: str, *, language: str) -> list[int]:
-        return self._pieces([text])[0]
+        """The ids that a translation begins with if it is to begin with this text; tag and `</s>` left out."""
+        return self.encode([text])[0][:-1]
 
     def decode(self, ids: Sequence[int]) -> str:
+        """The text of target ids, without tags and special tokens."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def tokens(self) -> list[str]:
-        return [str(self._tokenizer.id_to_token(id)) for id in range(self._tokenizer.get_vocab_size())]
-
-    def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
-        for text in texts:
-            refuse_surrogates(text)
-        if not texts:
-            return []
-        return [one.ids for one in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+        """The vocabulary, by id."""
+        return [str(self._tokenizer.id_to_token(id)) for id in range(self.size)]
 
 
 class TokenizerCodec:
-    """Of any transformers tokenizer."""
+    """Of any transformers tokenizer; for the rest as `PieceCodec`."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -109,7 +93,10 @@ class TokenizerCodec:
         return decode_target(self.tokenizer, ids)
 
     def tokens(self) -> list[str]:
-        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
+        return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(self.size))]
+
+
+Codec = PieceCodec | TokenizerCodec
 
 
 def _tag_of_many(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:

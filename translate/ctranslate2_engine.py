@@ -13,8 +13,7 @@ import ctranslate2
 
 from seq2see.errors import as_user_error
 from .decoding import DecodingOptions
-from .engine import Wanted
-from .results import Hypothesis
+from .results import Found, Hypothesis, Ids, Wanted
 
 BATCH_TOKENS = 512  # source tokens of one batch, padding counted; more leave the cache, above all with beams
 
@@ -51,9 +50,8 @@ class CTranslate2Engine:
                 str(folder), device=device, compute_type=precision, inter_threads=threads, intra_threads=1
             )
 
-    def translate(
-        self, sources: Sequence[Sequence[int]], options: DecodingOptions, *, wanted: Wanted | None = None
-    ) -> list[tuple[Hypothesis, ...]]:
+    def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
+                  wanted: Wanted | None = None) -> list[Found]:
         """As `Engine` says; ValueError for options that sample.
 
         `wanted` is asked before the first step only: to be called by CTranslate2 for each token, which it does where

@@ -15,7 +15,7 @@ MOST_BEAMS = 64
 MOST_POSITIONS = 2**15  # tokens, of a model without a table of positions
 DEFAULT_LENGTH = 512  # tokens, where neither the checkpoint nor the caller sets a limit
 SHORT = 64  # tokens up to which a sentence is never cut, however short those of training were
-SAMPLING = ("temperature", "top_k", "top_p")  # any of these samples instead of searching
+SAMPLING = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # any of these samples, the others are then as here
 
 
 def option(kind: type, least: float, most: float, description: str) -> Any:
@@ -137,9 +137,7 @@ class GenerationDefaults:
             length_penalty=either("length_penalty", 1.0),
             repetition_penalty=either("repetition_penalty", 1.0),
             no_repeat_ngram_size=either("no_repeat_ngram_size", 0),
-            temperature=(options.temperature or 1.0) if options.sampling else None,
-            top_k=(options.top_k or 0) if options.sampling else None,
-            top_p=(options.top_p or 1.0) if options.sampling else None,
+            **{name: getattr(options, name) or usual for name, usual in SAMPLING.items() if options.sampling},
             seed=options.seed or 0,
             prefix=() if first is None else (first,),
             early_stopping=bool(said.get("early_stopping")),

@@ -15,19 +15,18 @@ def torch_device(wanted: Device) -> str:
     """UserError for a device that PyTorch does not find."""
     import torch
 
-    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    return _chosen(wanted, found, "PyTorch")
+    return _chosen(wanted, "PyTorch", cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())
 
 
 def ctranslate2_device(wanted: Device) -> str:
     """UserError for a device that CTranslate2 does not find."""
     import ctranslate2
 
-    return _chosen(wanted, {"cuda": ctranslate2.get_cuda_device_count() > 0, "cpu": True}, "CTranslate2")
+    return _chosen(wanted, "CTranslate2", cuda=ctranslate2.get_cuda_device_count() > 0)
 
 
-def _chosen(wanted: Device, found: dict[str, bool], library: str) -> str:
-    device = wanted if wanted != "auto" else "cuda" if found["cuda"] else "cpu"
-    if not found.get(device):
+def _chosen(wanted: Device, library: str, *, cuda: bool, mps: bool = False) -> str:
+    device = wanted if wanted != "auto" else "cuda" if cuda else "cpu"
+    if not {"cpu": True, "cuda": cuda, "mps": mps}[device]:
         raise UserError(f"device {device}: {library} finds none here; take cpu, or auto", exit_code=2)
     return device

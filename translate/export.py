@@ -11,10 +11,12 @@ again too: CTranslate2 reads whatever its files say, and some damage shows only 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,18 +25,15 @@ from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
 from seq2see.vetting import vet
-from .shortlist import spaceless, write_vocabulary_map
-from .torch_model import load
+from .checkpoint import load, model_files
 
 if TYPE_CHECKING:
     from ctranslate2.converters.transformers import BartLoader
 
 KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
-PARTS = (  # of a model
-    "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
-    "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
-    "shortlist.json",
-)  # fmt: skip
+SHORTLIST = "shortlist.json"
+# No two tokens get one name.
+_NAMES = str.maketrans({" ": "▁", "▁": "\\▁", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 FORMAT = "3"  # of what lies in the folder; counted up when it changes
 
 
@@ -91,11 +90,6 @@ def is_intact(export: Path) -> bool:
     except (UserError, OSError):
         return False
     return (export / MANIFEST).is_file()
-
-
-def model_files(run: Path) -> list[Path]:
-    """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
-    return sorted(path for part in PARTS for path in run.glob(part))
 
 
 def weights_hash(run: Path) -> str:
@@ -178,3 +172,26 @@ def seq2see_loader() -> BartLoader:
             self.set_layer_norm(spec.layer_norm, module.layer_norm)
 
     return Seq2SeeLoader()
+
+
+def spaceless(token: str) -> str:
+    """What CTranslate2 is told a token is called."""
+    return token.translate(_NAMES)
+
+
+def write_vocabulary_map(run: Path, tokens: Sequence[str], path: Path) -> bool:
+    """Write the run's shortlist to `path`; False where it has none, UserError where it makes no sense.
+
+    Its lines name a source token, and after a tab the target tokens that it may become, parted by spaces; the line of
+    no source token names those that are always candidates.  So a token may hold no space.
+    """
+    try:
+        content = json.loads((run / SHORTLIST).read_text("utf-8"))
+        rows = [("", content["always"]), *((tokens[int(key)], ids) for key, ids in content["candidates"].items())]
+        named = [(spaceless(source), [spaceless(tokens[id]) for id in ids]) for source, ids in rows]
+    except FileNotFoundError:
+        return False
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise UserError(f"{run / SHORTLIST} is no shortlist of this vocabulary; remove it") from error
+    path.write_text("".join(f"{source}\t{' '.join(targets)}\n" for source, targets in named if targets), "utf-8")
+    return True

@@ -1,14 +1,17 @@
-"""A text on its way: cut into the segments that a model translates, and put together again from their hypotheses."""
+"""A text on its way: cut into the segments that a model translates, and put together again from their hypotheses.
+
+What needs an engine is a generator: it yields its work, is sent what was found for that, and returns its result.  So a
+segment that lost something is translated again where it stands, and all of them share batches (`together`).
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import regex
 
@@ -20,7 +23,7 @@ from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
 from .marks import Alignment
 from .markup import Markup
-from .results import Hypothesis
+from .results import Found, Hypothesis, Ids, Translation
 
 MOST_CHARACTERS = 250_000  # of a text: more would take minutes
 LONGEST_WORDS = (  # characters: no word of any language has so many; other scripts may have no spaces between words
@@ -31,216 +34,205 @@ BYTE_ORDER_MARK = "\ufeff"
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
-Work = tuple[tuple[int, ...], DecodingOptions]  # a source and the resolved options that it is to be translated with
+Work = tuple[Ids, DecodingOptions]  # a source and the resolved options that it is to be translated with
+Source = tuple[Reading, Ids]  # a segment as the model reads it
+Translated = tuple[str, Alignment | None]  # a segment's translation, and which word became which, where one must know
+Steps = Generator[list[Work], list[Found], Result]
 
 
-@dataclass(frozen=True)
-class Segment:
-    """A part of a text on its way: how the model reads it, in ids too, and what ids its translation is to begin with;
-    once it is translated, its hypotheses."""
+class Job(Generic[Result]):
+    """Steps on their way: as long as there is `work`, `advance` is to be given what was found for each of it; then
+    there is the `result`."""
 
-    reading: Reading
-    ids: tuple[int, ...]
-    begun: tuple[int, ...] = ()
-    hypotheses: tuple[Hypothesis, ...] | None = None
+    work: list[Work]
+    result: Result
 
-    def restored(self, hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
-        """Those that are not blank, in which everything protected has come back, with it in its place."""
-        texts = [(one, self.reading.restored(one.text)) for one in hypotheses if one.text.strip()]
-        return tuple(replace(one, text=text) for one, text in texts if text is not None)
+    def __init__(self, steps: Steps[Result]):
+        self._steps = steps
+        self.advance(None)
+
+    def advance(self, found: list[Found] | None) -> None:
+        try:
+            self.work = next(self._steps) if found is None else self._steps.send(found)
+        except StopIteration as end:
+            self.work, self.result = [], end.value
+
+
+def together(many: Iterable[Steps[Result]]) -> Steps[list[Result]]:
+    """The results of all, whose work is done at the same time."""
+    jobs = list(map(Job, many))
+    while waiting := [job for job in jobs if job.work]:
+        found = iter((yield [one for job in waiting for one in job.work]))
+        for job in waiting:
+            job.advance([next(found) for _ in job.work])
+    return [job.result for job in jobs]
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text, or one of those of its markup: where it is cut, and a segment for each of the parts."""
+    """A text that was translated in segments: of each, how the model read it and its hypotheses."""
 
     cut: Cut
-    segments: tuple[Segment, ...]
+    segments: tuple[tuple[Reading, Found], ...]
+    one_by_one: bool = False  # sentences that belonged together had to be parted
+
+    def aligned(self, translations: Sequence[Translated]) -> Alignment:
+        """All of it with these in the places of its segments; one without an alignment stands for its words."""
+        parts = [(segment, text, alignment or Alignment.whole(segment, text))
+                 for segment, (text, alignment) in zip(self.cut.segments, translations, strict=True)]
+        between = [(text, text, Alignment.by_place(text, text)) for text in self.cut.between]
+        return Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair] + between[-1:])
 
 
 @dataclass(frozen=True)
-class Job:
-    """A text made ready: its segments, and the resolved options that they are to be translated with.
-
-    Segments of any jobs may share a batch where their options are equal.
-    """
+class Text:
+    """A text of a caller that was translated: one passage, or one for each of the texts in its markup."""
 
     text: str
-    source: str
-    target: str
-    options: DecodingOptions
     markup: Markup | None
     passages: tuple[Passage, ...]
-    one_by_one: bool = False  # sentences that belonged together had to be parted
+
+    def parts(self, make: Callable[..., Translation]) -> tuple[Translation, ...]:
+        """The translations of its segments: of some, fewer hypotheses are left."""
+        segments = [one for passage in self.passages for one in passage.segments]
+        count = max((len(found) for _, found in segments), default=0)
+        return tuple(make(reading.text, found + found[-1:] * (count - len(found)),
+                          model_input=reading.model_input if reading.spans else None) for reading, found in segments)
 
     @property
-    def segments(self) -> list[Segment]:
-        return [one for passage in self.passages for one in passage.segments]
+    def marked(self) -> list[bool]:
+        """Whether a segment has markup inside it: of such one must know which word became which."""
+        borders = self.markup.borders if self.markup else [[]]
+        return [bisect_right(places, start) < bisect_left(places, start + len(segment))
+                for places, cut in zip(borders, (one.cut for one in self.passages), strict=True)
+                for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
 
-    @property
-    def work(self) -> list[Work]:
-        """One for each segment that is still to be translated."""
-        return [(one.ids, self.options.begun(one.begun)) for one in self.segments if one.hypotheses is None]
+    def translation(self, parts: Sequence[Translation], alignments: Mapping[Translation, Alignment], *,
+                    options: DecodingOptions, make: Callable[..., Translation]) -> Translation:
+        """Of its parts, and the alignments of those of one hypothesis that are `marked`."""
+        if self.markup is None and self.passages[0].cut.whole:
+            return parts[0]
+        hypotheses, marked = [], self.marked
+        for each in zip(*(part.hypotheses for part in parts), strict=True):
+            own = [(one.text, alignments.get(replace(part, hypotheses=(one,))) if is_marked else None)
+                   for part, one, is_marked in zip(parts, each, marked, strict=True)]
+            ids = tuple(id for one in each for id in one.token_ids)
+            log_prob = sum(one.log_prob for one in each)
+            hypotheses.append(Hypothesis(self._joined(own), ids, log_prob / options.normaliser(len(ids)), log_prob,
+                                         all(one.finished for one in each)))
+        return make(composed(self.text) if parts else self.text, tuple(hypotheses), segments=tuple(parts),
+                    has_markup=self.markup is not None, one_by_one=any(one.one_by_one for one in self.passages))
 
-    @property
-    def sources(self) -> list[tuple[int, ...]]:
-        """The ids of each segment."""
-        return [one.ids for one in self.segments]
-
-    @property
-    def whole(self) -> bool:
-        """The text is its only segment."""
-        return self.markup is None and self.passages[0].cut.whole
-
-    @cached_property
-    def marked(self) -> list[int]:
-        """The segments that have markup inside them, of which one must know which word became which."""
+    def _joined(self, translations: Sequence[Translated]) -> str:
+        """With these in the places of its segments."""
+        left = iter(translations)
+        own = [(one, [next(left) for _ in one.segments]) for one in self.passages]
+        joined = [one.cut.join([text for text, _ in each]) for one, each in own]
         if self.markup is None:
-            return []
-        borders = [block.borders for block in self.markup.blocks]
-        inside = [bisect_right(places, start) < bisect_left(places, start + len(segment))
-                  for places, cut in zip(borders, (one.cut for one in self.passages), strict=True)
-                  for start, segment in zip(cut.starts(cut.segments), cut.segments, strict=True)]
-        return [number for number, has_borders in enumerate(inside) if has_borders]
-
-    def join(self, texts: Sequence[str], alignments: Mapping[int, Alignment | None]) -> str:
-        """The text with its segments' translations in their places, and its markup by the alignments of those `marked`.
-        """
-        left = enumerate(texts)
-        joined, aligned = [], []
-        for cut in (one.cut for one in self.passages):
-            own = [next(left) for _ in cut.segments]
-            joined.append(cut.join([text for _, text in own]))
-            if self.markup is not None:
-                parts = [(segment, text, alignments.get(number) or Alignment.whole(segment, text))
-                         for segment, (number, text) in zip(cut.segments, own, strict=True)]
-                between = [(text, text, Alignment.by_place(text, text)) for text in cut.between]
-                aligned.append(Alignment.joined([one for pair in zip(between, parts, strict=False) for one in pair]
-                                                + between[-1:]))
-        return joined[0] if self.markup is None else self.markup.join(joined, aligned)
-
-    def joined(self, parts: Sequence[Hypothesis], alignments: Mapping[int, Alignment | None]) -> Hypothesis:
-        """The hypothesis of the whole text of one of each segment and the alignments of those."""
-        ids = tuple(id for one in parts for id in one.token_ids)
-        log_prob = sum(one.log_prob for one in parts)
-        return Hypothesis(self.join([one.text for one in parts], alignments), ids,
-                          log_prob / self.options.normaliser(len(ids)), log_prob, all(one.finished for one in parts))
+            return joined[0]
+        return self.markup.join(joined, [one.aligned(each) for one, each in own])
 
 
 @dataclass(frozen=True)
 class Cutter:
-    """Makes texts ready for a model, and reads what its engine found."""
+    """Cuts texts for a model, by the languages and the resolved options of a call."""
 
     codec: Codec
     defaults: GenerationDefaults
+    source: str
+    target: str
+    options: DecodingOptions
 
-    def jobs(self, texts: Sequence[str], *, source: str, target: str, options: DecodingOptions,
-             prefix: str | Sequence[Sequence[int]], parts: Sequence[str], html: bool) -> list[Job]:
-        """As `Translator.prepare` says, with the resolved options."""
-        begun = self._begun(prefix, target)
-        reached = count_sentences(prefix, language=target) if isinstance(prefix, str) else 0
-        longest_begun, most = max(map(len, begun), default=0), (options.max_new_tokens or 0) - len(options.prefix)
-        if longest_begun > most:
-            raise UserError(f"a prefix of {longest_begun} pieces: a translation has {most} at most after its tag")
+    def texts(self, texts: Sequence[str], *, prefix: str | Sequence[Sequence[int]], parts: Sequence[str],
+              html: bool) -> Steps[list[Text]]:
+        """All of them, as `Translator.prepare` says."""
+        begun = self._begun(prefix)
+        reached = count_sentences(prefix, language=self.target) if isinstance(prefix, str) else 0
         cut: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in texts:
             check_text(text)
             text = text.removeprefix(BYTE_ORDER_MARK)
             markup = Markup(text) if html else None
             cuts = [cut_at(composed(text), parts)] if parts else [
-                cut_sentences(part, language=source, together=self.defaults.together)
+                cut_sentences(part, language=self.source, together=self.defaults.together)
                 for part in ([text] if markup is None else markup.texts)]
-            cut.append((text, markup, [one.composed() for one in _holding(reached, cuts, language=source)]))
-        fitting = iter(self._fitting([one for *_, cuts in cut for one in cuts]))
-        return [Job(text, source, target, options, markup, self._begun_by([next(fitting) for _ in cuts], begun))
-                for text, markup, cuts in cut]
+            cut.append((text, markup, [one.composed() for one in _holding(reached, cuts, language=self.source)]))
+        sources = iter(self._read([one for *_, cuts in cut for each in cuts for one in each.segments]))
+        return (yield from together([
+            self._text(text, markup, [(one, [next(sources) for _ in one.segments]) for one in cuts], iter(begun))
+            for text, markup, cuts in cut]))
 
-    def _begun(self, prefix: str | Sequence[Sequence[int]], target: str) -> tuple[tuple[int, ...], ...]:
+    def _begun(self, prefix: str | Sequence[Sequence[int]]) -> list[Ids]:
         """The ids that the translations of the first segments are to begin with, after their tag."""
         if isinstance(prefix, str):
-            return (tuple(self.codec.begin(composed(prefix), language=target)),) if prefix else ()
-        end, size = self.defaults.end, self.codec.size
-        if not all(type(id) is int and 0 <= id < size and id not in end for ids in prefix for id in ids):
-            raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
-        return tuple(map(tuple, prefix))
+            begun: list[Ids] = [self.codec.begin(composed(prefix), language=self.target)] if prefix else []
+        else:
+            end, size = self.defaults.end, self.codec.size
+            if not all(type(id) is int and 0 <= id < size and id not in end for ids in prefix for id in ids):
+                raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
+            begun = list(prefix)
+        longest, most = max(map(len, begun), default=0), (self.options.max_new_tokens or 0) - len(self.options.prefix)
+        if longest > most:
+            raise UserError(f"a prefix of {longest} pieces: a translation has {most} at most after its tag")
+        return begun
 
-    def _begun_by(self, passages: Sequence[Passage], begun: Sequence[tuple[int, ...]]) -> tuple[Passage, ...]:
-        """The passages, where the translations of the first segments are to begin with these ids."""
-        left = iter(begun)
-        return tuple(replace(one, segments=tuple(self._beginning(segment, next(left, ())) for segment in one.segments))
-                     for one in passages)
+    def _read(self, texts: Sequence[str]) -> list[Source]:
+        readings = list(map(Reading.of, texts))
+        return list(zip(readings, self.codec.encode([one.model_input for one in readings]), strict=True))
 
-    def _beginning(self, segment: Segment, begun: tuple[int, ...]) -> Segment:
-        if begun and segment.reading.spans:
-            [segment] = self._read([Reading.of(segment.reading.text, begun=self.codec.decode(begun))])
-        return replace(segment, begun=begun)
+    def _text(self, text: str, markup: Markup | None, passages: Sequence[tuple[Cut, Sequence[Source]]],
+              begun: Iterator[Ids]) -> Steps[Text]:
+        translated = yield from together([self._passage(cut, sources, begun) for cut, sources in passages])
+        return Text(text, markup, tuple(translated))
 
-    def _read(self, readings: Sequence[Reading]) -> list[Segment]:
-        ids = self.codec.encode([one.model_input for one in readings])
-        return [Segment(one, tuple(own)) for one, own in zip(readings, ids, strict=True)]
+    def _passage(self, cut: Cut, sources: Sequence[Source], begun: Iterator[Ids]) -> Steps[Passage]:
+        parts = yield from together([self._segment(reading, ids, begun) for reading, ids in sources])
+        for index in reversed(range(len(parts))):
+            if not parts[index].cut.whole:
+                cut = cut.replaced(index, parts[index].cut)
+        return Passage(cut, tuple(segment for part in parts for segment in part.segments),
+                       any(part.one_by_one for part in parts))
 
-    def _fitting(self, cuts: Sequence[Cut]) -> list[Passage]:
-        """Each cut further where a segment is longer than a source should be."""
-        segments = iter(self._read([Reading.of(one) for cut in cuts for one in cut.segments]))
-        return [self._fit(cut, [next(segments) for _ in cut.segments]) for cut in cuts]
-
-    def _fit(self, cut: Cut, segments: list[Segment]) -> Passage:
-        longest, index = self.defaults.longest, 0
-        while longest is not None and index < len(segments):
-            if len(segments[index].ids) <= longest:
-                index += 1
-                continue
+    def _segment(self, reading: Reading, ids: Ids, begun: Iterator[Ids]) -> Steps[Passage]:
+        """One segment; in halves where it is longer than a source should be."""
+        whole, longest = Cut((reading.text,), ("", "")), self.defaults.longest
+        if longest is not None and len(ids) > longest:
             try:
-                cut = cut.halved(index)
+                halves = whole.halved(0)
             except ValueError:  # one character
-                check_length(cut.segments[index], segments[index].ids, most=self.defaults.positions)
-                index += 1
+                check_length(reading.text, ids, most=self.defaults.positions)
             else:
-                segments[index : index + 1] = self._read([Reading.of(one) for one in cut.segments[index : index + 2]])
-        return Passage(cut, tuple(segments))
+                return (yield from self._passage(halves, self._read(halves.segments), begun))
+        start = next(begun, ())
+        if start and reading.spans and not reading.care:
+            reading = Reading.of(reading.text, begun=self.codec.decode(start))
+            [ids] = self.codec.encode([reading.model_input])
+        return (yield from self._translated(reading, ids, start))
 
-    def advance(self, job: Job, outcomes: Iterator[tuple[Hypothesis, ...]]) -> Job:
-        """The job with what was found for its `work`.
-
-        It has new work where every hypothesis of a segment has lost or added something: its sentences are to be
-        translated one by one, or what is protected in it is to be read another way.
-        """
-        passages: list[Passage] = []
-        one_by_one = job.one_by_one
-        for passage in job.passages:
-            cut, segments = passage.cut, list[Segment]()
-            for segment in passage.segments:
-                if segment.hypotheses is not None:
-                    segments.append(segment)
-                    continue
-                finer, parted = self._found(job, segment, next(outcomes))
-                one_by_one |= parted
-                cut = cut.replaced(len(segments), finer.cut)
-                segments += finer.segments
-            passages.append(Passage(cut, tuple(segments)))
-        return replace(job, passages=tuple(passages), one_by_one=one_by_one)
-
-    def _found(self, job: Job, segment: Segment, found: tuple[Hypothesis, ...]) -> tuple[Passage, bool]:
-        """The segment with its hypotheses; where none is whole, others in its place still to be translated, and whether
-        they are its sentences."""
-        text, whole = segment.reading.text, Cut((segment.reading.text,), ("", ""))
+    def _translated(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
+        """One segment, and again where every hypothesis has lost or added something: its sentences one by one, or with
+        what is protected in it read another way."""
+        [found] = yield [(ids, self.options.begun(start))]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
-        restored = segment.restored(written)
-        sentences = cut_sentences(text, language=job.source) if self.defaults.together > 1 or segment.begun else whole
-        kept = tuple(one for one in restored if len(sentences.segments) < 2
-                     or count_sentences(one.text, language=job.target) == len(sentences.segments))
-        begun = self.codec.decode(segment.begun) if segment.begun else ""
-        first = max(1, count_sentences(begun, language=job.target))  # sentences that the prefix reaches into
-        if not kept and len(sentences.segments) > first:
-            [finer] = self._begun_by(self._fitting([sentences.joined(first)]), [segment.begun])
-            return finer, True
-        further = None if kept or restored else segment.reading.further()
+        texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
+        restored = tuple(replace(one, text=text) for one, text in texts if text is not None)
+        sentences = whole = Cut((reading.text,), ("", ""))
+        if self.defaults.together > 1 or start:
+            sentences = cut_sentences(reading.text, language=self.source)
+        count = len(sentences.segments)
+        kept = tuple(one for one in restored if count < 2
+                     or count_sentences(one.text, language=self.target) == count)
+        begun = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
+        if not kept and count > begun:
+            finer = sentences.joined(begun)
+            again = yield from self._passage(finer, self._read(finer.segments), iter([start]))
+            return replace(again, one_by_one=True)
+        further = None if kept or restored else reading.further()
         if further is not None:
-            finer = self._fit(whole, self._read([further]))
-            begun_by = replace(finer.segments[0], begun=segment.begun)
-            return Passage(finer.cut, (begun_by, *finer.segments[1:])), False
-        left = kept or restored or tuple(replace(one, text=text) for one in written)  # all are blank: the source stays
-        return Passage(whole, (replace(segment, hypotheses=left),)), False
+            [ids] = self.codec.encode([further.model_input])
+            return (yield from self._segment(further, ids, iter([start])))
+        blank = tuple(replace(one, text=reading.text) for one in written)  # all are: the source stays
+        return Passage(whole, ((reading, kept or restored or blank),))
 
 
 def check_text(text: str) -> None:

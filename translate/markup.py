@@ -118,6 +118,7 @@ class Markup:
             self.parts.append(Block(tokens) if has_words else "".join(token.raw for token in tokens))
         self.blocks = [part for part in self.parts if isinstance(part, Block)]
         self.texts = [block.text for block in self.blocks]
+        self.borders = [block.borders for block in self.blocks]
 
     def join(self, translations: Sequence[str], alignments: Sequence[Alignment]) -> str:
         """The text with the translations of its `texts` in their places, and the markup where the alignments say."""

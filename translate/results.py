@@ -1,15 +1,22 @@
-"""What comes of a translation: `Translation`, of a source text, and its hypotheses."""
+"""What engines find, `Hypothesis`, and what comes of it: a `Translation` of a source text.
+
+There are two engines: `torch_engine.py`, for every model and every option, and `ctranslate2_engine.py`, the fast one.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Protocol
 
 from ..tokenizer.protected import protected_spans
 from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
+
+Ids = Sequence[int]
+Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,9 @@ class Hypothesis:
         """As an engine finds it, with these resolved options; `end`: the ids that finish it."""
         log_prob = score * options.normaliser(len(token_ids))
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
+
+
+Found = tuple[Hypothesis, ...]  # of one source, best first
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,11 @@ class Translation:
     one_by_one: bool = False
     model_input: str | None = None
     seen: frozenset[str] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
+        """Its text is that of the best hypothesis, or of the source where there is none."""
+        return cls(hypotheses[0].text if hypotheses else source_text, source_text, hypotheses=hypotheses, **more)
 
     @property
     def parts(self) -> tuple[Translation, ...]:
@@ -100,3 +115,19 @@ class Translation:
 def _is_mark(word: str) -> bool:
     """A number or punctuation: nothing that has to be learnt to be translated."""
     return all(unicodedata.category(c)[0] in "NPZ" for c in word)
+
+
+class Engine(Protocol):
+    """Safe to call from several threads."""
+
+    name: str
+    precision: str
+    threads: int  # how many calls it works on at a time
+
+    def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
+                  wanted: Wanted | None = None) -> list[Found]:
+        """The best hypotheses of each source (`</s>` included), best first and without their texts.
+
+        The options are resolved: none but those of samples is None.  What is found for sources that are not `wanted`
+        any more need not be finished, or be anything at all.
+        """

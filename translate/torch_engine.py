@@ -30,9 +30,8 @@ from transformers import (
 
 from ..lens.forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
-from .engine import Wanted
 from .greedy import Gone, greedy
-from .results import Hypothesis
+from .results import Found, Hypothesis, Ids, Wanted
 
 # B rows, V vocabulary
 
@@ -59,14 +58,13 @@ class TorchEngine:
         self.lock = lock
         self.precision = str(model.dtype).removeprefix("torch.")
 
-    def translate(
-        self, sources: Sequence[Sequence[int]], options: DecodingOptions, *, wanted: Wanted | None = None
-    ) -> list[tuple[Hypothesis, ...]]:
+    def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
+                  wanted: Wanted | None = None) -> list[Found]:
         """As `Engine` says, and `wanted` is asked at each step.  Alternatives of a draw are drawn each for itself, in
         no order."""
         copies = (options.alternatives or 1) if options.sampling else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
-        found: list[tuple[Hypothesis, ...]] = [()] * len(rows)
+        found: dict[int, Found] = {}
         beams = options.num_beams or 1
         most_rows = BATCH_LOGITS // vocabulary_size(self.model) // beams
         for batch in packed([(len(source),) for source, _ in rows], lambda count, longest: count <= most_rows
@@ -75,13 +73,11 @@ class TorchEngine:
                 left = [i for i in batch if wanted is None or wanted(i // copies)]
                 if left:
                     gone = None if wanted is None else partial(_gone, wanted, [i // copies for i in left])
-                    for i, hypotheses in zip(left, self._generate([rows[i] for i in left], options, gone), strict=True):
-                        found[i] = hypotheses
-        return [tuple(one for many in found[i : i + copies] for one in many) for i in range(0, len(rows), copies)]
+                    found |= zip(left, self._generate([rows[i] for i in left], options, gone), strict=True)
+        return [tuple(one for row in range(i, i + copies) for one in found.get(row, ()))
+                for i in range(0, len(rows), copies)]
 
-    def _generate(
-        self, rows: Sequence[tuple[Sequence[int], int]], options: DecodingOptions, gone: Gone | None
-    ) -> list[tuple[Hypothesis, ...]]:
+    def _generate(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions, gone: Gone | None) -> list[Found]:
         """The hypotheses of some rows, each a source and which of its draws this is."""
         sources = [source for source, _ in rows]
         searching = copy.copy(self.model)  # the same weights; whatever is not set is taken from its generation_config
@@ -156,10 +152,14 @@ def _gone(wanted: Wanted, sources: Sequence[int]) -> torch.Tensor:
 
 
 class Draw:
-    """Adds to each row's logits, at its temperature and among its best, the noise that makes the best one a draw."""
+    """Adds to each row's logits, at its temperature and among its best, the noise that makes the best one a draw.
 
-    def __init__(self, rows: Sequence[tuple[Sequence[int], int]], options: DecodingOptions):
-        seeds = (seed_of(source, copy, options.seed or 0) for source, copy in rows)
+    A row's generator is seeded by what it translates, which draw it is, and the caller's seed.
+    """
+
+    def __init__(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions):
+        keys = [repr((options.seed or 0, copy, list(source))).encode() for source, copy in rows]
+        seeds = [int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") >> 1 for key in keys]
         self.generators = [torch.Generator().manual_seed(seed) for seed in seeds]
         self.warpers = LogitsProcessorList([TemperatureLogitsWarper(float(options.temperature or 1))])
         if options.top_k:
@@ -172,9 +172,3 @@ class Draw:
         uniform_BV = torch.stack([torch.rand(size, generator=self.generators[row]) for row in row_B.tolist()])
         gumbel_BV = -(-uniform_BV.clamp_min(1e-20).log()).log()
         return self.warpers(ids_BT, logits_BV) + gumbel_BV.to(logits_BV.device)
-
-
-def seed_of(source: Sequence[int], copy: int, seed: int) -> int:
-    """The seed of one row's generator: of what it translates, which draw it is, and the caller's seed."""
-    digest = hashlib.blake2b(repr((seed, copy, list(source))).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1

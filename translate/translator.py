@@ -16,25 +16,24 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
+from itertools import compress
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
-from .checkpoint import LoadedCheckpoint
+from .checkpoint import LoadedCheckpoint, check_sizes
 from .codec import Codec, PieceCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
-from .engine import Engine
-from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported
-from .job import Cutter, Job, bare_pair, by_group, check_length, composed
+from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported, spaceless
+from .job import Cutter, Job, Steps, Text, bare_pair, by_group, check_length, composed
 from .marks import Alignment
-from .results import Hypothesis, Translation
-from .shortlist import spaceless
-from .torch_model import check_sizes
+from .results import Engine, Translation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -163,12 +162,11 @@ class Translator(LoadedCheckpoint):
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         with _option_errors():
             asked = DecodingOptions.of(**options)
-        jobs = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
-        while work := [one for job in jobs for one in job.work]:
-            jobs = self.advance(jobs, by_group(work, lambda one: one[1], lambda alike, members: self.engine_for(
-                alike).translate([ids for ids, _ in members], alike)))
-        results = self.finish(jobs)
-        return results[0] if isinstance(text, str) else results
+        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
+        while job.work:
+            job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
+                [ids for ids, _ in members], alike)))
+        return job.result[0] if isinstance(text, str) else job.result
 
     def prepare(
         self,
@@ -180,60 +178,39 @@ class Translator(LoadedCheckpoint):
         parts: Sequence[str] = (),
         format: Format = "text",
         options: DecodingOptions = NO_OPTIONS,
-    ) -> list[Job]:
-        """The first third of a call: texts made ready.
-
-        Then, as long as a job has `work`, each of that goes to `engine_for` its options and what is found to `advance`.
-        `finish` gives the translations.
+    ) -> Job[list[Translation]]:
+        """A call, for whoever has the work of several done together: each of it goes to `engine_for` its options.
 
         `prefix` may be given in ids, those of each of the first segments, as many as one likes: a text can be cut into
         pieces in more ways than one.  `parts` are the segments, where it is known what a text was cut into before.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
+        if parts and format == "html":
+            raise UserError("parts are those of a text: format html has none", exit_code=2)
         source, target = self._pair(source, target)
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
-        return Cutter(self.codec, self.defaults).jobs(
-            texts, source=source, target=target, options=options, prefix=prefix, parts=parts, html=format == "html")
+        cutter = Cutter(self.codec, self.defaults, source, target, options)
+        return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, parts=parts, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """What translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def advance(self, jobs: Sequence[Job], found: Sequence[tuple[Hypothesis, ...]]) -> list[Job]:
-        """The jobs with what engines found for the `work` of each in turn; some may have more work then."""
-        cutter, outcomes = Cutter(self.codec, self.defaults), iter(found)
-        return [cutter.advance(job, outcomes) for job in jobs]
-
-    def finish(self, jobs: Sequence[Job]) -> list[Translation]:
-        """The translations of jobs without work; of HTML, all segments with elements inside are looked into at once."""
-        made = [self._parts(job) for job in jobs]
-        marked = [replace(parts[number], hypotheses=(one,)) for job, parts in zip(jobs, made, strict=True)
-                  for number in job.marked for one in parts[number].hypotheses if one.text.strip()]
+    def _translations(self, cutter: Cutter, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
+        """Of HTML, all segments with elements inside are looked into at once."""
+        texts = yield from steps
+        engine = self.engine_for(cutter.options)
+        make = partial(Translation.of, source_language=cutter.source, target_language=cutter.target, engine=engine.name,
+                       precision=engine.precision, seen=self.seen_words(cutter.source))
+        parts = [one.parts(make) for one in texts]
+        marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True) if text.markup
+                  for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
-        return [parts[0] if job.whole else self._joined(job, parts, alignments)
-                for job, parts in zip(jobs, made, strict=True)]
-
-    def _joined(self, job: Job, parts: Sequence[Translation],
-                alignments: Mapping[Translation, Alignment]) -> Translation:
-        """The translation of a text that was cut, from those of its segments."""
-        hypotheses = []
-        for each in zip(*(part.hypotheses for part in parts), strict=True):
-            aligned = {number: alignments.get(replace(parts[number], hypotheses=(each[number],)))
-                       for number in job.marked}
-            hypotheses.append(job.joined(each, aligned))
-        return self._translation(job, composed(job.text) if parts else job.text, tuple(hypotheses),
-                                 segments=tuple(parts), has_markup=job.markup is not None, one_by_one=job.one_by_one)
-
-    def _parts(self, job: Job) -> tuple[Translation, ...]:
-        """The translations of its segments: of some, fewer hypotheses are left."""
-        count = max((len(one.hypotheses or ()) for one in job.segments), default=0)
-        return tuple(
-            self._translation(job, one.reading.text, own + own[-1:] * (count - len(own)),
-                              model_input=one.reading.model_input if one.reading.spans else None)
-            for one, own in ((one, one.hypotheses or ()) for one in job.segments))
+        return [text.translation(own, alignments, options=cutter.options, make=make)
+                for text, own in zip(texts, parts, strict=True)]
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
         """Which word became which in the first hypothesis of each: as its maps say or, where there is no torch or the
@@ -251,20 +228,6 @@ class Translator(LoadedCheckpoint):
                           for one, each in zip(some, texts, strict=True)]
         return found
 
-    def _translation(self, job: Job, text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
-        engine = self.engine_for(job.options)
-        return Translation(
-            text=hypotheses[0].text if hypotheses else text,
-            source_text=text,
-            source_language=job.source,
-            target_language=job.target,
-            hypotheses=hypotheses,
-            engine=engine.name,
-            precision=engine.precision,
-            seen=self.seen_words(job.source),
-            **more,
-        )
-
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",)) -> list[Trace]:
         """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
@@ -278,33 +241,22 @@ class Translator(LoadedCheckpoint):
             if not 0 <= alternative < len(one.hypotheses):
                 has = f"this result has {len(one.hypotheses)} hypotheses"
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
-        results = [part.as_read for one in results for part in one.parts]
-        return by_group(
-            results, lambda one: (one.source_language, one.target_language, one.engine, one.precision),
-            lambda made_by, members: self._traces(*made_by, members, alternative=alternative, views=views))
+        parts = [part.as_read for one in results for part in one.parts]
+        return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
+                        lambda _, alike: self._traces(alike, alternative, views))
 
-    def _traces(self, source: str, target: str, engine: str, precision: str, results: Sequence[Translation], *,
-                alternative: int, views: Sequence[str]) -> list[Trace]:
-        """Of results with equal languages and of one engine."""
+    def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
+        """Of equal languages and one engine."""
         from ..lens.reading import trace_hypotheses
 
-        chosen = [one.hypotheses[alternative] for one in results]
+        one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
             traces = trace_hypotheses(
-                model,
-                tokenizer,
-                [one.source_text for one in results],
-                [hypothesis.token_ids for hypothesis in chosen],
-                source_language=source,
-                target_language=target,
-                given=[hypothesis.given for hypothesis in chosen],
-                scores=[hypothesis.score for hypothesis in chosen],
-                engine_log_probs=[hypothesis.log_prob for hypothesis in chosen],
-                engine=engine,
-                precision=precision,
-                model_name=self.name,
-                views=views,
-            )
+                model, tokenizer, [part.source_text for part in parts], [hypothesis.token_ids for hypothesis in chosen],
+                source_language=one.source_language, target_language=one.target_language,
+                given=[hypothesis.given for hypothesis in chosen], scores=[hypothesis.score for hypothesis in chosen],
+                engine_log_probs=[hypothesis.log_prob for hypothesis in chosen], engine=one.engine,
+                precision=one.precision, model_name=self.name, views=views)
         return [replace(trace, trust=self.trust) for trace in traces]
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,

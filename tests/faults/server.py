@@ -155,9 +155,9 @@ FAULTS = [
         "a distant model is examined without being counted",
         "serve/service.py",
         """        async with self.serving(texts, caller, self.settings.look_seconds):
-            return await self._examine""",
+            return await self._do(self._examine""",
         """        if True:
-            return await self._examine""",
+            return await self._do(self._examine""",
         tests="tests/serve/ui/look/test_calls.py tests/serve/test_replicated.py",
     ),
     Fault(
@@ -212,7 +212,7 @@ FAULTS = [
     Fault(
         "one request may fill the queue",
         "serve/service.py",
-        "if tokens > most and len(work) > 1:",
+        "if tokens > most and len(job.work) > 1:",
         "if tokens > most * 99:",
         tests="tests/serve/test_service.py -k queue",
     ),

@@ -191,8 +191,9 @@ def test_the_engine_is_told_when_the_client_goes(service, stub, options):
     assert told == [True, False]
 
 
-def test_looks_come_with_their_translations_and_are_bounded(service, stub, monkeypatch):
+def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
     monkeypatch.setattr("seq2see.serve.service.MOST_LOOKS", 2)
+    service = Service({"stub": stub})
     gate = threading.Event()
     stub.look = lambda results, **more: gate.wait(20) and [f"trace of {one.text}" for one in results]
 

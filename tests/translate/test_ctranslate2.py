@@ -19,7 +19,7 @@ from seq2see.errors import UserError
 from seq2see.translate import export
 from seq2see.translate.checkpoint import LoadedCheckpoint
 from seq2see.translate.codec import PieceCodec, TokenizerCodec
-from seq2see.translate.shortlist import spaceless
+from seq2see.translate.export import spaceless
 
 pytest.importorskip("ctranslate2")
 TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"]
@@ -359,7 +359,7 @@ def listed(folder, *, always, **candidates):
 def test_with_a_shortlist_only_candidates_are_said(tmp_path):
     run = tiny.save(tmp_path / "run", *tiny.seq2see())
     translator = Translator.from_pretrained(run)
-    source = translator.prepare(["The cat."])[0].sources[0][0]
+    source = translator.prepare(["The cat."]).work[0][0][0]
     said = set(*hypotheses([translator("The cat.")])[0][:1])
     allowed = [id for id in range(36, 60) if id not in said]
     listed(run, always=list(range(36)), **{f"_{source}": allowed})
@@ -371,7 +371,7 @@ def test_a_shortlist_of_everything_changes_nothing(tmp_path):
     run = tiny.save(tmp_path / "run", *tiny.seq2see())
     before = Translator.from_pretrained(run, precision="float32")(TEXTS)
     size = len(tiny.seq2see()[1])
-    source = Translator.from_pretrained(run).prepare(TEXTS[:1])[0].sources[0][0]
+    source = Translator.from_pretrained(run).prepare(TEXTS[:1]).work[0][0][0]
     listed(run, always=list(range(292)), **{f"_{source}": list(range(292, size))})
     after = Translator.from_pretrained(run, precision="float32")(TEXTS[:1])
     assert hypotheses(after) == hypotheses(before[:1])

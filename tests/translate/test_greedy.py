@@ -64,7 +64,7 @@ def test_what_nobody_waits_for_ends_within_a_step(settings):
     end = translator.model.generation_config.eos_token_id
     translator.model.generation_config.update(suppress_tokens=[end])
     asked = DecodingOptions(max_new_tokens=30, **settings)
-    work = [one for job in translator.prepare(SENTENCES[:3], options=asked) for one in job.work]
+    work = translator.prepare(SENTENCES[:3], options=asked).work
     sources, options = [ids for ids, _ in work], work[0][1]
     engine = translator.torch_engine
     stays = max(range(3), key=lambda index: len(sources[index]))  # the last row of the batch
@@ -84,8 +84,8 @@ def test_what_nobody_waits_for_ends_within_a_step(settings):
 @pytest.mark.parametrize("kind", tiny.KINDS)
 def test_the_search_is_that_of_transformers(kind):
     translator = ending(kind)
-    for job, result in zip(translator.prepare(TEXTS), translator(TEXTS, **GREEDY), strict=True):
-        theirs = translator.model.generate(torch.tensor(job.sources), num_beams=1)
+    for (ids, _), result in zip(translator.prepare(TEXTS).work, translator(TEXTS, **GREEDY), strict=True):
+        theirs = translator.model.generate(torch.tensor([ids]), num_beams=1)
         assert tuple(theirs[0, 1:].tolist()) == result.hypotheses[0].token_ids
 
 

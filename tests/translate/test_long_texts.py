@@ -12,6 +12,7 @@ from seq2see.errors import UserError
 from seq2see.tokenizer.segments import cut_sentences
 from seq2see.translate.decoding import GenerationDefaults
 from seq2see.translate.marks import Alignment
+from seq2see.translate.results import Hypothesis
 
 TEXT = "  The cat did not cross.  It was tired.\n\n\tThe box. It did not fit.\r\nAn owl! "
 
@@ -64,6 +65,13 @@ def test_a_prefix_begins_the_first_part_alone(translator):
     assert result.segments[1] == translator("The box.", num_beams=1)
 
 
+def test_ids_begin_the_first_parts_of_each_text_in_order_halves_too(translator):
+    long = "The cat did not cross the street, because it was too tired, " * 4 + "did it?"
+    work = translator.prepare([f"{long} An owl.", "The box."], prefix=[[40], [41], []]).work
+    assert [options.prefix[1:] for _, options in work] == [(40,), (41,), *[()] * (len(work) - 3), (40,)]
+    assert len(work) > 3
+
+
 @pytest.mark.parametrize("prefix", ["chat " * 30, [[7] * 64]])
 def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefix):
     with pytest.raises(UserError, match=r"a prefix of \d+ pieces: a translation has \d+ at most"):
@@ -79,7 +87,7 @@ def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_h
     text = "The cat. It was tired. It was cold. An owl."
     for most, segments in ((1, 4), (2, 3), (6, 2)):
         translator = with_generation(folder, tmp_path / str(most), source_sentences=most)
-        assert len(translator.prepare([text])[0].segments) == segments
+        assert len(translator.prepare([text]).work) == segments
 
 
 def test_a_sentence_longer_than_any_in_training_is_cut(translator):
@@ -109,12 +117,14 @@ def test_html_keeps_its_markup(translator):
         translator(text, format="xml")
 
 
-def test_elements_stay_in_their_sentence(translator):
-    job, = translator.prepare(["<p>Ah. It is the <b>cat</b>. Oh.</p>"], format="html")
-    assert (len(job.segments), job.marked) == (3, [1])
+def test_elements_stay_in_their_sentence(translator, monkeypatch):
     alignment = Alignment([((0, 9), (0, 6), 1.0), ((10, 13), (6, 7), 1.0)])
-    assert job.join(["a b c d e f g h i j k.", "l m n o p.", "q."], {1: alignment}) == (
-        "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>")
+    monkeypatch.setattr(Alignment, "measured", lambda *given: alignment)
+    job = translator.prepare(["<p>Ah. It is the <b>cat</b>. Oh.</p>"], format="html")
+    assert len(job.work) == 3
+    written = translator.codec.encode(["a b c d e f g h i j k.", "l m n o p.", "q."])
+    job.advance([(Hypothesis("", tuple(ids), -1.0, -1.0, True),) for ids in written])
+    assert job.result[0].text == "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>"
 
 
 def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):

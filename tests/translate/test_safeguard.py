@@ -141,10 +141,13 @@ def test_parts_of_an_earlier_result_can_be_begun_each(made):
     translator = made(first_alone)
     parts = tuple(part.source_text for part in translator(TEXT).parts)
     prefix = ((), tuple(translator.codec.begin("It did", language="fr")))
-    [job] = translator.prepare([TEXT], prefix=prefix, parts=parts)
-    assert [(one.reading.text, one.begun) for one in job.segments] == list(zip(parts, (*prefix, ()), strict=True))
+    work = translator.prepare([TEXT], prefix=prefix, parts=parts).work
+    assert [(translator.codec.decode(ids), options.prefix[1:]) for ids, options in work] == list(
+        zip(parts, (*prefix, ()), strict=True))
     with pytest.raises(ValueError, match="the parts given are not those of the text"):
         translator.prepare([TEXT], parts=("It slept.", "The cat did not cross."))
+    with pytest.raises(ValueError, match="parts are those of a text"):
+        translator.prepare([f"<p>{TEXT}</p><p>{TEXT}</p>"], parts=(TEXT,), format="html")
 
 
 def test_a_hypothesis_without_its_end_is_told_of_the_whole(made):

@@ -110,9 +110,9 @@ def test_another_choice_at_a_word_is_taken_and_the_rest_translated_anew(page, tr
 
 def begun(translator, text, prefix, options):
     """A translation whose parts begin with these ids."""
-    jobs = translator.prepare([text], prefix=prefix, options=options)
-    found = [translator.engine_for(each).translate([ids], each)[0] for ids, each in jobs[0].work]
-    [result] = translator.finish(translator.advance(jobs, found))
+    job = translator.prepare([text], prefix=prefix, options=options)
+    job.advance([translator.engine_for(each).translate([ids], each)[0] for ids, each in job.work])
+    [result] = job.result
     return result.text
 
 
