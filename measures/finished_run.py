@@ -2,7 +2,7 @@
 
 The replay, where weights were kept for it; and where storybook, whose links are known, is among what was learnt: word
 links, how far each view can be trusted, and the roles of heads.  Each is measured on a few sentences first, which tells
-how many there is time for; the files say how many it were, and have intervals.  The replay has moments for sentences.
+how many there is time for; the files say how many they were, and have intervals.  The replay counts moments instead.
 
 Nothing that fails here loses the training: the model is in its place before.
 """
@@ -37,8 +37,10 @@ Save = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class Measure:
-    """Something to measure on so many sentences: on `few` to see how long one takes, on `least` to be worth telling, on
-    `most` of all.  `take` measures, and returns what leaves the result in a file."""
+    """Something to measure on a number of sentences: on `few` to see how long one takes, then on `least` to `most`.
+
+    `take` measures, and returns what writes the result to a file.
+    """
 
     name: str
     file: str
@@ -49,9 +51,9 @@ class Measure:
     command: str = ""  # that measures it at leisure
     unit: str = "sentences"
 
-    def within(self, seconds: float) -> tuple[int, Save]:
-        """On how many there is time for, and the result; UserError where that is too few."""
-        count = 0
+    def within(self, seconds: float) -> Save:
+        """The result on as many as there is time for, which is said; UserError where these are too few."""
+        count, took = 0, 0.0
         if seconds > 0:
             began = time.monotonic()
             self.take(self.few)
@@ -59,7 +61,8 @@ class Measure:
             count = min(self.most, int(self.few * CAUTION * (seconds - took) / took))
         if count < self.least:
             raise UserError(f"{self.least} {self.unit} take longer than the {max(seconds, 0):.1f} s there are for it")
-        return count, self.take(count)
+        say(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
+        return self.take(count)
 
 
 def measure_run(run: Path) -> None:
@@ -76,9 +79,9 @@ def measure_run(run: Path) -> None:
             say(f"nothing was measured ({reason_of(error)})")
         for number, measure in enumerate(measures):
             try:
-                count, save = measure.within((ends - time.monotonic()) / (len(measures) - number))
+                save = measure.within((ends - time.monotonic()) / (len(measures) - number))
                 save(run / measure.file)
-                say(f"{measure.name}: {count} {measure.unit}, in {run / measure.file}")
+                say(f"wrote {run / measure.file}")
             except Exception as error:
                 later = f"; {measure.command} measures it" if measure.command else ""
                 say(f"not measured: {measure.name} ({reason_of(error)}){later}")
