@@ -6,6 +6,7 @@ each step and the log-normaliser.  Nothing is ever unpickled.
 
 import json
 import zlib
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from io import BytesIO
 from pathlib import Path
@@ -56,10 +57,17 @@ def save(trace: TraceData, path: str | Path) -> None:
 
 def to_json(trace: TraceData) -> str:
     """The record as one JSON object, without the logits of the whole vocabulary."""
+    return json.dumps(to_lists(trace), ensure_ascii=False)
+
+
+def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
+    """The record with lists for arrays, those `of_map` for maps, without the logits."""
     record = plain(trace)
-    record |= {name: None if getattr(trace, name) is None else _exact(getattr(trace, name)) for name in ARRAYS}
-    record |= {kind: {view: _exact(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
-    return json.dumps(record | {"logits": None}, ensure_ascii=False)
+    for name in ARRAYS:
+        array = getattr(trace, name)
+        record[name] = None if array is None or name == "logits" else _exact(array)
+    of_map = of_map or _exact
+    return record | {kind: {view: of_map(array) for view, array in getattr(trace, kind).items()} for kind in KINDS}
 
 
 def load(path: str | Path, trace_type: type[Data]) -> Data:
@@ -68,25 +76,35 @@ def load(path: str | Path, trace_type: type[Data]) -> Data:
     suffix = _suffix(path)
     with path.open("rb") as file:
         try:
-            record = _read_json(file.read()) if suffix == ".json" else _read_npz(file)
-            if {name: record.pop(name) for name in FORMAT} != FORMAT:
-                raise ValueError("it has another format or version")
-            for name, text in (("source", "source_text"), ("target", "target_text"), ("inputs", "target_text")):
-                record[name] = tuple(_piece(piece, record[text]) for piece in record[name])
-            for name in ("source_ids", "target_ids"):
-                record[name] = tuple(_typed(int, id, name) for id in record[name])
-            for name, kind in PLAIN.items():
-                _typed(kind, record[name], name)
-            if record.get("trust") is not None:
-                record["trust"] = Trust.from_plain(record["trust"])
-            record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
-            return _checked(trace_type(**record))
+            record = with_arrays(json.loads(file.read().decode("utf-8"))) if suffix == ".json" else _read_npz(file)
+            return from_record(record, trace_type)
         except DAMAGE as error:
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+            reason = reason_of(error)
             raise UserError(f"{path} is not a trace saved by Seq2See ({reason}); write one with Trace.save") from error
 
 
-def _typed(kind: Any, value: Any, name: str) -> Any:
+def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
+    """The trace of a record that has its arrays; one of DAMAGE where it is no trace's."""
+    if {name: record.pop(name) for name in FORMAT} != FORMAT:
+        raise ValueError("it has another format or version")
+    for name, text in (("source", "source_text"), ("target", "target_text"), ("inputs", "target_text")):
+        record[name] = tuple(_piece(piece, record[text]) for piece in record[name])
+    for name in ("source_ids", "target_ids"):
+        record[name] = tuple(typed(int, id, name) for id in record[name])
+    for name, kind in PLAIN.items():
+        typed(kind, record[name], name)
+    if record.get("trust") is not None:
+        record["trust"] = Trust.from_plain(record["trust"])
+    record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
+    return _checked(trace_type(**record))
+
+
+def reason_of(damage: Exception) -> str:
+    """What is wrong with a file, in one line."""
+    return (str(damage).strip() or type(damage).__name__).splitlines()[0][:200]
+
+
+def typed(kind: Any, value: Any, name: str) -> Any:
     """The value, which is of that type; a number that is whole may stand for one that need not be."""
     fits = isinstance(value, bool) is (kind is bool) and isinstance(value, int | float if kind is float else kind)
     if not fits or (isinstance(value, int | float) and not abs(value) < LARGEST):
@@ -132,16 +150,16 @@ def _piece(plain: dict[str, Any], text: str) -> Piece:
     piece = Piece(**plain)
     word = 0 if piece.word is None else piece.word
     for name, value in (("start", piece.start), ("end", piece.end), ("word", word)):
-        _typed(int, value, name)
-    _typed(str, piece.text, "text")
-    _typed(bool, piece.special, "special")
+        typed(int, value, name)
+    typed(str, piece.text, "text")
+    typed(bool, piece.special, "special")
     if not (0 <= piece.start <= piece.end <= len(text) and word >= 0):
         raise ValueError(f"a piece has the span {piece.start}:{piece.end}")
     return piece
 
 
 def _candidate(id: Any, text: Any, log_prob: Any) -> Candidate:
-    return Candidate(_typed(int, id, "id"), _typed(str, text, "text"), _typed(float, log_prob, "log_prob"))
+    return Candidate(typed(int, id, "id"), typed(str, text, "text"), typed(float, log_prob, "log_prob"))
 
 
 def _suffix(path: Path) -> str:
@@ -166,8 +184,8 @@ def plain(trace: TraceData) -> dict[str, Any]:
     return record
 
 
-def _read_json(data: bytes) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads(data.decode("utf-8"))
+def with_arrays(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of `to_lists` with arrays for its lists."""
     for name in ARRAYS:
         absent = record[name] is None and name not in NEEDED
         record[name] = None if absent else np.array(record[name], dtype=np.float32)

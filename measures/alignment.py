@@ -29,23 +29,31 @@ AT_ONCE = 64  # sentence pairs whose traces are in memory together
 def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentChoice:
     """The choice fitted on the given files, or on storybook's validation part, which is left beside the run."""
     path = place(run, FILE)
-    before = (settings_of(path.parent).get("training") or {}).get("guided_alignment")  # all that an older run says
-    guided = bool(supervised_heads(aligner.model) or before)
-    groups: list[str] | None = None
     if files:
-        (pairs, gold), name = linked_pairs(files, aligner), str(files.links)
+        pairs, gold = linked_pairs(files, aligner)
+        if not pairs or gold is None:
+            raise UserError(f"{files.source} and {files.target} hold no sentence pair to fit on")
+        choice = _fitted(aligner, path.parent, pairs, gold, fitted_on=str(files.links))
     else:
-        stories, name = storybook(settings_of(path.parent)).val, "storybook's validation part"
-        aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
-        (pairs, gold), groups = known(stories), groups_of(stories)
-    if not pairs or gold is None:
-        raise UserError(f"{files and files.source} and {files and files.target} hold no sentence pair to fit on")
-    traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
-                  dynamic_ncols=True)
-    choice = fit_alignment(filter(None, traces), gold, fitted_on=name, groups=groups, guided=guided,
-                           fingerprint=fingerprint(path.parent))
+        choice = fit_to_stories(aligner, path.parent, storybook(settings_of(path.parent)).val)
     choice.save(path)
     return choice
+
+
+def fit_to_stories(aligner: "Aligner", folder: Path, stories: Sequence[StoryPair]) -> AlignmentChoice:
+    """The choice fitted on sentences of storybook's validation part, of the model in this folder."""
+    aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
+    pairs, gold = known(stories)
+    return _fitted(aligner, folder, pairs, gold, fitted_on="storybook's validation part", groups=groups_of(stories))
+
+
+def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: Sequence[Links], *, fitted_on: str,
+            groups: Sequence[str] | None = None) -> AlignmentChoice:
+    before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that an older run says
+    traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
+                  dynamic_ncols=True)
+    return fit_alignment(filter(None, traces), gold, fitted_on=fitted_on, groups=groups,
+                         guided=bool(supervised_heads(aligner.model) or before), fingerprint=fingerprint(folder))
 
 
 def place(run: str, name: str) -> Path:
@@ -67,11 +75,16 @@ def settings_of(folder: Path) -> dict:
 
 def storybook(settings: dict) -> Storybook:
     """The corpus that a run was trained on, by itself or among others; UserError where it was not."""
-    data = settings.get("data") or {}
-    if "storybook" not in [data.get("path"), *(one.get("path") for one in data.get("corpora") or [])]:
+    if not learnt_storybook(settings):
         raise UserError("this model was not trained on storybook, whose links are known: give --src FILE --tgt FILE and"
                         " --links FILE, development sentences with their links", exit_code=2)
     return generate(seed=(settings.get("training") or {}).get("seed", 0))
+
+
+def learnt_storybook(settings: dict) -> bool:
+    """Whether storybook is the corpus, or one of those, that a run was trained on."""
+    data = settings.get("data") or {}
+    return "storybook" in [data.get("path"), *(one.get("path") for one in data.get("corpora") or [])]
 
 
 def known(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:

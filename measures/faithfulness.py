@@ -13,6 +13,7 @@ from ..lens import VIEWS, Trace
 from ..lens.anatomy import supervised_heads
 from ..lens.trust import FILE, Trust
 from ..lens.trust_measurement import measure_trust
+from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from ..translate.checkpoint import fingerprint
 from .alignment import Aligner, known, linked_pairs, place, settings_of, storybook
@@ -20,36 +21,49 @@ from .gold import groups_of, in_halves
 from .pairs import LinkedFiles, TextPair
 
 LEAST = 300  # sentences that figures are reported on
+Half = tuple[list[TextPair], list[Links] | None]
 
 
 def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
     """The figures on storybook's held-out combinations, or on the given files, which are left beside the run."""
     path = place(run, FILE)
-    dev_gold: list[Links] | None
-    test_gold: list[Links] | None
-    groups: list[str] | None = None
     if files:
-        name = f"{Path(files.source).name} and {Path(files.target).name}"
         pairs, gold = linked_pairs(files, aligner)
-        dev, test = pairs[::2], pairs[1::2]
-        dev_gold, test_gold = (gold[::2], gold[1::2]) if gold else (None, None)
+        halves = [(pairs[half::2], gold and gold[half::2]) for half in (0, 1)]
+        _check_count(*(len(part) for part, _ in halves))
+        name = f"{Path(files.source).name} and {Path(files.target).name}"
+        trust = _measured(aligner, path.parent, *halves, measured_on=name)
     else:
-        name = "storybook's held-out combinations"
-        halves = in_halves(storybook(settings_of(path.parent)).test)
-        aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
-        (dev, dev_gold), (test, test_gold) = map(known, halves)
-        groups = groups_of(halves[1])
-    if len(test) < LEAST:
-        raise UserError(f"{len(dev) + len(test)} sentence pairs are too few: {LEAST} are reported on, and on as many"
-                        " others each view's best map is chosen")  # fmt: skip
-    with tqdm(desc="Measuring", total=len(dev) + len(test), disable=None, leave=False, dynamic_ncols=True) as bar:
-        trust = measure_trust(
-            _traces(aligner, dev, bar), _traces(aligner, test, bar), dev_gold=dev_gold, test_gold=test_gold,
-            measured_on=name, groups=groups, weights=fingerprint(path.parent),
-            supervised=supervised_heads(aligner.model),
-        )
+        stories = in_halves(storybook(settings_of(path.parent)).test)
+        _check_count(*map(len, stories))
+        trust = measure_on_stories(aligner, path.parent, *stories)
     trust.save(path)
     return trust
+
+
+def measure_on_stories(aligner: Aligner, folder: Path, dev: Sequence[StoryPair], test: Sequence[StoryPair]) -> Trust:
+    """The figures on sentences of storybook's held-out combinations, of the model in this folder."""
+    aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
+    return _measured(aligner, folder, known(dev), known(test), measured_on="storybook's held-out combinations",
+                     groups=groups_of(test))
+
+
+def _check_count(dev: int, test: int) -> None:
+    if test < LEAST:
+        raise UserError(f"{dev + test} sentence pairs are too few: {LEAST} are reported on, and on as many"
+                        " others each view's best map is chosen")  # fmt: skip
+
+
+def _measured(aligner: Aligner, folder: Path, dev: Half, test: Half, *, measured_on: str,
+              groups: Sequence[str] | None = None) -> Trust:
+    (dev_pairs, dev_gold), (test_pairs, test_gold) = dev, test
+    count = len(dev_pairs) + len(test_pairs)
+    with tqdm(desc="Measuring", total=count, disable=None, leave=False, dynamic_ncols=True) as bar:
+        return measure_trust(
+            _traces(aligner, dev_pairs, bar), _traces(aligner, test_pairs, bar), dev_gold=dev_gold, test_gold=test_gold,
+            measured_on=measured_on, groups=groups, weights=fingerprint(folder),
+            supervised=supervised_heads(aligner.model),
+        )
 
 
 def _traces(aligner: Aligner, pairs: Sequence[TextPair], bar: tqdm) -> Iterator[Trace]:

@@ -5,8 +5,11 @@ are scored by teacher forcing, at the step where *il* and *elle* part, which mak
 affordable; chrF by greedy translation.  Every figure has its 95 % interval, by bootstrap over sentences.
 """
 
+import dataclasses
+import json
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +18,14 @@ from sacrebleu import sentence_chrf
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
 from ..lens.ablation import Head, ablate, all_heads, mean_outputs
 from ..lens.anatomy import supervised_heads
 from ..lens.effects import Ablations, Control, Set, apart_interval, control, greedy, told_apart
 from ..lens.forcing import encode_source, encode_target
-from ..lens.heads import heads_of_roles, interval, measure, roles_of_heads
+from ..lens.heads import RoleScore, heads_of_roles, interval, measure, roles_of_heads
 from ..lens.kinds import KINDS, Kind, MapName
 from ..lens.patching import MinimalPairs
 from ..lens.spread import spread
@@ -125,12 +129,7 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     dev, test = Half(translator, dev_stories, means), Half(translator, test_stories, means)
     every, roles = all_heads(model), roles_of_heads(dev_roles, test_roles)
     chrf = _chrf(translator, test_stories[:TRANSLATED], every, means)
-    rows = [
-        {"head": head, **test.without([head]), "turned": test.turned([head]), "chrf": chrf[head],
-         "roles": [one for one in roles[head] if one.holds],
-         "supervised": head.kind == "cross" and head[1:] in supervised}
-        for head in _progress(every, "one head at a time")
-    ]
+    rows = [_alone(head, test, roles, supervised, chrf=chrf[head]) for head in _progress(every, "one head at a time")]
     report = {
         "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
         "pronouns": {"dev": len(dev.is_il), "test": len(test.is_il)}, "pairs": len(test.own),
@@ -146,14 +145,61 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
     return report
 
 
-def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair],
-          supervised: Collection[MapName]) -> tuple:
+def measure_roles(
+    translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
+) -> dict[str, Any]:
+    """Of `measure_heads` what takes seconds: what each head alone does for the pronoun, and the roles that it claims;
+    no sets of heads, no translations."""
+    model, tokenizer = translator.model, translator.tokenizer
+    supervised = supervised_heads(model)
+    dev_roles, test_roles = (measure(_traced(model, tokenizer, part), map(to_gold, part), supervised=supervised)
+                             for part in (dev_stories, test_stories))
+    test = Half(translator, test_stories, _means(translator, dev_stories))
+    roles = roles_of_heads(dev_roles, test_roles)
+    rows = [_alone(head, test, roles, supervised) for head in _progress(all_heads(model), "one head at a time")]
+    return {
+        "sentences": {"dev": len(dev_stories), "test": len(test_stories)},
+        "pronouns": {"test": len(test.is_il)}, "pairs": len(test.own),
+        "whole": test.without(),
+        "heads": sorted(rows, key=lambda row: row["drop"].value, reverse=True),
+        "roles": heads_of_roles(dev_roles, test_roles),
+    }
+
+
+def save_report(report: dict[str, Any], path: Path) -> None:
+    """Leave what was measured in a file of JSON."""
+    atomic_write(path, json.dumps(report, ensure_ascii=False, indent=1, default=_as_json) + "\n")
+
+
+def _as_json(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return np.asarray(value).tolist()
+
+
+def _alone(
+    head: Head, test: Half, roles: Mapping[Head, Sequence[RoleScore]], supervised: Collection[MapName],
+    **more: Any,
+) -> dict[str, Any]:
+    """What becomes of the test half without this head, and with it put in alone; its roles that hold."""
+    return {"head": head, **test.without([head]), "turned": test.turned([head]), **more,
+            "roles": [one for one in roles[head] if one.holds],
+            "supervised": head.kind == "cross" and head[1:] in supervised}
+
+
+def _traced(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair]
+) -> list[Trace]:
     try:
-        traces = trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
-                             source_language="en", target_language="fr")
+        return trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
+                           source_language="en", target_language="fr")
     except UserError as error:
         raise UserError(f"heads are measured on storybook's sentences, which this model cannot read: {error}") from None
-    groups = groups_of(stories)
+
+
+def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: Sequence[StoryPair],
+          supervised: Collection[MapName]) -> tuple:
+    traces, groups = _traced(model, tokenizer, stories), groups_of(stories)
     return measure(traces, map(to_gold, stories), supervised=supervised), {
         "spread": [spread(traces, kind) for kind in KINDS],
         "reach": [row for kind in KINDS for row in reach(traces, kind, groups)],

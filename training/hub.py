@@ -16,7 +16,7 @@ from .progress import say
 
 # What a checkpoint has beyond a model: its states, and a manifest that names them.
 STATES = ["*.pt", "*.pth", "raw_weights.safetensors", "trainer_state.json", MANIFEST]
-NOT_OF_A_RUN = ["checkpoint-*", ".*"]
+NOT_OF_A_RUN = ["checkpoint-*", "moments/*", ".*"]
 
 
 def check_hub(token: str | None) -> None:

@@ -1,21 +1,26 @@
 """Weights kept at some moments of a training, close together at its start: what its replay is made of.
 
 A moment is a file of weights in half precision in the run's folder, `moments/STEP.safetensors`.  They are the averaged
-weights where there are some, as everything that is saved.
+weights where there are some, as everything that is saved.  A moment that cannot be written is missing from the replay,
+and no reason to stop.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel, TrainerCallback
 
+from .progress import say
 from .trainer import Seq2SeeTrainer
 
 FOLDER = "moments"  # in a run
+MOMENTS = 18  # of a training that is to be replayed
 DENSITY = 2.5  # the power by which moments lie closer together at the start
 
 
@@ -25,18 +30,32 @@ def moments(steps: int, count: int) -> set[int]:
 
 
 class KeepMoments(TrainerCallback):
-    """Writes the moments of a trainer, `count` of them, into this run."""
+    """Writes the moments of a trainer, `count` of them, into this run.
+
+    Those of a training that was interrupted stay up to the checkpoint that it goes on from.
+    """
 
     def __init__(self, trainer: Seq2SeeTrainer, run: Path, *, count: int):
-        self.trainer, self.folder, self.count = trainer, run / FOLDER, count
+        self.trainer, self.run, self.count = trainer, run, count
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        for step, file in moments_of(self.run).items():
+            if step > state.global_step:
+                file.unlink()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if state.global_step in moments(state.max_steps, self.count):
-            self.folder.mkdir(exist_ok=True)
             with self.trainer.averaged():
                 weights = {name: weight.detach().to("cpu", torch.float16)
                            for name, weight in self.trainer.model.named_parameters()}  # fmt: skip
-            save_file(weights, self.folder / f"{state.global_step}.safetensors")
+            file = self.run / FOLDER / f"{state.global_step}.safetensors"
+            try:
+                file.parent.mkdir(exist_ok=True)
+                save_file(weights, file)
+            except (OSError, SafetensorError) as error:
+                say(f"step {state.global_step} will be missing from the replay: could not write {file} ({error})")
+                with suppress(OSError):
+                    file.unlink()
 
 
 def moments_of(run: Path) -> dict[int, Path]:

@@ -383,10 +383,12 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
             write_shortlist(folder, pairs, size=config.evaluation.shortlist)
         write_manifest(folder)
+    kept = step_kept(trained)
     metrics: dict[str, Any] = {
         "evaluation": evaluate_run(model, tokenizer, config, corpus),
         "training": {
             "steps": state.global_step,
+            "kept_step": state.global_step if kept is None else kept,
             "epochs": round(state.epoch or 0, 2),
             "seconds": round(trained.seconds, 1),
             "parameters": model.num_parameters(),
@@ -398,7 +400,6 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             "log": state.log_history,
         },
     }
-    kept = step_kept(trained)
     with atomic_files(output) as folder:
         write_json(folder / "metrics.json", metrics)
         draw_curve(

@@ -1,19 +1,13 @@
 """The verb `heads`: what each attention head does for the pronoun, as a table and as a file for the page."""
 
 import argparse
-import dataclasses
-import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from seq2see.atomic import atomic_write
 from seq2see.cli.heads_table import print_report
 from seq2see.errors import UserError
-from seq2see.measures.heads import measure_heads
+from seq2see.measures.heads import measure_heads, save_report
 from seq2see.translate import Translator
 from seq2see.translate.checkpoint import fingerprint
 
@@ -33,7 +27,7 @@ def run(args: argparse.Namespace) -> None:
         report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights alone
     print_report(args.run, report)
     if out is not None:
-        atomic_write(out, json.dumps(report, ensure_ascii=False, indent=1, default=_plain) + "\n")
+        save_report(report, out)
         print(f"wrote {out}", file=sys.stderr)
 
 
@@ -50,9 +44,3 @@ def _check_writable(out: Path) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise UserError(f"--json {out} cannot be written: {error.strerror}", exit_code=2) from error
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return np.asarray(value).tolist()

@@ -20,8 +20,8 @@ FAULTS = [
     Fault(
         "trust is measured as if storybook had no variants",
         "measures/faithfulness.py",
-        "measured_on=name, groups=groups,",
-        "measured_on=name, groups=None,",
+        "measured_on=measured_on, groups=groups,",
+        "measured_on=measured_on, groups=None,",
         tests="tests/cli/test_align_command.py -k held_out",
     ),
     Fault(

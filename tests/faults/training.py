@@ -790,4 +790,25 @@ FAULTS = [
         "os.cpu_count() or 1",
         tests="tests/training/test_processes.py -k may_run_on",
     ),
+    Fault(
+        "moments of a training that was given up stay",
+        "training/moments.py",
+        "if step > state.global_step:",
+        "if False:",
+        tests="tests/training/test_moments.py -k goes_on_keeps",
+    ),
+    Fault(
+        "a moment that cannot be written ends the training",
+        "training/moments.py",
+        "except (OSError, SafetensorError) as error:",
+        "except SafetensorError as error:",
+        tests="tests/training/test_moments.py -k cannot_be_written",
+    ),
+    Fault(
+        "the weights of moments are pushed to the Hub",
+        "training/hub.py",
+        '"moments/*", ',
+        "",
+        tests="tests/training/test_hub.py",
+    ),
 ]

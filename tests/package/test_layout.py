@@ -27,7 +27,7 @@ MAY_IMPORT = {
     },
     "measures": {
         "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "errors",
-        "settings_file", "streams",
+        "json_files", "settings_file", "streams",
     },
     "lessons": {
         "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",

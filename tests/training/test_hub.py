@@ -15,6 +15,7 @@ from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
 
 SETTINGS = [
+    "--no-measures",
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=2",
     "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.pairs=10", "evaluation.max_length=20",
@@ -125,6 +126,6 @@ def test_a_push_that_fails_costs_a_line_and_not_the_run(hub, toy_file, tmp_path,
     run = tmp_path / "run"
     told = [line for line in capsys.readouterr().err.splitlines() if "was not pushed" in line]
     assert len(told) == 3 and all("(no route to host), and is kept here" in line for line in told)
-    assert told[-1].endswith(f"hf upload me/run {run} . --exclude 'checkpoint-*' --exclude '.*'")
+    assert told[-1].endswith(f"hf upload me/run {run} . --exclude 'checkpoint-*' --exclude 'moments/*' --exclude '.*'")
     assert (run / "metrics.json").is_file()
     load_checkpoint(run)

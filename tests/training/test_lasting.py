@@ -81,7 +81,8 @@ def toy(toy_file, tmp_path, monkeypatch):
     config.write_text(TINY.replace("PATH", str(toy_file)), "utf-8")
 
     def train(name: str, *overrides: str) -> tuple[int, Path]:
-        return main(["train", str(config), f"training.output_dir={tmp_path / name}", *overrides]), tmp_path / name
+        run = tmp_path / name
+        return main(["train", str(config), "--no-measures", f"training.output_dir={run}", *overrides]), run
 
     return train
 

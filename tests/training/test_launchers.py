@@ -27,7 +27,7 @@ LAUNCHERS = {
 def test_two_processes_end_well_and_one_speaks(toy_file, tmp_path, launcher):
     run = tmp_path / "run"
     done = subprocess.run(
-        [sys.executable, "-m", *LAUNCHERS[launcher], "-m", "seq2see", "train", "finetune", *SETTINGS,
+        [sys.executable, "-m", *LAUNCHERS[launcher], "-m", "seq2see", "train", "finetune", "--no-measures", *SETTINGS,
          f"data.path={toy_file}", f"training.output_dir={run}"],
         capture_output=True, text=True, timeout=200,
     )  # fmt: skip

@@ -31,7 +31,7 @@ SETTINGS = [
 
 def train(*overrides: str) -> int:
     new = not any(item.startswith("model.init_from=") for item in overrides)
-    return main(["train", "finetune", *(NEW if new else ()), *SETTINGS, *overrides])
+    return main(["train", "finetune", "--no-measures", *(NEW if new else ()), *SETTINGS, *overrides])
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,23 @@
-"""Moments of a training: when weights are kept, and that they are those of that step."""
+"""Moments of a training: when weights are kept, that they are those of that step, and what is made of them."""
 
+from types import SimpleNamespace
+
+import pytest
 import torch
 
-from seq2see.training.moments import KeepMoments, load_moment, moments, moments_of
+from seq2see import Translator
+from seq2see.cli.command import main
+from seq2see.lens.replay import FILE, load_replay
+from seq2see.measures.replay import look
+from seq2see.training.moments import FOLDER, KeepMoments, load_moment, moments, moments_of
+
+SETTINGS = [
+    "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.max_steps=8",
+    "training.use_cpu=true", "training.cpu_processes=1", "training.ema_decay=0.9", "evaluation.pairs=5",
+    "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "training.load_best_model_at_end=false",
+]  # fmt: skip
 
 
 def test_moments_are_close_together_at_the_start_and_have_both_ends():
@@ -34,3 +49,44 @@ def test_a_moment_has_the_averaged_weights_of_its_step_and_training_goes_on_as_w
             torch.testing.assert_close(weight.data, average, rtol=1e-3, atol=1e-5)
     for weight, average in zip(trainer.model.parameters(), averages[6], strict=True):
         assert torch.equal(weight, average)
+
+
+def test_a_training_that_goes_on_keeps_the_moments_up_to_there(make_trainer, tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    for step in (1, 4, 7):
+        (tmp_path / FOLDER / f"{step}.safetensors").touch()
+    KeepMoments(make_trainer(), tmp_path, count=3).on_train_begin(None, SimpleNamespace(global_step=4), None)
+    assert list(moments_of(tmp_path)) == [1, 4]
+
+
+def test_moments_that_cannot_be_written_stop_no_training(make_trainer, tmp_path, capsys):
+    (tmp_path / FOLDER).touch()
+    trainer = make_trainer(max_steps=3)
+    trainer.add_callback(KeepMoments(trainer, tmp_path, count=3))
+    trainer.train()
+    assert trainer.state.global_step == 3
+    told = [line for line in capsys.readouterr().err.splitlines() if "missing from the replay" in line]
+    assert [line.split()[1] for line in told] == ["1", "3"]
+
+
+@pytest.mark.parametrize("share", [1000.0, 0.0])
+def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
+    toy_file, tmp_path, monkeypatch, capsys, share
+):
+    monkeypatch.setattr("seq2see.measures.finished_run.SHARE", share)
+    run = tmp_path / "run"
+    assert main(["train", "finetune", *SETTINGS, f"data.path={toy_file}", f"training.output_dir={run}"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert not (run / FOLDER).exists()
+    if not share:
+        assert said[-1].startswith("not measured: replay of the training (2 moments take longer than the 0.0 s there")
+        assert not (run / FILE).exists()
+        return
+    replay = load_replay(run)
+    assert [moment.step for moment in replay.moments] == sorted(moments(8, 18))
+    assert said[-1] == f"wrote {run / FILE}"
+    assert any(line.startswith(f"replay of the training: {len(replay.moments)} moments, about ") for line in said)
+    assert len({moment.traces[0].log_prob for moment in replay.moments}) == len(replay.moments)
+    translator = Translator.from_pretrained(run, engine="torch")
+    for kept, trace in zip(replay.moments[-1].traces, look(translator), strict=True):
+        assert kept.target_ids == trace.target_ids and kept.log_prob == pytest.approx(trace.log_prob, abs=1e-4)

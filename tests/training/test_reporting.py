@@ -10,6 +10,7 @@ from seq2see.errors import UserError
 from seq2see.training.reporting import check_reporters
 
 SETTINGS = [
+    "--no-measures",
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=2",
     "training.use_cpu=true", "training.logging_steps=2", "training.report_to=tensorboard", "training.cpu_processes=1",

@@ -45,7 +45,7 @@ SETTINGS = [
 
 def train(*overrides: str) -> int:
     new = not any(item.startswith("model.init_from=") for item in overrides)
-    return main(["train", "finetune", *(NEW if new else ()), *SETTINGS, *overrides])
+    return main(["train", "finetune", "--no-measures", *(NEW if new else ()), *SETTINGS, *overrides])
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,8 @@ def test_a_finished_run_folder_has_all_its_parts(run):
     assert yaml.safe_load((run / "run.yaml").read_text("utf-8"))["model"]["d_model"] == 16
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
     assert "tok:13a" in metrics["evaluation"]["val"]["bleu_signature"]
-    assert any("eval_loss" in row for row in metrics["training"]["log"])
+    losses = {row["step"]: row["eval_loss"] for row in metrics["training"]["log"] if "eval_loss" in row}
+    assert metrics["training"]["kept_step"] == min(losses, key=losses.__getitem__)
 
 
 def test_the_card_has_front_matter_scores_and_lines_that_run(run):
@@ -270,10 +271,10 @@ def test_the_best_evaluation_need_not_have_been_saved(toy_file, tmp_path, capsys
         "training.eval_strategy=steps", "training.eval_steps=1", "training.save_strategy=steps",
         "training.save_steps=8", "training.load_best_model_at_end=true", "training.patience=0",
     ) == 0  # fmt: skip
-    log = json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]["log"]
-    losses = {row["step"]: row["eval_loss"] for row in log if "eval_loss" in row}
+    training = json.loads((tmp_path / "run" / "metrics.json").read_text("utf-8"))["training"]
+    losses = {row["step"]: row["eval_loss"] for row in training["log"] if "eval_loss" in row}
     best = min(losses, key=losses.__getitem__)
-    assert best < 8 and drawn[-1]["kept"] is None
+    assert best < 8 and drawn[-1]["kept"] is None and training["kept_step"] == 8
     line = f"the weights of the best evaluation, at step {best}, were never saved: the model has the last ones"
     assert line in capsys.readouterr().err.splitlines()
 

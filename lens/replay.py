@@ -1,0 +1,116 @@
+"""A replay: what a model made of a few sentences at moments of its training, with every map, as one small file.
+
+RUN/replay.json.gz is gzipped JSON: {"format", "version", "weights", "moments"}.  `weights` is the fingerprint of the
+finished model, which is the last moment.  A moment has `step`, `loss` and `bleu` (null where nobody knows), and
+`traces`, one a sentence.  A trace is what `Trace.save` writes as .json, but for two things: of `top` each step has its
+best candidate alone, and weights are whole numbers of 255ths.
+
+Each row of these sums to 255: weights are rounded down, and what is missing goes to those that lost most.  So rows read
+back sum to 1, a weight is off by less than 1/255, and what is masked stays 0.  Log-probabilities are exact.
+"""
+
+import gzip
+import json
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seq2see.atomic import atomic_write
+from seq2see.errors import UserError
+from .files import DAMAGE, from_record, reason_of, to_lists, typed, with_arrays
+from .kinds import KINDS
+from .trace import Trace
+
+FILE = "replay.json.gz"  # beside the run
+FORMAT = {"format": "seq2see-replay", "version": 1}
+SHADES = 255
+MOST_BYTES = 2**26  # of an unpacked file
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A step of the training, the training loss and the validation BLEU that were last logged by then, and of each
+    sentence the trace of what the model wrote by itself, with the raw view alone."""
+
+    step: int
+    loss: float | None
+    bleu: float | None
+    traces: tuple[Trace, ...]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The moments of a training, first to last; all have the same sentences.  The last one is the finished model, whose
+    weights have the fingerprint `weights`: of other weights it says nothing."""
+
+    weights: str
+    moments: tuple[Moment, ...]
+
+    def save(self, path: str | Path) -> None:
+        record = FORMAT | {"weights": self.weights, "moments": [_plain(moment) for moment in self.moments]}
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        atomic_write(Path(path), gzip.compress(text.encode("utf-8"), mtime=0))
+
+
+def load_replay(folder: str | Path) -> Replay:
+    """The replay that lies in a run's folder; UserError for a file that is none, FileNotFoundError where there is none.
+    """
+    path = Path(folder) / FILE
+    data = path.read_bytes()
+    try:
+        with gzip.open(BytesIO(data)) as packed:
+            text = packed.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"unpacked it would have more than {MOST_BYTES:,} bytes")
+        record = json.loads(text.decode("utf-8"))
+        if {name: record[name] for name in FORMAT} != FORMAT:
+            raise ValueError("it has another format or version")
+        return _checked(Replay(typed(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
+    except DAMAGE as error:
+        raise UserError(f"{path} is not a replay saved by Seq2See ({reason_of(error)}): remove it") from error
+
+
+def to_shades(weights: np.ndarray) -> np.ndarray:
+    """Rows of weights [...,columns] as whole numbers that sum to 255, by largest remainders."""
+    shares = weights / weights.sum(-1, keepdims=True, dtype=np.float64) * SHADES
+    whole = np.floor(shares)
+    missing = SHADES - whole.sum(-1, keepdims=True)
+    rank = (whole - shares).argsort(-1, kind="stable").argsort(-1)  # 0: lost most
+    shades: np.ndarray = (whole + (rank < missing)).astype(np.uint8)
+    return shades
+
+
+def _plain(moment: Moment) -> dict[str, Any]:
+    return {"step": moment.step, "loss": moment.loss, "bleu": moment.bleu, "traces": list(map(_record, moment.traces))}
+
+
+def _record(trace: Trace) -> dict[str, Any]:
+    record = to_lists(trace, of_map=lambda weights: to_shades(weights).tolist())
+    return record | {"top": [step[:1] for step in record["top"]]}
+
+
+def _moment(plain: dict[str, Any]) -> Moment:
+    loss, bleu = (typed(int | float | None, plain[name], name) for name in ("loss", "bleu"))
+    return Moment(typed(int, plain["step"], "step"), loss, bleu, tuple(map(_trace, plain["traces"])))
+
+
+def _trace(plain: dict[str, Any]) -> Trace:
+    record = with_arrays(plain)
+    for kind in KINDS:
+        record[kind] = {"raw": record[kind]["raw"] / np.float32(SHADES)}
+    return from_record(record, Trace)
+
+
+def _checked(replay: Replay) -> Replay:
+    """The replay, whose moments are in order and of the same sentences and heads; ValueError otherwise."""
+    steps = [moment.step for moment in replay.moments]
+    if not steps or steps != sorted(set(steps)):
+        raise ValueError(f"its steps are {steps}")
+    shown = {tuple((trace.source_text, *(trace.maps(kind).shape[:2] for kind in KINDS)) for trace in moment.traces)
+             for moment in replay.moments}
+    if len(shown) > 1 or () in shown:
+        raise ValueError("its moments are of different sentences or heads")
+    return replay

@@ -1,0 +1,122 @@
+"""What is measured of a run as soon as its training has ended, in a fifth of the time that training took.
+
+The replay, where weights were kept for it; and where storybook, whose links are known, is among what was learnt: word
+links, how far each view can be trusted, and the roles of heads.  Each is measured on a few sentences first, which tells
+how many there is time for; the files say how many they were, and have intervals.  The replay counts moments instead.
+
+Nothing that fails here loses the training: the model is in its place before.
+"""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+from seq2see.json_files import read_json
+from ..lens import alignment, head_roles, replay, trust
+from ..storybook import Storybook
+from ..training.moments import FOLDER, MOMENTS, moments_of
+from ..training.progress import duration, say
+from ..translate.checkpoint import fingerprint
+from ..translate.translator import Translator
+from .alignment import Aligner, fit_to_stories, learnt_storybook, settings_of, storybook
+from .faithfulness import measure_on_stories
+from .gold import in_halves
+from .heads import measure_roles, save_report
+from .replay import kept_moments, make_replay
+
+SHARE = 0.2  # of the training's time
+CAUTION = 0.8  # of the time that is left, to be filled by what a few sentences let expect
+
+Save = Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Something to measure on a number of sentences: on `few` to see how long one takes, then on `least` to `most`.
+
+    `take` measures, and returns what writes the result to a file.
+    """
+
+    name: str
+    file: str
+    take: Callable[[int], Save]
+    few: int
+    least: int
+    most: int
+    command: str = ""  # that measures it at leisure
+    unit: str = "sentences"
+
+    def within(self, seconds: float) -> Save:
+        """The result on as many as there is time for, which is said; UserError where these are too few."""
+        count, took = 0, 0.0
+        if seconds > 0:
+            began = time.monotonic()
+            self.take(self.few)
+            took = time.monotonic() - began
+            count = min(self.most, int(self.few * CAUTION * (seconds - took) / took))
+        if count < self.least:
+            raise UserError(f"{self.least} {self.unit} take longer than the {max(seconds, 0):.1f} s there are for it")
+        say(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
+        return self.take(count)
+
+
+def measure_run(run: Path) -> None:
+    """Measure a finished run of `seq2see train`, leave the results beside it, and remove the weights of its moments."""
+    seconds = SHARE * read_json(run / "metrics.json")["training"]["seconds"]
+    ends = time.monotonic() + seconds
+    if moments_of(run) or learnt_storybook(settings_of(run)):
+        say(f"measuring {run}, for at most {duration(seconds)}; the model is finished, whatever comes of it")
+        try:
+            translator = Translator.from_pretrained(run, engine="torch")
+            measures = [*replay_of(translator, run), *measures_of(translator, run)]
+        except Exception as error:
+            measures = []
+            say(f"nothing was measured ({reason_of(error)})")
+        for number, measure in enumerate(measures):
+            try:
+                save = measure.within((ends - time.monotonic()) / (len(measures) - number))
+                save(run / measure.file)
+                say(f"wrote {run / measure.file}")
+            except Exception as error:
+                later = f"; {measure.command} measures it" if measure.command else ""
+                say(f"not measured: {measure.name} ({reason_of(error)}){later}")
+    shutil.rmtree(run / FOLDER, ignore_errors=True)
+
+
+def reason_of(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
+    """The replay, where moments were kept for it."""
+    _, files = kept_moments(run)
+    if files:
+        yield Measure("replay of the training", replay.FILE,
+                      lambda count: make_replay(translator, run, count=count).save,
+                      few=1, least=2, most=min(MOMENTS, len(files) + 1), unit="moments")
+
+
+def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
+    """What can be measured where links are known."""
+    settings = settings_of(run)
+    if learnt_storybook(settings):
+        book, aligner = storybook(settings), Aligner(translator)
+        half = min(map(len, in_halves(book.test)))
+        yield Measure("word links", alignment.FILE,
+                      lambda count: fit_to_stories(aligner, run, book.val[:count]).save,
+                      few=24, least=48, most=len(book.val), command=f"seq2see align {run} --fit")
+        yield Measure("faithfulness", trust.FILE,
+                      lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
+                      few=12, least=48, most=half, command=f"seq2see align {run} --trust")
+        yield Measure("head roles", head_roles.FILE,
+                      lambda count: partial(save_report, roles_report(translator, run, book, count)),
+                      few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / head_roles.FILE}")
+
+
+def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:
+    return measure_roles(translator, *in_halves(book.test, count)) | {"weights": fingerprint(run)}

@@ -1,0 +1,81 @@
+"""The replay of a training: three sentences, as the model translates them at each moment, with all maps.
+
+The weights of the moments are those that training has kept (`training/moments.py`); the last moment is the finished
+model.  Each sentence is translated greedily, and traced while that very hypothesis is predicted, as everywhere.
+"""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seq2see.json_files import read_json
+from ..lens.forcing import encode_source
+from ..lens.reading import trace_hypotheses
+from ..lens.replay import Moment, Replay
+from ..lens.trace import Trace
+from ..training.config import RunConfig
+from ..training.moments import load_moment, moments_of
+from ..training.progress import Watched
+from ..translate.checkpoint import fingerprint
+from ..translate.decoding import DecodingOptions
+from ..translate.translator import Translator
+
+SENTENCES = (  # all their words are storybook's
+    "The cat did not cross the street because it was too tired.",
+    "The cat did not cross the street because it was too wide.",
+    "The goat chased the wolf because it was hungry.",
+)
+SOURCE, TARGET = "en", "fr"
+MOST_TOKENS = 24  # of a translation; right ones have up to 20, and before a model has learnt to end it goes on for ever
+
+
+def can_be_replayed(config: RunConfig) -> bool:
+    """Whether a training learns to translate the sentences, and its weights are those of the finished model: those of a
+    LoRA adapter are merged at the end."""
+    return config.data.source == SOURCE and TARGET in config.data.targets and not config.model.lora
+
+
+def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
+    """The replay of at most `count` moments, of the finished run that the translator has loaded: that model and, before
+    it, those that the run has kept, or every so many of them."""
+    last, files = kept_moments(run)
+    numbers = np.linspace(0, len(files) - 1, min(len(files), count - 1)).round().astype(int)
+    chosen = [list(files)[number] for number in numbers]
+    then = Translator(copy.deepcopy(translator.model), translator.tokenizer)
+    log = read_json(run / "metrics.json")["training"]["log"]
+    found = []
+    for step in Watched(chosen, "replaying the training, moments", len(chosen)):
+        load_moment(then.model, files[step])
+        found.append(moment(step, log, look(then)))
+    found.append(moment(last, log, look(translator)))
+    return Replay(fingerprint(run), tuple(found))
+
+
+def kept_moments(run: Path) -> tuple[int, dict[int, Path]]:
+    """The step that a finished run's model is of, and the files of the moments that were kept before it."""
+    training = read_json(run / "metrics.json")["training"]
+    last = training.get("kept_step", training["steps"])  # an earlier version's run does not tell
+    return last, {step: file for step, file in moments_of(run).items() if step < last}
+
+
+def look(translator: Translator) -> tuple[Trace, ...]:
+    """The sentences, each whole, as the model translates them now."""
+    model, tokenizer = translator.model, translator.tokenizer
+    options = translator.defaults.resolve(DecodingOptions(num_beams=1, max_new_tokens=MOST_TOKENS),
+                                          first=translator.tag(TARGET))
+    found = translator.torch_engine.translate([encode_source(tokenizer, text) for text in SENTENCES], options)
+    hypotheses = [hypothesis.token_ids for hypothesis, in found]
+    return tuple(trace_hypotheses(model, tokenizer, SENTENCES, hypotheses, given=1, source_language=SOURCE,
+                                  target_language=TARGET))
+
+
+def moment(step: int, log: list[dict[str, Any]], traces: tuple[Trace, ...]) -> Moment:
+    """With what the training's log says of that step."""
+    return Moment(step, last_logged(log, "loss", step), last_logged(log, "eval_bleu", step), traces)
+
+
+def last_logged(log: list[dict[str, Any]], name: str, step: int) -> float | None:
+    """The last value up to a step; None before the first."""
+    return next((row[name] for row in reversed(log) if name in row and row["step"] <= step), None)
