@@ -130,6 +130,7 @@ class GenerationDefaults:
             return said.get(name, default) if asked is None else asked
 
         alternatives = options.alternatives or 1
+        sampled: dict[str, Any] = {name: getattr(options, name) or usual for name, usual in SAMPLING.items()}
         return DecodingOptions(
             alternatives=alternatives,
             num_beams=1 if options.sampling else max(either("num_beams", 1), alternatives),
@@ -137,7 +138,7 @@ class GenerationDefaults:
             length_penalty=either("length_penalty", 1.0),
             repetition_penalty=either("repetition_penalty", 1.0),
             no_repeat_ngram_size=either("no_repeat_ngram_size", 0),
-            **{name: getattr(options, name) or usual for name, usual in SAMPLING.items() if options.sampling},
+            **(sampled if options.sampling else {}),
             seed=options.seed or 0,
             prefix=() if first is None else (first,),
             early_stopping=bool(said.get("early_stopping")),
