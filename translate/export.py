@@ -22,6 +22,7 @@ from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
+from seq2see.pretrained import is_packaged
 from seq2see.vetting import vet
 from .shortlist import spaceless, write_vocabulary_map
 from .torch_model import load
@@ -67,8 +68,8 @@ def exported(run: Path, *, quantization: str) -> Path:
     """The folder of the export of a checkpoint, made if it is not there, or not intact."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see" / "exports"
-    places = (run / name, cache / name)
-    for place in places:
+    places = (cache / name,) if is_packaged(run) else (run / name, cache / name)
+    for place in (run / name, *places):
         if is_intact(place):
             return place
     reason = None
