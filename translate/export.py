@@ -68,10 +68,12 @@ def exported(run: Path, *, quantization: str) -> Path:
     """The folder of the export of a checkpoint, made if it is not there, or not intact."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see" / "exports"
-    places = (cache / name,) if is_packaged(run) else (run / name, cache / name)
-    for place in (run / name, *places):
+    places = (run / name, cache / name)
+    for place in places:
         if is_intact(place):
             return place
+    if is_packaged(run):
+        places = places[1:]  # nothing is written beside it
     reason = None
     for place in places:
         if place.exists():
