@@ -25,9 +25,9 @@ def run(args: argparse.Namespace) -> None:
     from seq2see.serve.settings import LOOPBACK, ServerSettings
     from seq2see.translate.translator import Translator
 
+    port = choose_port(args.host, args.port)
     packaged = packaged_folder(args.run)
     run = packaged or Path(args.run)
-    port = choose_port(args.host, args.port)
     if not packaged and not is_finished(run):
         is_begun(run)  # that it holds something else is told before the page is there, as what cannot be written is
         try:

@@ -86,7 +86,8 @@ def run(
     environment: Path, program: str, *arguments: str, folder: Path, given: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program of the environment in `folder`, with `given` on its standard input."""
-    command, env = [environment / PROGRAMS / program, *arguments], os.environ | variables
+    command = [environment / PROGRAMS / program, *arguments]
+    env = os.environ | {"PYTHONPATH": ""} | variables  # or it would find the checkout
     return subprocess.run(command, cwd=folder, input=given, capture_output=True, encoding="utf-8", env=env)
 
 
