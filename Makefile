@@ -1,11 +1,12 @@
 # The commands a newcomer needs.  Each makes .venv and installs into it what it needs, once.
-#   make demo     train the small built-in model, if it is not there yet, and open the page on it
+#   make demo     open the page on the model that comes with the package
 #   make test     everything below `check`, then the tests
 #   make check    lint and types
 #   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
+#   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
 # Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
-# keep two cores busy, for many tests wait.
+# keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
 # A small torch for machines without an NVIDIA GPU: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make demo
 PYTHON ?= python3
 JOBS ?= 3
@@ -18,7 +19,7 @@ SHELL := /bin/bash
 # Where this is set, every process would compile all that it imports: nothing is compiled as it is installed.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types cover bench
+.PHONY: demo test check lint types cover bench release
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -41,6 +42,9 @@ bench: $(DEV)
 	@shopt -s nullglob; set -e; scripts=(benchmarks/[a-z]*.py); \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(BIN)/python "$$script" --quick; done; \
 	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
+
+release: $(DEV)
+	$(BIN)/python -m seq2see.training.release $(RUN) $(NAME) $(OPTIONS)
 
 # What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
 # its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported

@@ -9,6 +9,8 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
+from seq2see.folders import local_folder
+from seq2see.pretrained import is_packaged
 from seq2see.settings_file import parse_yaml
 from ..lens import VIEWS, Trace, trace_texts
 from ..lens.alignment import FILE, AlignmentChoice, naive_choice
@@ -58,10 +60,10 @@ def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: S
 
 def place(run: str, name: str) -> Path:
     """Where a file beside the run is to be; UserError, before anything long is done, where it cannot be written."""
-    folder = Path(run)
-    if not folder.is_dir():
-        raise UserError(f"{folder} is no folder, so {name} has no place: take a model that lies in one", exit_code=2)
-    if not os.access(folder, os.W_OK) or (folder / name).is_dir():
+    folder = local_folder(run)
+    if folder is None:
+        raise UserError(f"{run} is no folder, so {name} has no place: take a model that lies in one", exit_code=2)
+    if is_packaged(folder) or not os.access(folder, os.W_OK) or (folder / name).is_dir():
         raise UserError(f"cannot write {folder / name}: take a copy of the run in a folder of yours")
     return folder / name
 

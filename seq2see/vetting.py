@@ -20,6 +20,7 @@ from typing import Any
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import check_manifest
+from seq2see.pretrained import check_packaged, is_packaged
 from seq2see.vetting_tokenizer import vet_tokenizer
 
 HEADER_BYTES = 2**24  # of a safetensors file: some hundred thousand tensors
@@ -98,7 +99,7 @@ def _state(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
 @lru_cache(maxsize=64)
 def _vet(folder: Path, state: object) -> None:
     check_files(folder)
-    check_manifest(folder)
+    check_packaged(folder) if is_packaged(folder) else check_manifest(folder)
     config = check_config(folder)
     check_generation(folder, config)
     check_weights(folder, config)

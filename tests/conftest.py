@@ -162,6 +162,24 @@ def translator(folder: Path) -> Any:
 
 
 @pytest.fixture(scope="session")
+def finished_run(once: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a few steps, as training leaves it: to be read only."""
+    import releasing
+
+    return once("finished", lambda: releasing.finished_run(tmp_path_factory.mktemp("finished")))
+
+
+@pytest.fixture(scope="session")
+def stand_ins(once: Any, finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model for each name of the package's, made from that run: to be read only."""
+    import releasing
+
+    from seq2see.pretrained import NAMES
+
+    return once("stand-ins", lambda: releasing.released(finished_run, tmp_path_factory.mktemp("stand-ins"), *NAMES))
+
+
+@pytest.fixture(scope="session")
 def book(once: Any) -> Any:
     """The built-in corpus of seed 0."""
     from seq2see.storybook import generate

@@ -18,6 +18,22 @@ A small translation model, {source} to {targets}, made with Seq2See: an encoder-
 {millions:.1f} M parameters that shows what it looks at while it translates.
 
 ## Use
+{use}
+## Scores
+{scores}
+
+Signatures: {signatures}
+
+## Training
+{pairs} pairs from `{data}`{taught}; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
+`run.yaml` holds the whole configuration, `metrics.json` all figures.
+{corpora}{released}{guided}
+![Loss and validation BLEU over the steps of the training](curve.png)
+
+{notes}
+"""
+
+WITH_TRANSFORMERS = """\
 With transformers alone (the model's code comes with it):
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -27,6 +43,9 @@ model = AutoModelForSeq2SeqLM.from_pretrained({folder!r}, trust_remote_code=True
 output = model.generate(**tokenizer("{example}", return_tensors="pt"))
 print(tokenizer.decode(output[0], skip_special_tokens=True))
 ```
+"""
+
+WITH_SEQ2SEE = """\
 With Seq2See, and the attention of every head for exactly that translation:
 ```python
 from seq2see import Translator
@@ -35,25 +54,18 @@ translator = Translator.from_pretrained({folder!r})
 result = translator("{example}", target="{target}")
 trace, = translator.look(result)
 ```
-
-## Scores
-{scores}
-
-Signatures: {signatures}
-
-## Training
-{pairs} pairs from `{data}`{taught}; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
-`run.yaml` holds the whole configuration, `metrics.json` all figures.
-{corpora}{guided}
-![Loss and validation BLEU over the steps of the training](curve.png)
-
-{notes}
 """
 
 LIMITS = """\
 ## Limits
 The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
 will be translated badly.
+"""
+
+RELEASED = """
+It comes with Seq2See {version}, released from commit {commit}; its seed is {seed}.  The weights are stored in float16,
+and become float32 as they are loaded.  Scores and measured files are of the weights before they were rounded: that
+changed the log-probability of no translation in `examples.json` by more than {rounding:.4f}.
 """
 
 GUIDED = """
@@ -69,6 +81,19 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path,
     `supervised` are the heads [layer, head] that were trained with gold links, by this run or the one that it started
     from.  The licence is left to whoever publishes the model.
     """
+    return _card(config, metrics, name=folder.resolve().name, folder=str(folder), use=WITH_TRANSFORMERS + WITH_SEQ2SEE,
+                 supervised=supervised)
+
+
+def packaged_card(config: RunConfig, metrics: Mapping[str, Any], *, name: str,
+                  supervised: Sequence[Sequence[int]] = ()) -> str:
+    """The card's text, of a model that comes with the package."""
+    return _card(config, metrics, name=name, folder=name, use=WITH_SEQ2SEE, supervised=supervised,
+                 released=RELEASED.format(**metrics["release"]))
+
+
+def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: str, use: str,
+          supervised: Sequence[Sequence[int]], released: str = "") -> str:
     training, evaluation = metrics["training"], metrics["evaluation"]
     front = {
         "language": [config.data.source, *config.data.targets],
@@ -85,15 +110,14 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path,
     for one in training.get("corpora", []):
         corpora.append(f"| {Path(one['path']).name} | {one['target']} | {one['pairs']} | {one['val']} |")
     teachers = " and ".join(f"`{teacher}`" for teacher in config.data.teachers)
+    example = "The cat sleeps." if config.data.source == "en" else "..."
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
-        name=folder.resolve().name,
-        folder=str(folder),
+        name=name,
+        use=use.format(folder=folder, example=example, target=config.data.targets[0]),
         source=config.data.source,
         targets=", ".join(config.data.targets),
-        target=config.data.targets[0],
         millions=training["parameters"] / 1e6,
-        example="The cat sleeps." if config.data.source == "en" else "...",
         scores="\n".join(lines),
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         pairs=training["pairs"],
@@ -105,4 +129,5 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path,
         corpora="".join(f"{line}\n" for line in corpora) if "corpora" in training else "",
         guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
         notes=(notes_on(config.name) or LIMITS).rstrip(),
+        released=released,
     )

@@ -1,4 +1,4 @@
-"""The packaged storybook model: whether a folder holds it, and training it there."""
+"""Storybook's model: whether a folder holds a finished run, and training one there."""
 
 import json
 from collections.abc import Sequence

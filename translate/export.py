@@ -24,6 +24,7 @@ from seq2see.errors import UserError
 from seq2see.json_files import read_json
 from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest, sha256, write_manifest
+from seq2see.pretrained import is_packaged
 from seq2see.vetting import vet
 from .checkpoint import load, model_files
 
@@ -70,6 +71,8 @@ def exported(run: Path, *, quantization: str) -> Path:
     for place in places:
         if is_intact(place):
             return place
+    if is_packaged(run):
+        places = places[1:]  # nothing is written beside it
     reason = None
     for place in places:
         if place.exists():

@@ -1,5 +1,5 @@
-"""`seq2see demo`: from nothing to the page.  The page is there at once; storybook's model is trained behind it, if it
-is not there yet, and watched from the page (`learning.py`); then it is served.
+"""`seq2see demo`: from nothing to the page, on a model of the package.  On a folder that holds no run yet, storybook's
+model is trained there behind the page, which is there at once, and watched from it (`demo_run.py`); then it is served.
 """
 
 import argparse
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seq2see.demo_run import Learning
 from seq2see.errors import UserError
+from seq2see.pretrained import packaged_folder
 from seq2see.training.packaged import is_begun, is_finished
 
 FIRST_PORT = 7860  # Gradio's own
@@ -24,24 +25,26 @@ def run(args: argparse.Namespace) -> None:
     from seq2see.serve.settings import LOOPBACK, ServerSettings
     from seq2see.translate.translator import Translator
 
-    run = Path(args.run)
     port = choose_port(args.host, args.port)
-    if not is_finished(run):
+    packaged = packaged_folder(args.run)
+    run = packaged or Path(args.run)
+    if not packaged and not is_finished(run):
         is_begun(run)  # that it holds something else is told before the page is there, as what cannot be written is
         try:
             run.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"cannot make the folder {run} ({error.strerror}); give another by --run") from error
     learning = Learning(run)
-    known = learning.finished
+    known = packaged is not None or learning.finished
 
     def load() -> Translator:
-        if learning.needed:
+        if not packaged and learning.needed:
             learning.start()
-        learning.wait()
+            learning.wait()
+        translator = Translator.from_pretrained(args.run)
         if known:
             print_summary(run)
-        return Translator.from_pretrained(str(run))
+        return translator
 
     try:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,15 @@ from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Budget, Workbench, quick_run
 from seq2see.measures.alignment import settings_of
+from seq2see.pretrained import check_packaged, home_of, packaged_folder
 from seq2see.training.cache import cache_folder
-from seq2see.training.packaged import is_finished, train_storybook
+from seq2see.training.packaged import is_finished
 
 DEFAULT_RUN = Path("runs/storybook")
 
 
 def run(args: argparse.Namespace) -> None:
-    """The command: `args.number` (None: all), `args.out`, `args.run` (None: the packaged model), `args.quick`."""
+    """The command: `args.number` (None: all), `args.out`, `args.run` (None: see `set_up`), `args.quick`."""
     from seq2see.lessons.page import page
 
     names = chosen(args.number)
@@ -60,19 +60,21 @@ def as_typed(args: argparse.Namespace) -> str:
 
 
 def set_up(run: str | None, *, quick: bool) -> Workbench:
-    """The workbench, around the run that was named, which must be finished, or the packaged model, which is trained if
-    it is not there."""
+    """The workbench, around the run that was named, which must be finished, or else runs/storybook, where it is, or
+    else the packaged storybook."""
     if quick and not run:
         return Workbench(quick_run(cache_folder() / "lessons"), Budget.REDUCED)
-    folder = Path(run) if run else DEFAULT_RUN
+    if run:
+        folder = packaged_folder(run) or Path(run)
+    elif is_finished(DEFAULT_RUN):
+        folder = DEFAULT_RUN
+    else:
+        folder = home_of("storybook")
+        check_packaged(folder)
     if run and not is_finished(folder):
         raise UserError(f"{folder} is no finished run (it has no model with metrics.json): give the folder of one by"
                         " --run, or leave it out to have the packaged one used", exit_code=2)
-    if run or (folder / "run.yaml").is_file():
-        check_corpus(folder)
-    if not is_finished(folder):
-        print(f"{folder} holds no finished model: training it first", file=sys.stderr, flush=True)
-        train_storybook(folder)
+    check_corpus(folder)
     return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
 
 

@@ -1,16 +1,21 @@
 """What can be asked for on the command line: the verbs, each with its arguments.  Imports nothing heavy."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from seq2see import __version__
+from seq2see.folders import RUNS
+from seq2see.pretrained import DEFAULT, NAMES
 from seq2see.views import VIEWS
 
 EXAMPLES = """\
 examples:
   seq2see demo
+  echo "Where is the station?" | seq2see translate --to fr
+  seq2see models
   seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
   seq2see translate runs/storybook --to fr < in.txt > out.txt
@@ -23,6 +28,7 @@ examples:
 
 `seq2see VERB --help` says more about one verb.
 """
+ANY_MODEL = f"{', '.join(NAMES)}, a run's folder, or a Hub id"
 
 
 class Parser(argparse.ArgumentParser):
@@ -58,7 +64,7 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
 def model_name(text: str) -> str:
     """A reader of models' names, for argparse's `type=`: an empty one would be the folder that we are in."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; expected a run's folder, or a Hub id")
+        raise argparse.ArgumentTypeError("it is empty; expected a model's name, a run's folder, or a Hub id")
     return text
 
 
@@ -77,7 +83,7 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
         *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
-        *(add_align, add_heads, add_export, add_lessons, add_serve, add_env),
+        *(add_align, add_heads, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
     return parser
@@ -88,9 +94,26 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     if "overrides" in args:  # argparse closes a list of any length at the first option; settings may follow it
         args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
         rest = [item for item in rest if item.startswith("-")]
+    if "text" in args:
+        rest = settle_text(args, rest)
     if rest:
         (args.verb if "verb" in args else parser).error(f"unrecognized arguments: {' '.join(rest)}")
     return args
+
+
+def settle_text(args: argparse.Namespace, rest: list[str]) -> list[str]:
+    """`[RUN] TEXT`, with options between the two: argparse takes a RUN before an option for the TEXT, and leaves over
+    the TEXT that follows.  Returns what is left over then."""
+    if args.run is None and rest and (" " in rest[0] or not rest[0].startswith("-")):
+        args.run, args.text, *rest = args.text, *rest
+    if args.run is None and not rest and is_model(args.text):
+        args.verb.error("the following arguments are required: TEXT")
+    args.run = args.run or DEFAULT
+    return rest
+
+
+def is_model(text: str) -> bool:
+    return text in NAMES or text.startswith(f"{RUNS}/") or os.path.isdir(text)
 
 
 def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
@@ -108,11 +131,14 @@ def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
 def add_demo(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "demo",
-        "train the small built-in English-French model, if it is not there yet, and open the page on it",
-        "Training takes a few minutes on two CPU cores, once. Nothing is downloaded.",
+        "open the page on a model",
+        "Nothing is downloaded. With a FOLDER that does not hold a run yet, as in\n"
+        "  seq2see demo --run runs/storybook\n"
+        "the built-in English-French model is trained there while you watch: a few minutes on two CPU cores, once.",
     )
     verb.add_argument(
-        "--run", default="runs/storybook", metavar="FOLDER", type=model_name, help="the model's folder (%(default)s)"
+        "--run", default=DEFAULT, metavar="RUN", type=model_name,
+        help=f"{' or '.join(NAMES)}, or a run's folder (%(default)s)",
     )
     add_address(verb, port=None, port_help="port of the page (the first free one from 7860)")
     verb.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
@@ -148,7 +174,7 @@ def add_evaluate(verbs: Verbs) -> None:
         "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
         "copies are measured too, and faulty pairs refused.",
     )
-    verb.add_argument("run", metavar="RUN", type=model_name, help="a run's folder, or a Hub id, of a Seq2See model")
+    add_model(verb, "of a Seq2See model")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
     verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
     add_languages(verb)
@@ -197,6 +223,7 @@ def add_look(verbs: Verbs) -> None:
     )
     add_model(verb)
     add_engine(verb)
+    verb.set_defaults(run=None)  # so that parse can tell whether it was given
     verb.add_argument("text", metavar="TEXT", help="what to translate")
     add_languages(verb)
     add_beams(verb)
@@ -295,7 +322,7 @@ def add_lessons(verbs: Verbs) -> None:
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
     verb.add_argument(
         "--run", metavar="FOLDER", type=model_name,
-        help="the finished run to look into, of the built-in corpus (runs/storybook, trained first if not there yet)",
+        help="the finished run to look into, of the built-in corpus (runs/storybook, or the packaged storybook)",
     )
     verb.add_argument(
         "--quick", action="store_true",
@@ -312,12 +339,17 @@ def add_serve(verbs: Verbs) -> None:
         "from the variable SEQ2SEE_API_KEYS.",
     )
     verb.add_argument(
-        "run", metavar="RUN", nargs="+", type=model_name, help="a run's folder, or a Hub id; or several of them"
+        "run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
+        help=f"{ANY_MODEL}; or several of them ({DEFAULT})",
     )
     add_engine(verb)
     add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
     verb.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
     verb.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
+
+
+def add_models(verbs: Verbs) -> None:
+    add_verb(verbs, "models", "list the models that come with the package, with their languages, sizes and scores")
 
 
 def add_env(verbs: Verbs) -> None:
@@ -327,10 +359,9 @@ def add_env(verbs: Verbs) -> None:
 # Arguments of several verbs
 
 
-def add_model(verb: Parser) -> None:
+def add_model(verb: Parser, kind: str = "of any transformers encoder-decoder") -> None:
     verb.add_argument(
-        "run", metavar="RUN", type=model_name,
-        help="a run's folder, or a Hub id; any transformers encoder-decoder will do",
+        "run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name, help=f"{ANY_MODEL}, {kind} ({DEFAULT})"
     )
 
 

@@ -56,6 +56,8 @@ class Remarks:
         self.first.setdefault(what, where)
 
     def tell(self) -> None:
+        if not self.counts:
+            return  # without the lens, whose import takes as long as a translation
         from seq2see.lens.wording import printable
 
         for what, count in self.counts.items():

@@ -17,6 +17,7 @@ from typing import Any
 
 import gradio as gr
 
+from seq2see.pretrained import is_packaged
 from ...lens.wording import printable
 from ..errors import APIError
 from ..service import Service
@@ -80,8 +81,8 @@ def build_learn(service: Service, tab: gr.Tab, open_look: Callable[[dict[str, An
             service.access.caller(request)
             if not service.settings.run_lessons or not service.ready:
                 raise APIError(400, "not_run", "The lessons cannot be run from this page now.")
-        first = next(iter(service.models.values()))
-        running.command = [*command, *(["--run", str(first.folder)] if first.folder else [])]
+        first = next(iter(service.models.values())).folder
+        running.command = [*command, *(["--run", str(first)] if first and not is_packaged(first) else [])]
         running.start()
         return show()
 

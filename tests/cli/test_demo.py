@@ -104,6 +104,17 @@ def test_a_finished_run_is_shown_as_it_is(launched: list[Launched], monkeypatch:
     assert "sig-b" in out and "hunger" in out and "98.50" in out
 
 
+def test_where_no_run_is_named_the_packaged_model_is_shown(
+    launched: list[Launched], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finish(tmp_path / "package" / "everyday", fitted=False)
+    monkeypatch.setattr("seq2see.pretrained.HOME", tmp_path / "package")
+    monkeypatch.setattr("seq2see.demo_run.LEARNER", ["/nothing/to/be/started"])
+    assert cli.main(["demo", "--port", "0"]) == 0
+    assert launched == [("everyday", "127.0.0.1", 0, True, False)]
+    assert "sig-b" in capsys.readouterr().out and [path.name for path in tmp_path.iterdir()] == ["package"]
+
+
 def test_a_folder_of_something_else_is_left_alone(launched: list[Launched], capsys: pytest.CaptureFixture[str]) -> None:
     Path("opus").mkdir()
     Path("opus/config.json").write_text("{}")
@@ -128,7 +139,7 @@ def test_a_taken_default_port_gives_the_next_one(
 ) -> None:
     finish(Path("runs/storybook"))
     monkeypatch.setattr(demo, "FIRST_PORT", taken)
-    assert cli.main(["demo"]) == 0
+    assert cli.main(["demo", "--run", "runs/storybook"]) == 0
     ((_, _, port, *_),) = launched
     assert taken < port < taken + demo.PORTS_TRIED
     assert f"port {taken} is taken, using {port}" in capsys.readouterr().out

@@ -57,6 +57,12 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
     assert [line for line in err.splitlines() if line.startswith(UNKNOWN)] == [said]
 
 
+def test_what_has_no_remarks_is_translated_without_the_lens_whose_import_takes_long():
+    code = ("import sys; from seq2see.cli.translate import Remarks; Remarks().tell();"
+            "sys.exit(bool({'numpy', 'torch', 'transformers', 'seq2see.lens'} & set(sys.modules)))")
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
 def test_translations_without_their_end_are_counted_and_words_shown_are_few(translator, capsys):
     result = translator("The cat.")
     remarks = Remarks()

@@ -48,8 +48,8 @@ FAULTS = [
     Fault(
         "a folder that cannot be written is found out at the end",
         "measures/alignment.py",
-        "if not os.access(folder, os.W_OK) or",
-        "if",
+        "not os.access(folder, os.W_OK) or ",
+        "",
         tests="tests/cli/test_align_command.py -k told_before",
     ),
     Fault(

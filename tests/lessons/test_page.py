@@ -15,11 +15,12 @@ from accessibility import violations
 
 from seq2see.cli import command as cli
 from seq2see.cli import lessons as command
+from seq2see.errors import UserError
 from seq2see.lessons import contents, record
 from seq2see.lessons.drawing import new_figure, to_svg
 from seq2see.lessons.page import page, table, text
 from seq2see.lessons.workbench import Budget, Workbench
-from seq2see.training import packaged
+from seq2see.manifest import write_manifest
 
 COMMAND = "seq2see lessons --run 'runs/a & b' --quick"
 FEW = ["l03_scaling", "l05_worked_example"]  # on the page that the browser sees: what takes no time
@@ -175,24 +176,28 @@ def test_all_lessons_make_the_page_and_its_data(
     assert capsys.readouterr().out.splitlines()[0].split()[:2] == ["3", "holds"]
 
 
-def test_a_run_that_is_not_there_is_trained_and_told(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trained: list[Path] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command, "train_storybook", trained.append)
+    monkeypatch.setattr("seq2see.pretrained.HOME", tmp_path / "package")
+    with pytest.raises(UserError, match=r"package/storybook/manifest\.json is missing: restore .* storybook: pip"):
+        command.set_up(None, quick=False)
+    packaged = shutil.copytree(run, tmp_path / "package" / "storybook")
+    (packaged / "ctranslate2-int8-0").mkdir()
+    for folder in (packaged / "ctranslate2-int8-0", packaged):
+        write_manifest(folder)
+    assert command.set_up(None, quick=False).run == command.set_up("storybook", quick=False).run == packaged
+    shutil.copytree(run, "runs/storybook")
     assert command.set_up(None, quick=False).run == Path("runs/storybook")
-    assert trained == [Path("runs/storybook")]
-    assert "runs/storybook holds no finished model: training it first" in capsys.readouterr().err
-    assert command.set_up(str(run), quick=False).run == run and len(trained) == 1
-    assert packaged.is_finished(run)
+    assert command.set_up("storybook", quick=False).run == packaged
+    assert command.set_up(str(run), quick=False).run == run
 
 
 @pytest.mark.parametrize("quick", [True, False])
-def test_a_named_run_is_never_trained(
-    tmp_path: Path, quick: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_named_run_that_is_not_finished_is_refused(
+    tmp_path: Path, quick: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "train_storybook", lambda run: pytest.fail(f"{run} is trained"))
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("mine")
     (tmp_path / "begun").mkdir()
@@ -229,7 +234,7 @@ def test_a_run_of_another_corpus_is_refused(
     (other / "run.yaml").write_text(settings)
     monkeypatch.chdir(tmp_path)
     assert said in refused(["3", "--run", str(other), "--quick"], tmp_path, capsys)
-    assert said in refused(["3"], tmp_path, capsys), "the folder of the packaged model may hold another run"
+    assert said in refused(["3"], tmp_path, capsys), "it may hold another run"
 
 
 @pytest.mark.parametrize("metrics, ending", [

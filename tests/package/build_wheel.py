@@ -1,7 +1,8 @@
-"""Build the wheel from a clean copy of the checkout: `python tests/package/build_wheel.py FOLDER`.
+"""Build the wheel from a clean copy of the checkout: `python tests/package/build_wheel.py FOLDER [MODEL ...]`.
 
 A copy, because setuptools leaves `build/` behind and takes from it what the sources no longer have, and because two
-processes may build at once.  The build uses the setuptools of this environment and no network.
+processes may build at once.  The build uses the setuptools of this environment and no network.  A MODEL is a folder
+that is packaged where the checkout has none of that name.
 """
 
 import shutil
@@ -14,11 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LEFT_OUT = (".*", "build", "dist", "runs", "tests", "benchmarks", "__pycache__", "*.egg-info")
 
 
-def build_wheel(folder: Path) -> Path:
+def build_wheel(folder: Path, *models: Path) -> Path:
     """Build the wheel into `folder` and return its path."""
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "source"
         shutil.copytree(ROOT, source, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        for model in models:
+            if not (packaged := source / "seq2see" / "pretrained" / model.name).exists():
+                shutil.copytree(model, packaged)
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
         subprocess.run([*command, "--wheel-dir", str(folder.resolve()), str(source)], check=True)
     (wheel,) = folder.glob("seq2see-*.whl")
@@ -26,4 +30,4 @@ def build_wheel(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    print(build_wheel(Path(sys.argv[1])))
+    print(build_wheel(*map(Path, sys.argv[1:])))

@@ -18,24 +18,25 @@ MAY_IMPORT = {
     "tokenizer": {"tokenizer", "modeling", "errors"},
     "lens": {"lens", "tokenizer", "modeling", "errors", "atomic", "views"},
     "translate": {
-        "translate", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "json_files", "manifest", "vetting",
+        "translate", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "json_files", "manifest",
+        "pretrained", "vetting",
     },
     "storybook": {"storybook", "tokenizer"},
     "training": {
         "training", "translate", "storybook", "tokenizer", "modeling", "atomic", "configs", "cores", "errors",
-        "folders", "json_files", "manifest", "settings_file", "streams", "vetting",
+        "folders", "json_files", "manifest", "pretrained", "settings_file", "streams", "vetting", "__version__",
     },
     "measures": {
         "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "errors",
-        "json_files", "settings_file", "streams",
+        "folders", "json_files", "pretrained", "settings_file", "streams",
     },
     "lessons": {
         "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",
         "errors", "__version__",
     },
     "serve": {
-        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "settings_file", "streams", "views",
-        "__version__",
+        "serve", "translate", "lens", "tokenizer", "modeling", "errors", "pretrained", "settings_file", "streams",
+        "views", "__version__",
     },
     "configs": set(),
 }
@@ -48,17 +49,21 @@ EXCEPTIONS = {
     "seq2see/demo_run.py": {"errors", "lens", "training"},
     "seq2see/demo_worker.py": {"demo_run", "errors", "lens", "measures", "training", "translate", "atomic"},
     "seq2see/errors.py": set(),
-    "seq2see/folders.py": {"errors"},
+    "seq2see/folders.py": {"errors", "pretrained"},
     "seq2see/manifest.py": {"errors"},
+    "seq2see/pretrained/__init__.py": {"errors", "manifest"},
     "seq2see/settings_file.py": {"errors"},
     "seq2see/streams.py": {"errors"},
     "seq2see/atomic.py": set(),
     "seq2see/views.py": set(),
     "seq2see/json_files.py": {"errors"},
-    "seq2see/vetting.py": {"errors", "json_files", "manifest", "vetting_tokenizer"},
+    "seq2see/vetting.py": {"errors", "json_files", "manifest", "pretrained", "vetting_tokenizer"},
     "seq2see/vetting_tokenizer.py": {"errors", "json_files"},
 }
-EVERYTHING = {*MAY_IMPORT, "cli", "demo_run", "errors", "folders", "streams", "atomic", "views", "__version__", ""}
+EVERYTHING = {
+    *MAY_IMPORT, "cli", "demo_run", "errors", "folders", "json_files", "pretrained", "streams", "atomic", "views",
+    "__version__", "",
+}
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.
 WITHOUT_A_PAGE = ["lens", "lessons", "measures", "modeling", "storybook", "tokenizer", "training", "translate",
                   "serve/service.py", "serve/batcher.py"]

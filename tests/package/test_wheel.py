@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from seq2see.pretrained import NAMES
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 EVERY_MODULE = """
@@ -33,10 +35,18 @@ gc.freeze()
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def homes(request: pytest.FixtureRequest) -> dict[str, Path]:
+    """The folder of each packaged model: the checkout's, or what stands in for it."""
+    here = {name: ROOT / "seq2see" / "pretrained" / name for name in NAMES}
+    return {name: folder if folder.is_dir() else request.getfixturevalue("stand_ins") / name
+            for name, folder in here.items()}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def wheel(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     builder = Path(__file__).with_name("build_wheel.py")
-    subprocess.run([sys.executable, builder, folder], check=True, capture_output=True)
+    subprocess.run([sys.executable, builder, folder, *homes.values()], check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
 
@@ -73,11 +83,12 @@ def workplace(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def run(
-    environment: Path, program: str, *arguments: str, folder: Path, given: str = ""
+    environment: Path, program: str, *arguments: str, folder: Path, given: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program of the environment in `folder`, with `given` on its standard input."""
     command = [environment / PROGRAMS / program, *arguments]
-    return subprocess.run(command, cwd=folder, input=given, capture_output=True, encoding="utf-8")
+    env = os.environ | {"PYTHONPATH": ""} | variables  # or it would find the checkout
+    return subprocess.run(command, cwd=folder, input=given, capture_output=True, encoding="utf-8", env=env)
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
@@ -90,11 +101,35 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 def test_the_wheel_holds_every_file_that_the_checkout_has(wheel: Path) -> None:
     folders = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures", "lessons",
                "serve", "configs")
-    kinds = {".py", ".yaml", ".js", ".css", ".html", ".typed"}
+    kinds = {".py", ".yaml", ".js", ".css", ".html", ".typed"}  # of the packaged models the test below tells
     here = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
     wanted = {path.relative_to(ROOT).as_posix() for path in [*here, ROOT / "seq2see/py.typed"]}
     wanted = {name if name.startswith("seq2see/") else f"seq2see/{name}" for name in wanted}
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_wheel_holds_every_file_of_the_packaged_models_and_is_small(homes: dict[str, Path], wheel: Path) -> None:
+    wanted = {f"seq2see/pretrained/{name}/{path.relative_to(folder).as_posix()}"
+              for name, folder in homes.items() for path in folder.rglob("*") if path.is_file()}  # fmt: skip
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if re.match("seq2see/pretrained/.*/", name)}
+    assert held == wanted and len(wanted) > 2 * 15
+    assert wheel.stat().st_size < 40_000_000
+
+
+def test_packaged_models_are_used_where_they_lie(environment: Path, tmp_path: Path) -> None:
+    """With nowhere else to write to either: as in an environment that is read-only."""
+    (site,) = environment.rglob("seq2see/pretrained")
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*") if "__pycache__" not in path.parts}
+    nowhere = {"HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none", "HF_HOME": "/proc/none"}
+    done = run(environment, "seq2see", "translate", "--to", "fr", folder=tmp_path, given="The red cat.\n\n", **nowhere)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 2), done.stderr
+    assert "torch translates" not in done.stderr
+    done = run(environment, "seq2see", "look", "storybook", "The red cat.", folder=tmp_path, **nowhere)
+    assert done.returncode == 0 and "Cross-attention" in done.stdout, done.stderr
+    done = run(environment, "seq2see", "models", folder=tmp_path, **nowhere)
+    assert [line.partition(":")[0] for line in done.stdout.splitlines() if line[0] != " "] == [*NAMES], done.stderr
+    after = {path: path.stat().st_mtime_ns for path in site.rglob("*") if "__pycache__" not in path.parts}
+    assert after == before and not list(tmp_path.iterdir())
 
 
 def test_every_module_can_be_imported_from_the_wheel(environment: Path, tmp_path: Path) -> None:

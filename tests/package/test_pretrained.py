@@ -1,0 +1,253 @@
+"""The models of the package: found by name, used where they lie and nothing written there, refused when damaged; and
+what is shipped is what its card says.
+
+A model that this checkout does not hold is stood in for by one made from a run of a few steps.
+"""
+
+import io
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from seq2see import Translator, load_checkpoint, pretrained
+from seq2see.cli.command import main
+from seq2see.errors import UserError
+from seq2see.folders import local_folder, resolve_folder
+from seq2see.manifest import check_manifest
+from seq2see.pretrained import NAMES
+from seq2see.translate.export import exported, weights_hash
+from seq2see.vetting import vet
+
+pytest.importorskip("ctranslate2")
+SHIPPED = pretrained.HOME
+RESTORE = "pip install --force-reinstall seq2see"
+
+
+@pytest.fixture
+def home(stand_ins, tmp_path, monkeypatch) -> Path:
+    """Stand-ins for the models of the package, in a folder of the test's own, which is not where commands are run."""
+    folder = Path(shutil.copytree(stand_ins, tmp_path / "pretrained"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(pretrained, "HOME", folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: pytest.fail("asked the Hub"))
+    return folder
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {str(path): (path.read_bytes() if path.is_file() else b"", path.stat().st_mtime_ns)
+            for path in [folder, *folder.rglob("*")]}
+
+
+# --- names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_the_model_of_the_package(home, name):
+    assert resolve_folder(name) == local_folder(name) == home / name
+    assert Translator.from_pretrained(name).folder == home / name
+
+
+def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
+    Path("everyday").mkdir()
+    Path("everyday/notes.txt").touch()
+    assert resolve_folder("everyday") == home / "everyday"
+    shutil.copytree(folder, "storybook")
+    assert resolve_folder("storybook") == Path("storybook")
+    Path("everyday/run.yaml").touch()
+    with pytest.raises(UserError, match=r"^everyday has no config\.json: it is empty, half written"):
+        Translator.from_pretrained("everyday")
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("everday", r"there is no folder everday; did you mean everyday\?"),
+    ("Storybook", r"there is no folder Storybook; did you mean storybook\?"),
+    ("runs/min", r"there is no folder runs/min; did you mean runs/mine\?"),
+    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook, which come with"
+             " the package, or train one: seq2see train storybook"),
+])  # fmt: skip
+def test_a_name_that_nothing_has_is_one_line_with_the_nearest(home, name, said):
+    Path("runs/mine").mkdir(parents=True)
+    with pytest.raises(UserError, match=f"^{said}$"):
+        resolve_folder(name)
+
+
+# --- commands
+
+
+@pytest.fixture
+def call(home, monkeypatch, capfdbinary):
+    def call(*argv: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = main([*argv])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return call
+
+
+def test_commands_that_name_no_model_take_everyday(call, home):
+    shutil.rmtree(home / "storybook")
+    text, everyday = "The red cat sees 3 boats.", Translator.from_pretrained("everyday")
+    for target in ("fr", "de"):
+        code, out, _ = call("translate", "--to", target, stdin=f"{text}\n")
+        assert (code, out) == (0, " ".join(everyday(text, target=target).text.splitlines()) + "\n")
+    assert call("score", "--to", "de", stdin=f"{text}\tX\n") == call("score", "everyday", "--to", "de",
+                                                                  stdin=f"{text}\tX\n")
+    assert call("look", text, "--engine", "torch") == call("look", "everyday", "--engine", "torch", text)
+    assert call("export")[1] == f"{exported(home / 'everyday', quantization='int8')}\n"
+
+
+def test_what_look_is_asked_may_have_options_anywhere(home):
+    from seq2see.cli.parser import build_parser, parse
+
+    for argv in (["runs/x", "A cat."], ["runs/x", "--layer", "0", "A cat."], ["--layer", "0", "runs/x", "A cat."],
+                 ["runs/x", "- A cat.", "--layer", "0"], ["runs/x", "--layer", "0", "- A cat."]):  # fmt: skip
+        args = parse(build_parser(), ["look", *argv])
+        assert (args.run, args.text.removeprefix("- "), args.layer) == ("runs/x", "A cat.", 0 if "0" in argv else None)
+    for text in ("A cat.", "a" * 5000):
+        for argv in ([text], [text, "--words"], ["--words", text]):
+            args = parse(build_parser(), ["look", *argv])
+            assert (args.run, args.text) == ("everyday", text)
+    for argv in (["runs/x"], ["storybook"], ["."], ["a", "b", "c"], ["a", "--words", "b", "c"], ["a", "--wrds"]):
+        with pytest.raises(SystemExit):
+            parse(build_parser(), ["look", *argv])
+
+
+def test_models_lists_them_with_languages_sizes_and_scores(call, home):
+    code, out, err = call("models")
+    lines = out.splitlines()
+    metrics = json.loads((home / "everyday" / "metrics.json").read_text())
+    size = sum(path.stat().st_size for path in (home / "everyday").rglob("*") if path.is_file()) / 1e6
+    assert (code, err) == (0, "")
+    assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; used where none is named"
+    row = metrics["evaluation"]["de.tsv en-de val"]
+    assert f"  de.tsv en-de val: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %" \
+           f" of {row['pairs']} pairs" in lines  # fmt: skip
+    assert [line for line in lines if line.startswith("storybook: ")] == [
+        lines[0].replace("everyday", "storybook").removesuffix("; used where none is named")
+    ]
+
+
+def test_measuring_is_for_runs_of_ones_own(call):
+    for flag in ("--fit", "--trust"):
+        code, _, err = call("align", "storybook", flag)
+        assert code == 1 and re.search(r"cannot write .*storybook/.*json: take a copy of the run", err)
+
+
+# --- where nothing can be written
+
+
+def test_nothing_is_written_beside_a_model_or_elsewhere(call, home, tmp_path, monkeypatch):
+    monkeypatch.setattr("seq2see.translate.export.write", lambda *_, **__: pytest.fail("exported"))
+    before = state(home)
+    translator = Translator.from_pretrained("everyday")
+    assert translator("The red cat.").engine == "ctranslate2"
+    translator.look(translator("The red cat.", temperature=1.0))
+    load_checkpoint("everyday")
+    assert call("look", "The red cat.")[0] == call("models")[0] == call("export", "storybook")[0] == 0
+    assert state(home) == before and not (tmp_path / "cache").exists() and not list(Path().iterdir())
+
+
+def test_another_export_than_the_shipped_one_goes_to_the_cache(home, tmp_path):
+    before = state(home)
+    assert Translator.from_pretrained("everyday", precision="float32")("The red cat.").precision == "float32"
+    assert state(home) == before
+    assert [path.parent for path in tmp_path.glob("cache/seq2see/exports/*/model.bin")] == [
+        tmp_path / "cache/seq2see/exports" / f"ctranslate2-float32-{weights_hash(home / 'everyday')[:16]}"
+    ]
+
+
+# --- damage
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_any_file_that_is_damaged_or_missing_is_refused_by_name_with_what_restores_it(home):
+    files = files_of(home / "everyday")
+    assert len(files) > 15
+    for path in files:
+        whole = path.read_bytes()
+        for damage in (lambda path, whole: path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1])),
+                       lambda path, whole: path.unlink()):  # fmt: skip
+            damage(path, whole)
+            with pytest.raises(UserError) as told:
+                vet(home / "everyday")
+            vet(home / "storybook")
+            assert str(path) in str(told.value) and f"restore the packaged model everyday: {RESTORE}" in str(told.value)
+            assert "delete" not in str(told.value)
+        path.write_bytes(whole)
+    vet(home / "everyday")
+
+
+def test_an_export_or_a_model_that_is_not_there_is_refused(home, call):
+    [export] = (home / "everyday").glob("ctranslate2-*")
+    shutil.rmtree(export)
+    with pytest.raises(UserError, match=rf"ctranslate2-\*/manifest\.json is missing: restore .*: {RESTORE}$"):
+        Translator.from_pretrained("everyday")
+    shutil.rmtree(home / "everyday")
+    for argv in (["translate"], ["models"], ["demo", "--port", "0"]):
+        code, _, err = call(*argv, stdin="The cat.\n")
+        assert code == 1 and re.fullmatch(rf"seq2see: error: \S+ is missing: restore .* everyday: {RESTORE}\n", err)
+
+
+# --- what is shipped is what its card says
+
+
+@pytest.fixture(params=NAMES)
+def model(request) -> Path:
+    """The model that this checkout ships, or what stands in for it."""
+    shipped = SHIPPED / request.param
+    return shipped if shipped.is_dir() else request.getfixturevalue("stand_ins") / request.param
+
+
+def test_its_files_are_whole_and_its_export_is_of_these_weights(model):
+    check_manifest(model)
+    listed = set(json.loads((model / "manifest.json").read_text())["sha256"])
+    assert listed == {path.name for path in model.iterdir() if path.is_file()} - {"manifest.json"}
+    [export] = (path for path in model.iterdir() if path.is_dir())
+    assert export.name == f"ctranslate2-int8-{weights_hash(model)[:16]}" and (export / "manifest.json").is_file()
+    check_manifest(export)
+    assert not [path for path in files_of(model) if path.suffix == ".py"]
+
+
+def test_it_is_small(model):
+    assert sum(path.stat().st_size for path in files_of(model)) <= 26_000_000
+
+
+def test_its_weights_are_float16_and_its_config_says_float32(model):
+    with (model / "model.safetensors").open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    assert {tensor["dtype"] for name, tensor in header.items() if name != "__metadata__"} == {"F16"}
+    config = json.loads((model / "config.json").read_text())
+    assert config["dtype"] == "float32" and config["model_type"] == "seq2see"
+
+
+def test_its_card_has_the_scores_of_its_metrics(model):
+    metrics = json.loads((model / "metrics.json").read_text())
+    card = (model / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| (.+) \((\d+)\) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) % \|$", card, re.MULTILINE)
+    assert rows == [(name, *(str(row[key]) for key in ("pairs", "bleu", "chrf", "exact_match")))
+                    for name, row in metrics["evaluation"].items()]  # fmt: skip
+    released = metrics["release"]
+    assert released["commit"] in card and f"Seq2See {released['version']}" in card
+    assert f"its seed is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+def test_it_translates_as_it_did_when_it_was_released(model, engine):
+    kept = json.loads((model / "examples.json").read_text("utf-8"))
+    translator = Translator.from_pretrained(model, engine=engine)
+    assert kept[engine].keys() == {f"{source}-{target}" for source, target in translator.language_pairs}
+    for languages, texts in kept[engine].items():
+        source, _, target = languages.partition("-")
+        found = translator(kept["sentences"], source=source, target=target)
+        assert len(texts) == 20 and [one.text for one in found] == texts
+        assert {one.engine for one in found} == {engine}
