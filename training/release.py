@@ -31,8 +31,7 @@ from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import HOME, NAMES
 from seq2see.vetting import vet, weight_files
-from ..translate.checkpoint import fingerprint
-from ..translate.export import model_files
+from ..translate.checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
 from .card import packaged_card
 from .checkpoints import open_to_others

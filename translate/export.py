@@ -71,10 +71,8 @@ def exported(run: Path, *, quantization: str) -> Path:
     for place in places:
         if is_intact(place):
             return place
-    if is_packaged(run):
-        places = places[1:]  # nothing is written beside it
     reason = None
-    for place in places:
+    for place in places[is_packaged(run):]:  # beside a packaged model nothing is written
         if place.exists():
             print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
         try:
