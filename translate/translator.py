@@ -244,7 +244,7 @@ class Translator(LoadedCheckpoint):
             texts = [(one.source_text, one.hypotheses[0].text) for one in some]
             try:
                 choice = self.known_choice.choice
-                traces = self.look(some, views=(choice.view,))
+                traces = self.look(some, views=(choice.view,), calibrated=False)
                 found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
             except (UserError, ImportError):
                 found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language))
@@ -266,12 +266,12 @@ class Translator(LoadedCheckpoint):
         )
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
-             views: Sequence[str] = ("raw",)) -> list[Trace]:
+             views: Sequence[str] = ("raw",), calibrated: bool = True) -> list[Trace]:
         """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
         very hypothesis was predicted.
 
-        `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
-        there.
+        `views` are names of `lens.VIEWS`; all but "raw" cost time.  `calibrated`: with calibrated probabilities, where
+        the model has a calibration.  UserError for a view, or an alternative, that is not there.
         """
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
@@ -281,7 +281,8 @@ class Translator(LoadedCheckpoint):
         results = [part.as_read for one in results for part in one.parts]
         return by_group(
             results, lambda one: (one.source_language, one.target_language, one.engine, one.precision),
-            lambda made_by, members: self._traces(*made_by, members, alternative=alternative, views=views))
+            lambda made_by, members: [self._measured(trace, calibrated=calibrated) for trace in self._traces(
+                *made_by, members, alternative=alternative, views=views)])
 
     def _traces(self, source: str, target: str, engine: str, precision: str, results: Sequence[Translation], *,
                 alternative: int, views: Sequence[str]) -> list[Trace]:
@@ -290,7 +291,7 @@ class Translator(LoadedCheckpoint):
 
         chosen = [one.hypotheses[alternative] for one in results]
         with self.inside() as (model, tokenizer):
-            traces = trace_hypotheses(
+            return trace_hypotheses(
                 model,
                 tokenizer,
                 [one.source_text for one in results],
@@ -305,10 +306,17 @@ class Translator(LoadedCheckpoint):
                 model_name=self.name,
                 views=views,
             )
-        return [replace(trace, trust=self.trust) for trace in traces]
+
+    def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
+        """With what was measured of this model."""
+        from ..lens.confidence import with_confidence
+
+        calibration = self.calibration if calibrated else None
+        calibrator = calibration.calibrator(trace.target_language) if calibration else None
+        return with_confidence(replace(trace, trust=self.trust), calibrator)
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
-                views: Sequence[str] = ("raw",)) -> Trace:
+                views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
         """The trace of a given translation, whoever wrote it; otherwise as `look`."""
         from ..lens.reading import trace_texts
 
@@ -317,13 +325,14 @@ class Translator(LoadedCheckpoint):
         with self.inside() as (model, tokenizer):
             [trace] = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
-        return replace(trace, trust=self.trust)
+        return self._measured(trace, calibrated=calibrated)
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
-              target: str | None = None) -> list[Score]:
+              target: str | None = None, calibrated: bool = False) -> list[Score]:
         """How probable the model finds each translation of its source, whoever wrote it; in batches, in order.
 
-        `source` and `target` as in a call.  UserError: a language it does not have, a text that is blank or too long.
+        `source` and `target` as in a call.  `calibrated`: by calibrated probabilities, not the model's own.  UserError:
+        a language it does not have or is not calibrated for, a text that is blank or too long.
         """
         from ..lens.forcing import encode_target
         from .scoring import score_targets
@@ -331,6 +340,10 @@ class Translator(LoadedCheckpoint):
         if len(sources) != len(translations):
             raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
+        calibrator = self.calibration.calibrator(target) if calibrated and self.calibration else None
+        if calibrated and calibrator is None:
+            to = f" to {target}" if target else ""
+            raise UserError(f"{self.name} has no calibration{to}: seq2see calibrate {self.name} measures it")
         model, tokenizer = self._load()
         first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
@@ -340,7 +353,7 @@ class Translator(LoadedCheckpoint):
             target_ids.append(encode_target(tokenizer, translation, language=target, first=first))
             check_length(translation, target_ids[-1], most=self.defaults.positions)
         with self._lock:
-            return score_targets(model, source_ids, target_ids, given=0 if first is None else 1)
+            return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         pairs = self.language_pairs
