@@ -4,10 +4,10 @@ A model predicts each token of a reference after those before it, and is right w
 reference's (teacher forcing, as Mueller et al. 2019 measure).  Half of the pairs fit a temperature by maximum
 likelihood, the other half measures it; no source sentence is in both.  Three ways are compared with the model's own:
 a temperature alone, undoing label smoothing alone (its e is known from the run's settings), and one after the other.
-The last is kept.  Smoothing adds the same to every token, and what was added is known: it is taken away, not fitted.  A
-temperature in its place sharpens sure tokens as they need, and doubtful ones too much; after it, it mends what the model
-is over- or underconfident by for other reasons.  On the model of everyday it had the least error of the three, and the
-least negative log-likelihood.
+The last is kept.  What smoothing added is known and the same for every token: it is taken away, not fitted.  A
+temperature in its place sharpens sure tokens as they need, and doubtful ones too much; after it, it mends what else the
+model is over- or underconfident by.  On everyday it has the least error of the three, and the least negative
+log-likelihood.
 
 Of a whole sentence two numbers mean something.  The mean probability of its tokens is the share of them that a
 reference would have too, given those before, and means the same of any text.  Their product is the probability that the
