@@ -1,7 +1,7 @@
 """The calibration of a run (`lens/calibration.py`), fitted and measured on sentence pairs that it was not trained on.
 
 A model predicts each token of a reference after those before it, and is right where its most probable one is the
-reference's (teacher forcing, as Mueller et al. 2019 measure).  Half of the pairs fit a temperature by maximum
+reference's (teacher forcing, as Müller et al. 2019 measure).  Half of the pairs fit a temperature by maximum
 likelihood, the other half measures it; no source sentence is in both.  Three ways are compared with the model's own:
 a temperature alone, undoing label smoothing alone (its e is known from the run's settings), and one after the other.
 The last is kept.  What smoothing added is known and the same for every token: it is taken away, not fitted.  A

@@ -64,7 +64,7 @@ def test_the_error_is_that_of_another_formulation() -> None:
     rng = np.random.default_rng(1)
     tokens = 40 * BINS
     confidence_N = rng.permutation(np.linspace(0.05, 0.99, tokens))
-    right_N = rng.uniform(size=tokens) < confidence_N**2
+    right_N = rng.uniform(size=tokens) < 0.3 + 0.4 * confidence_N  # below it where it is sure, above it where not
     found = reliability(Calibrator(), confidence_N=confidence_N, right_N=right_N, nll_N=-np.log(confidence_N),
                         sentence_N=np.arange(tokens) // 6)
     right, confidence = calibration_curve(right_N, confidence_N, n_bins=BINS, strategy="quantile")
@@ -110,9 +110,9 @@ def test_of_what_a_net_draws_itself_the_temperature_is_known(
     translator: Translator, sources: list[str], temperature: float
 ) -> None:
     forced = drawn(translator, sources, temperature)
-    found = compare(translator, forced[:75], forced[75:], smoothing=0.0)
-    assert found is not None and (found.fitted_pairs, found.pairs) == (75, 75)
-    assert found.tokens == sum(len(one.target) - one.given for one in forced[75:])
+    found = compare(translator, forced[:70], forced[70:], smoothing=0.0)
+    assert found is not None and (found.fitted_pairs, found.pairs) == (70, 80)
+    assert found.tokens == sum(len(one.target) - one.given for one in forced[70:])
     assert found.ways["both"].calibrator.temperature == pytest.approx(temperature, rel=0.06)
     assert found.ways["both"].ece.value < 0.04
     assert (found.ways["raw"].ece.value > 0.08) == (temperature != 1.0)
