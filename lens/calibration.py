@@ -141,7 +141,8 @@ class Calibration:
 def _language(plain: dict[str, Any]) -> LanguageCalibration:
     exact = plain["exact_match"]
     return LanguageCalibration(
-        *(_count(plain[name]) for name in ("fitted_pairs", "fitted_tokens", "pairs", "tokens")), _share(plain["right"]),
+        _count(plain["fitted_pairs"]), _count(plain["fitted_tokens"]), _count(plain["pairs"]), _count(plain["tokens"]),
+        _share(plain["right"]),
         {way: _reliability(plain["ways"][way]) for way in WAYS},
         None if exact is None else ExactMatch(_count(exact["sentences"]), _share(exact["raw"]),
                                               _share(exact["calibrated"]), Figure(*map(_share, exact["observed"]))),

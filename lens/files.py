@@ -158,7 +158,8 @@ def _calibrated(plain: dict[str, Any], top: list[list[dict[str, Any]]]) -> Calib
         raise ValueError(f"smoothing is {smoothing}, temperature {temperature}")
     return CalibratedSteps(
         Calibrator(smoothing, temperature),
-        *(np.array(plain[name], dtype=np.float32) for name in ("log_probs", "entropies")),
+        np.array(plain["log_probs"], dtype=np.float32),
+        np.array(plain["entropies"], dtype=np.float32),
         tuple(tuple(_candidate(**{**one, "log_prob": log_prob}) for one, log_prob in zip(step, own, strict=True))
               for step, own in zip(top, plain["top"], strict=True)),
     )

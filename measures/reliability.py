@@ -77,8 +77,8 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
         axes = canvas.subplots(1, len(languages), squeeze=False, sharey=True)[0]
         for axis, (language, measured) in zip(axes, languages.items(), strict=True):
             axis.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1)
-            for way, name, colour in (("raw", "the model's own", ORANGE), (KEPT, "calibrated", BLUE)):
-                own = measured.ways[way]
+            kept = measured.ways[KEPT]
+            for own, name, colour in ((measured.ways["raw"], "the model's own", ORANGE), (kept, "calibrated", BLUE)):
                 axis.plot([one.confidence for one in own.bins], [one.right for one in own.bins], color=colour,
                           marker=".", label=f"{name}: ECE {own.ece.value:.1%}")
             axis.set_title(f"{language}: {measured.tokens:,} tokens" if language else f"{measured.tokens:,} tokens",
