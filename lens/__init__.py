@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from .by_words import Unit as Unit
     from .by_words import WordMap as WordMap
     from .by_words import word_map as word_map
+    from .calibration import Calibration as Calibration
+    from .calibration import Calibrator as Calibrator
     from .choices import Choice as Choice
     from .choices import margins as margins
+    from .confidence import with_confidence as with_confidence
     from .embeddings import Contextual as Contextual
     from .embeddings import Neighbour as Neighbour
     from .embeddings import analogy as analogy
@@ -62,7 +65,9 @@ _NAMES_IN = {
     "alignment": "AlignmentChoice",
     "beams": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
+    "calibration": "Calibration Calibrator",
     "choices": "Choice margins",
+    "confidence": "with_confidence",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "fitting": "fit_alignment",
     "logits": "LogitLens Outlook logit_lens outlook",

@@ -80,14 +80,14 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
 
 def looked_at(trace: TraceData, *, layer: int, head: int | None,
               most: int = 3) -> list[tuple[str, float, list[tuple[str, float]]]]:
-    """Of each word that was predicted, its end too: its probability, and the source words with the largest weights of
-    cross-attention; a head of None is the mean of the layer's heads."""
+    """Of each word that was predicted, its end too: its probability, calibrated where the trace is, and the source
+    words with the largest weights of cross-attention; a head of None is the mean of the layer's heads."""
     by_words = word_map(trace, "cross")
     maps = by_words.maps[layer]
     found = []
     for unit, row in zip(by_words.rows, maps.mean(0) if head is None else maps[head], strict=True):
         if unit.pieces[-1] >= trace.given:  # else a language tag: nobody chose it
-            probability = math.exp(sum(trace.log_probs[list(unit.pieces)]))
+            probability = math.exp(sum(trace.shown.log_probs[list(unit.pieces)]))
             best = (-row).argsort(kind="stable")[:most]
             found.append((unit.text, probability, [(by_words.columns[i].text, float(row[i])) for i in best]))
     return found

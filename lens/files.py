@@ -19,8 +19,9 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.words import Piece, refuse_surrogates
+from .calibration import Calibrator
 from .kinds import KINDS
-from .trace_data import Candidate, TraceData, check_views
+from .trace_data import CalibratedSteps, Candidate, TraceData, check_views
 from .trust import Trust
 
 Data = TypeVar("Data", bound=TraceData)
@@ -95,6 +96,8 @@ def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
         typed(kind, record[name], name)
     if record.get("trust") is not None:
         record["trust"] = Trust.from_plain(record["trust"])
+    if record.get("calibrated") is not None:
+        record["calibrated"] = _calibrated(record["calibrated"], record["top"])
     record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
     return _checked(trace_type(**record))
 
@@ -125,13 +128,17 @@ def _checked(trace: Data) -> Data:
         raise ValueError("its decoder has other layers in decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
         raise ValueError(f"left_out has shape {trace.left_out.shape}, expected a column a source word")
+    for name in ("log_probs", "entropies") if trace.calibrated else ():
+        if not (np.abs(getattr(trace.calibrated, name)) < LARGEST).all():
+            raise ValueError(f"its calibrated {name} hold NaN, infinity or numbers beyond 1e30")
     every = [array for kind in KINDS for array in getattr(trace, kind).values()]
     every += [getattr(trace, name) for name in (*NEEDED, "left_out") if getattr(trace, name) is not None]
     if not all((np.abs(array) < LARGEST).all() for array in every):
         raise ValueError("it holds NaN, infinity or numbers beyond 1e30")
     if not all((trace.maps(kind) >= 0).all() and np.allclose(trace.maps(kind).sum(-1), 1, atol=1e-3) for kind in KINDS):
         raise ValueError("a row of weights does not sum to 1")
-    chances = [*trace.log_probs.tolist(), *(one.log_prob for step in trace.top for one in step)]
+    chances = [*trace.log_probs.tolist(), *(one.log_prob for step in (*trace.top, *trace.shown.top) for one in step),
+               *trace.shown.log_probs.tolist()]
     if max(chances, default=0) > 1e-3 or not all(trace.top):
         raise ValueError("a step has a probability above 1, or no candidates")
     for pieces, words in ((trace.source, trace.source_words), ((*trace.target, *trace.inputs), trace.target_words)):
@@ -162,6 +169,26 @@ def _candidate(id: Any, text: Any, log_prob: Any) -> Candidate:
     return Candidate(typed(int, id, "id"), typed(str, text, "text"), typed(float, log_prob, "log_prob"))
 
 
+def _calibrated(plain: dict[str, Any], top: list[list[dict[str, Any]]]) -> CalibratedSteps:
+    """What `_plain_calibrated` made, with the candidates that the record has."""
+    smoothing, temperature = (typed(float, plain[name], name) for name in ("smoothing", "temperature"))
+    if not (0 <= smoothing < 1 and temperature > 0):
+        raise ValueError(f"smoothing is {smoothing}, temperature {temperature}")
+    return CalibratedSteps(
+        Calibrator(smoothing, temperature),
+        np.array(plain["log_probs"], dtype=np.float32),
+        np.array(plain["entropies"], dtype=np.float32),
+        tuple(tuple(_candidate(**{**one, "log_prob": log_prob}) for one, log_prob in zip(step, own, strict=True))
+              for step, own in zip(top, plain["top"], strict=True)),
+    )
+
+
+def _plain_calibrated(steps: CalibratedSteps) -> dict[str, Any]:
+    """As JSON has it: of the candidates, which are those of the trace, the log-probabilities alone."""
+    return {**asdict(steps.calibrator), **{name: _exact(getattr(steps, name)) for name in ("log_probs", "entropies")},
+            "top": [[one.log_prob for one in step] for step in steps.top]}
+
+
 def _suffix(path: Path) -> str:
     if path.suffix not in (".json", ".npz"):
         raise UserError(f"{path}: expected a name that ends in .json or .npz", exit_code=2)
@@ -179,6 +206,8 @@ def plain(trace: TraceData) -> dict[str, Any]:
             record[field.name] = [[candidate._asdict() for candidate in step] for step in value]
         elif field.name == "trust":
             record[field.name] = None if value is None else value.to_plain()
+        elif field.name == "calibrated":
+            record[field.name] = None if value is None else _plain_calibrated(value)
         elif field.name not in (*KINDS, *ARRAYS):
             record[field.name] = value
     return record

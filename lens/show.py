@@ -37,6 +37,7 @@ from .wording import (
     row_meaning,
 )
 
+NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
 WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
 DRAWING = ("colour", "pens", "controls", "trace_maps", "heatmap", "lines", "thumbnails", "take_away", "reading",
@@ -47,6 +48,10 @@ def facts(trace: TraceData) -> str:
     """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
     steps = len(trace.target) - trace.given
     parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
+    if trace.confidence is None:
+        parts.append(NOT_CALIBRATED)
+    else:
+        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
     if not trace.target[-1].special:
         parts.append("stopped at the limit of length, before </s>")
     if trace.score is not None:
@@ -94,13 +99,14 @@ def view_data(
         "words": {side: _words(trace, pieces, side) for side, pieces in sides.items()},
         "source_words": [label(word.text) for word in trace.source_words],
         "word_of_piece": [piece.word for piece in trace.source],
-        "probabilities": np.exp(trace.log_probs).tolist(),
-        "log_probs": trace.log_probs.tolist(),
-        "entropies": trace.entropies.tolist(),
+        "calibrated": trace.calibrated is not None,
+        "probabilities": np.exp(trace.shown.log_probs).tolist(),
+        "log_probs": trace.shown.log_probs.tolist(),
+        "entropies": trace.shown.entropies.tolist(),
         "given": trace.given,
         "candidates": [
             [[label(one.text), one.log_prob, one.id == chosen] for one in step]
-            for step, chosen in zip(trace.top, trace.target_ids, strict=True)
+            for step, chosen in zip(trace.shown.top, trace.target_ids, strict=True)
         ],
         "temperatures": TEMPERATURES.tolist(),
         "log_sums": [] if trace.logits is None else log_sums(trace).tolist(),

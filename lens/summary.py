@@ -79,6 +79,7 @@ def summarise(trace: TraceData) -> dict[str, Any]:
         "engine_log_prob": trace.engine_log_prob,
         "difference": trace.difference,
         "probability_per_step": float(np.exp(trace.log_prob / max(steps, 1))),
+        "confidence": trace.confidence,
         "entropy_per_step": float(trace.entropies[trace.given :].mean()) if steps else 0.0,
     }
     if "contributions" in trace.views:

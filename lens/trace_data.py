@@ -10,6 +10,7 @@ import numpy as np
 from seq2see.errors import UserError
 from seq2see.views import VIEWS
 from ..tokenizer.words import Piece, Word, split_words
+from .calibration import Calibrator
 from .kinds import KINDS, WITH_HEADS, Kind, Rows
 from .trust import Trust
 
@@ -34,6 +35,16 @@ class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes
 
 
 @dataclass(frozen=True, eq=False)
+class CalibratedSteps:
+    """The steps of a trace as a calibrator has them: log-probabilities and entropies [T], and the same candidates."""
+
+    calibrator: Calibrator
+    log_probs: np.ndarray
+    entropies: np.ndarray
+    top: tuple[tuple[Candidate, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class TraceData:
     """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
 
@@ -55,7 +66,8 @@ class TraceData:
     The first `given` pieces were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
     `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
     found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
-    `trust` says how far the views can be trusted, as measured for this model; None where nobody has.
+    `trust` says how far the views can be trusted, as measured for this model; None where nobody has.  `calibrated` has
+    the probabilities that people are shown; None where the model is not calibrated, or its own were asked for.
     """
 
     source_text: str
@@ -84,6 +96,7 @@ class TraceData:
     source_language: str = ""
     target_language: str = ""
     trust: Trust | None = None
+    calibrated: CalibratedSteps | None = None
 
     def __post_init__(self) -> None:
         steps = len(self.target)
@@ -100,6 +113,10 @@ class TraceData:
                 if len(numbers) != steps:
                     raise ValueError(f"expected {steps} steps, got {len(numbers)}")
                 numbers.setflags(write=False)
+        for numbers in (self.calibrated.log_probs, self.calibrated.entropies) if self.calibrated else ():
+            if numbers.shape != (steps,):
+                raise ValueError(f"expected {steps} calibrated steps, got {numbers.shape}")
+            numbers.setflags(write=False)
         lengths = {"inputs": steps, "target_ids": steps, "top": steps, "source_ids": len(self.source)}
         for name, expected in lengths.items():
             if len(getattr(self, name)) != expected:
@@ -111,6 +128,19 @@ class TraceData:
     def log_prob(self) -> float:
         """Log-probability of the hypothesis under the float32 weights: the sum over the steps that had a choice."""
         return float(self.log_probs[self.given :].sum(dtype=np.float64))
+
+    @property
+    def shown(self) -> "CalibratedSteps | TraceData":
+        """What has the `log_probs`, `entropies` and `top` that people are shown."""
+        return self.calibrated or self
+
+    @property
+    def confidence(self) -> float | None:
+        """The mean calibrated probability of the tokens that were chosen: the share of them that a reference would have
+        too, given those before; None where the model is not calibrated, or nothing was chosen."""
+        if self.calibrated is None or self.given == len(self.target):
+            return None
+        return float(np.exp(self.calibrated.log_probs[self.given :]).mean())
 
     @property
     def difference(self) -> float | None:

@@ -109,16 +109,19 @@ def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair]
     return [pairs[number] for number in kept], [gold[number] for number in kept]
 
 
+def language_pair(translator: Translator, source: str | None, target: str | None) -> tuple[str, str]:
+    """The first pair of languages of a model that fits what is asked for; UserError where there is none."""
+    translator([], source=source, target=target)  # a wrong language is told before anything is read
+    pairs = translator.language_pairs or [(source or "", target or "")]
+    return next(pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1]))
+
+
 class Aligner:
     """Traces given translations under a model, whose words are those of the texts as given."""
 
     def __init__(self, translator: Translator, *, source: str | None = None, target: str | None = None):
+        self.source, self.target = language_pair(translator, source, target)
         self.model, self.tokenizer, self.name = translator.model, translator.tokenizer, translator.name
-        translator([], source=source, target=target)  # a wrong language is told before anything is read
-        pairs = translator.language_pairs or [(source or "", target or "")]
-        self.source, self.target = next(
-            pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])
-        )
 
     def naive(self) -> AlignmentChoice:
         sites = attention_sites(self.model)["cross"]

@@ -23,7 +23,18 @@ from transformers import (
 )
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Seq2SeeTokenizer
+from seq2see.lens.calibration import (
+    WAYS,
+    Bin,
+    Calibration,
+    Calibrator,
+    ExactMatch,
+    LanguageCalibration,
+    Reliability,
+)
+from seq2see.lens.trust import Figure
 from seq2see.tokenizer import train_tokenizer
+from seq2see.translate.checkpoint import fingerprint
 
 SENTENCES = [
     "The cat did not cross the street because it was too tired.",
@@ -137,3 +148,13 @@ def save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBas
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def calibrate_by_hand(run: Path, language: str, calibrator: Calibrator) -> Calibration:
+    """Leave a calibration beside a model, as if it had been fitted."""
+    figure = Figure(0.1, 0.05, 0.2)
+    ways = {way: Reliability(calibrator, figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0))) for way in WAYS}
+    languages = {language: LanguageCalibration(7, 70, 1, 10, 0.7, ways, ExactMatch(10, 0.2, 0.6, figure))}
+    made = Calibration("the validation pairs", languages, fingerprint(run))
+    made.save(run / "calibration.json")
+    return made

@@ -40,7 +40,9 @@ from .examples import SENTENCES
 from .packaged import is_finished
 
 ROOT = Path(__file__).resolve().parent.parent
-MEASURED = ("alignment.json", "trust.json", "heads.json", "replay.json.gz")  # of a run, where they were measured
+MEASURED = (  # of a run, where it was measured
+    "alignment.json", "trust.json", "heads.json", "calibration.json", "replay.json.gz",
+)  # fmt: skip
 MOST_BYTES = 26_000_000  # of a model, with its export
 MOST_CHANGE = 0.05  # nats, by which float16 may change the log-probability of a translation
 

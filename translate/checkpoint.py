@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from ..lens.alignment import AlignmentChoice
+    from ..lens.calibration import Calibration
     from ..lens.counterparts import KnownChoice
     from ..lens.head_roles import Roles
     from ..lens.trust import Trust
@@ -188,6 +189,15 @@ class LoadedCheckpoint:
         path = self._beside(FILE) or self._beside(f"../{FILE}")  # of a run, or one of its checkpoints
         choice = AlignmentChoice.load(path) if path else None
         return choice if choice and choice.fingerprint == self._fingerprint else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """What its probabilities are calibrated with, as `seq2see calibrate RUN` fitted it."""
+        from ..lens.calibration import FILE, Calibration
+
+        path = self._beside(FILE) or self._beside(f"../{FILE}")
+        found = Calibration.load(path) if path else None
+        return found if found and found.weights == self._fingerprint else None
 
     def _beside(self, name: str) -> Path | None:
         path = self.folder / name if self.folder else None

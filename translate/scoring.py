@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from transformers import PreTrainedModel
 
+from ..lens.calibration import Calibrator
 from ..lens.forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
 
 # B pairs, T target tokens
@@ -34,9 +36,11 @@ class Score:
 
 
 def score_targets(
-    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int,
+    calibrator: Calibrator | None = None,
 ) -> list[Score]:
     """The score of each target under its source, in the order given; the first `given` ids of a target are no choice.
+    By a calibrator's probabilities where there is one, else by the model's own.
 
     Sources and targets are ids, `</s>` included.
     """
@@ -46,7 +50,10 @@ def score_targets(
     for batch in packed(lengths, lambda rows, target, source: rows * source <= BATCH_TOKENS
                         and rows * target <= most_targets, by_length=True):
         output, target_BT = forced_pass(model, [sources[index] for index in batch], [targets[index] for index in batch])
-        log_probs_BT = chosen_log_probs(output.logits.float(), target_BT)
+        logits_BTV = output.logits.float()
+        if calibrator:
+            logits_BTV = torch.from_numpy(calibrator(logits_BTV.cpu().numpy())).to(target_BT.device)
+        log_probs_BT = chosen_log_probs(logits_BTV, target_BT)
         for index, row in zip(batch, log_probs_BT.double().tolist(), strict=True):
             counted = row[given : len(targets[index])]
             found[index] = Score(sum(counted), len(counted))

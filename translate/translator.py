@@ -221,7 +221,7 @@ class Translator(LoadedCheckpoint):
             texts = [(one.source_text, one.hypotheses[0].text) for one in some]
             try:
                 choice = self.known_choice.choice
-                traces = self.look(some, views=(choice.view,))
+                traces = self.look(some, views=(choice.view,), calibrated=False)
                 found += [Alignment.measured(trace, choice, *each) for trace, each in zip(traces, texts, strict=True)]
             except (UserError, ImportError):
                 found += [Alignment.by_place(*each, languages=(one.source_language, one.target_language))
@@ -229,12 +229,12 @@ class Translator(LoadedCheckpoint):
         return found
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
-             views: Sequence[str] = ("raw",)) -> list[Trace]:
+             views: Sequence[str] = ("raw",), calibrated: bool = True) -> list[Trace]:
         """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
         very hypothesis was predicted.
 
-        `views` are names of `lens.VIEWS`; all but "raw" cost time.  UserError for one, or an alternative, that is not
-        there.
+        `views` are names of `lens.VIEWS`; all but "raw" cost time.  `calibrated`: with calibrated probabilities, where
+        the model has a calibration.  UserError for a view, or an alternative, that is not there.
         """
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
@@ -243,7 +243,8 @@ class Translator(LoadedCheckpoint):
                 raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
         parts = [part.as_read for one in results for part in one.parts]
         return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
-                        lambda _, alike: self._traces(alike, alternative, views))
+                        lambda _, alike: [self._measured(one, calibrated=calibrated)
+                                          for one in self._traces(alike, alternative, views)])
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
         """Of equal languages and one engine."""
@@ -251,16 +252,23 @@ class Translator(LoadedCheckpoint):
 
         one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
-            traces = trace_hypotheses(
+            return trace_hypotheses(
                 model, tokenizer, [part.source_text for part in parts], [hypothesis.token_ids for hypothesis in chosen],
                 source_language=one.source_language, target_language=one.target_language,
                 given=[hypothesis.given for hypothesis in chosen], scores=[hypothesis.score for hypothesis in chosen],
                 engine_log_probs=[hypothesis.log_prob for hypothesis in chosen], engine=one.engine,
                 precision=one.precision, model_name=self.name, views=views)
-        return [replace(trace, trust=self.trust) for trace in traces]
+
+    def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
+        """With what was measured of this model."""
+        from ..lens.confidence import with_confidence
+
+        calibration = self.calibration if calibrated else None
+        calibrator = calibration.calibrator(trace.target_language) if calibration else None
+        return with_confidence(replace(trace, trust=self.trust), calibrator)
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
-                views: Sequence[str] = ("raw",)) -> Trace:
+                views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
         """The trace of a given translation, whoever wrote it; otherwise as `look`."""
         from ..lens.reading import trace_texts
 
@@ -269,13 +277,14 @@ class Translator(LoadedCheckpoint):
         with self.inside() as (model, tokenizer):
             [trace] = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
-        return replace(trace, trust=self.trust)
+        return self._measured(trace, calibrated=calibrated)
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
-              target: str | None = None) -> list[Score]:
+              target: str | None = None, calibrated: bool = False) -> list[Score]:
         """How probable the model finds each translation of its source, whoever wrote it; in batches, in order.
 
-        `source` and `target` as in a call.  UserError: a language it does not have, a text that is blank or too long.
+        `source` and `target` as in a call.  `calibrated`: by calibrated probabilities, not the model's own.  UserError:
+        a language it does not have or is not calibrated for, a text that is blank or too long.
         """
         from ..lens.forcing import encode_target
         from .scoring import score_targets
@@ -283,6 +292,10 @@ class Translator(LoadedCheckpoint):
         if len(sources) != len(translations):
             raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
+        calibrator = self.calibration.calibrator(target) if calibrated and self.calibration else None
+        if calibrated and calibrator is None:
+            to = f" to {target}" if target else ""
+            raise UserError(f"{self.name} has no calibration{to}: seq2see calibrate {self.name} measures it")
         model, tokenizer = self._load()
         first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
@@ -292,7 +305,7 @@ class Translator(LoadedCheckpoint):
             target_ids.append(encode_target(tokenizer, translation, language=target, first=first))
             check_length(translation, target_ids[-1], most=self.defaults.positions)
         with self._lock:
-            return score_targets(model, source_ids, target_ids, given=0 if first is None else 1)
+            return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         pairs = self.language_pairs

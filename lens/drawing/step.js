@@ -37,7 +37,7 @@ function stepPanel(host) {
       return line;
     }));
     note.textContent = `The ${data().candidates[step].length} most probable pieces of this step, whose entropy at temperature`
-      + ` 1 is ${data().entropies[step].toFixed(2)} nats.`;
+      + ` 1 is ${data().entropies[step].toFixed(2)} nats${data().calibrated ? ", calibrated" : ""}.`;
   }
 
   function drawSaid() {

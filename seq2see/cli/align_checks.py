@@ -1,4 +1,4 @@
-"""What the verb `align` is refused for before torch is imported, which takes seconds."""
+"""What the verbs `align` and `calibrate` are refused for before torch is imported, which takes seconds."""
 
 import argparse
 from itertools import islice
@@ -10,10 +10,8 @@ from seq2see.streams import LINES_CHECKED
 
 
 def check_command(args: argparse.Namespace) -> None:
-    """`args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`."""
-    if bool(args.src) != bool(args.tgt):
-        raise UserError("--src and --tgt go together: a line of one is the translation of that line of the other",
-                        exit_code=2)
+    """Of `align`: `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`."""
+    check_pair(args)
     if args.fit and args.trust:
         raise UserError("--fit and --trust measure on different sentences: do one after the other", exit_code=2)
     if args.links and not (args.fit or args.trust):
@@ -23,8 +21,24 @@ def check_command(args: argparse.Namespace) -> None:
                         exit_code=2)
     if not (args.fit or args.trust or args.src):
         raise UserError("give --src FILE and --tgt FILE to be aligned, or --fit, or --trust", exit_code=2)
-    for path in filter(None, (args.src, args.tgt, args.links)):
+    if args.links:
+        Path(args.links).stat()
+    check_files(args)
+
+
+def check_pair(args: argparse.Namespace) -> None:
+    if bool(args.src) != bool(args.tgt):
+        raise UserError("--src and --tgt go together: a line of one is the translation of that line of the other",
+                        exit_code=2)
+
+
+def check_files(args: argparse.Namespace) -> None:
+    """`args.src` and `args.tgt`, the files or None: that they are there, and how they begin."""
+    check_pair(args)
+    if not args.src:
+        return
+    for path in (args.src, args.tgt):
         Path(path).stat()
-    if args.src and Path(args.src).is_file() and Path(args.tgt).is_file():  # a pipe is read only once
+    if Path(args.src).is_file() and Path(args.tgt).is_file():  # a pipe is read only once
         for _ in islice(read_pairs(args.src, args.tgt), LINES_CHECKED):
             pass

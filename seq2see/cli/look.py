@@ -24,7 +24,8 @@ FILES = {".html": "a page", ".json": "numbers", ".npz": "numbers", ".png": "a pi
 def run(args: argparse.Namespace) -> None:
     """`args.run`, `args.engine`, `args.text`, `args.source`, `args.target`, `args.num_beams`, `args.alternative`: what
     to translate; `args.view`, `args.kind`, `args.layer`, `args.head`, `args.words`, `args.rows`: which map to show;
-    `args.out`: a page with all of them, numbers, or a picture of one."""
+    `args.raw`: the model's own probabilities, not calibrated ones; `args.out`: a page with all of them, numbers, or a
+    picture of one."""
     out = Path(args.out) if args.out else None
     if out is not None and out.suffix not in FILES:
         wanted = ", ".join(f"{suffix} ({what})" for suffix, what in FILES.items())
@@ -36,7 +37,8 @@ def run(args: argparse.Namespace) -> None:
     if not result.hypotheses:
         raise UserError("there is nothing to look at in a text without words")
     every = out is not None and out.suffix == ".html" and args.view is None
-    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)))
+    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)),
+                             calibrated=not args.raw)
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
               "words": args.words, "rows": args.rows}
     for trace in traces:

@@ -23,6 +23,7 @@ examples:
   seq2see look runs/storybook "The cat did not cross the street because it was too tired." --out look.html
   seq2see align runs/storybook --src in.en --tgt in.fr > links.pharaoh
   seq2see heads runs/storybook
+  seq2see calibrate runs/storybook
   seq2see lessons 3
   seq2see serve runs/storybook --port 8000
 
@@ -83,7 +84,7 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
         *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
-        *(add_align, add_heads, add_export, add_lessons, add_serve, add_models, add_env),
+        *(add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
     return parser
@@ -205,6 +206,8 @@ def add_score(verbs: Verbs) -> None:
     )
     add_model(verb)
     add_languages(verb)
+    verb.add_argument("--calibrated", action="store_true",
+                      help="by calibrated probabilities (seq2see calibrate), not the model's own")
     add_device(verb)
 
 
@@ -244,6 +247,8 @@ def add_look(verbs: Verbs) -> None:
         "--rows", choices=("predicts", "reads"), default="predicts",
         help="name a row by the piece its step predicts, or by the one it reads (%(default)s)",
     )
+    verb.add_argument("--raw", action="store_true",
+                      help="the model's own probabilities, where calibrated ones are shown (seq2see calibrate)")
     verb.add_argument(
         "--out", metavar="FILE",
         help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg);"
@@ -289,6 +294,23 @@ def add_heads(verbs: Verbs) -> None:
     verb.add_argument(
         "--sentences", type=whole_number(50), metavar="N", help="at most N to choose on and N to report on (all)"
     )
+    add_device(verb)
+
+
+def add_calibrate(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "calibrate",
+        "measure how far the model's confidence can be believed, and calibrate it",
+        "Half of the pairs fit, the other half measures: the expected calibration error (ECE) before and after. The\n"
+        "result is RUN/calibration.json, and the probabilities that people are shown are calibrated from then on.\n"
+        "  seq2see calibrate RUN                                on the run's own validation pairs\n"
+        "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
+    )
+    verb.set_defaults(check="seq2see.cli.align_checks:check_files")
+    add_model(verb)
+    verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    add_languages(verb)
     add_device(verb)
 
 

@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.source`, `args.target`; lines `source TAB translation` from stdin, and to stdout for each
-    `log-probability TAB log-probability per token TAB tokens`."""
+    """`args.run`, `args.source`, `args.target`, `args.calibrated`; lines `source TAB translation` from stdin, and to
+    stdout for each `log-probability TAB log-probability per token TAB tokens`."""
     groups = windows(stdin(), _columns)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
     settings = {"source": args.source, "target": args.target}
-    translator([], **settings)  # a wrong language is told though no line comes
+    translator.score([], [], **settings, calibrated=args.calibrated)  # what is wrong is told though no line comes
 
     def scores_of(texts: list[str]) -> list[Score]:
         pairs = [_columns(text) for text in texts]
-        return translator.score([pair[0] for pair in pairs], [pair[1] for pair in pairs], **settings)
+        return translator.score([pair[0] for pair in pairs], [pair[1] for pair in pairs], **settings,
+                                calibrated=args.calibrated)
 
     for lines in groups:
         for result in line_by_line(scores_of, lines):

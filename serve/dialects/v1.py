@@ -96,6 +96,9 @@ class OneTrace(BaseModel):
     log_prob: float = Field(description="of the hypothesis under the float32 weights")
     log_probs: list[float] = Field(description="of each step; entropies, in nats, as well")
     top: list[list[dict[str, Any]]] = Field(description="the best 20 of each step: id, text and log_prob")
+    calibrated: dict[str, Any] | None = Field(
+        description="the same, calibrated: smoothing and temperature that were undone, log_probs, entropies, and those "
+                    "of the candidates in top; null: the model has no calibration")
     given: int = Field(description="how many of the first tokens were forced (a language tag, the prefix)")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "

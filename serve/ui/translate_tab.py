@@ -236,11 +236,12 @@ def _part(trace: Trace, choice: AlignmentChoice, special: set[int], tags: int) -
         "source": [[word.start, word.end] for word in trace.source_words],
         "target": [[word.start, word.end] for word in trace.target_words],
         "pairs": [[pair.source, pair.target, round(pair.share, 4)] for pair in counterparts(trace, choice)],
+        "calibrated": trace.calibrated is not None,
         "others": [
             {"prefix": list(trace.target_ids[tags:step]),
              "choices": [{"text": one.text, "id": one.id, "probability": round(math.exp(one.log_prob), 6),
                           "taken": one.id == trace.target_ids[step], "special": one.id in special}
-                         for one in trace.top[step][:OTHERS]]}
+                         for one in trace.shown.top[step][:OTHERS]]}
             for step in steps
         ],
     }  # fmt: skip

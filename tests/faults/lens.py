@@ -4,6 +4,62 @@ from . import Fault
 
 FAULTS = [
     Fault(
+        "label smoothing is undone as if the vocabulary had one token",
+        "lens/calibration.py",
+        "math.log(smoothing / log_probs_NV.shape[-1])",
+        "math.log(smoothing)",
+        tests="tests/lens/test_calibration.py -k comes_back",
+    ),
+    Fault(
+        "the temperature is undone before the smoothing that lies over it",
+        "lens/calibration.py",
+        "unsmoothed(log_probs_NV, self.smoothing) / self.temperature",
+        "unsmoothed(log_probs_NV / self.temperature, self.smoothing)",
+        tests="tests/lens/test_calibration.py -k flattened",
+    ),
+    Fault(
+        "a token that has less than smoothing gave it becomes impossible",
+        "lens/calibration.py",
+        "np.maximum(1 - share_NV, FLOOR)",
+        "np.maximum(1 - share_NV, 1e-30)",
+        tests="tests/lens/test_calibration.py -k possible",
+    ),
+    Fault(
+        "a calibration of other weights is used",
+        "translate/checkpoint.py",
+        "return found if found and found.weights == self._fingerprint else None",
+        "return found",
+        tests="tests/measures/test_calibration.py -k command",
+    ),
+    Fault(
+        "the calibration is measured on the sentences that it was fitted to",
+        "measures/calibration.py",
+        "batch in steps(translator, held, most=MEASURED",
+        "batch in steps(translator, fitted, most=MEASURED",
+        tests="tests/measures/test_calibration.py -k draws_itself",
+    ),
+    Fault(
+        "a language tag counts among the tokens that were a choice",
+        "measures/calibration.py",
+        "range(forced[i].given, len(targets[i]))",
+        "range(len(targets[i]))",
+        tests="tests/measures/test_calibration.py -k were_a_choice",
+    ),
+    Fault(
+        "bins hold equal ranges of confidence in the order of the tokens",
+        "measures/reliability.py",
+        'order = np.argsort(confidence_N, kind="stable")',
+        "order = np.arange(len(confidence_N))",
+        tests="tests/measures/test_calibration.py -k another_formulation",
+    ),
+    Fault(
+        "the slider reshapes the model's own probabilities where calibrated ones are shown",
+        "lens/temperatures.py",
+        "    if trace.calibrated:",
+        "    if False:",
+        tests="tests/lens/test_confidence.py -k slider",
+    ),
+    Fault(
         "a difference of rounding between two engines is told",
         "lens/show.py",
         "WORTH_TELLING = 0.01",

@@ -6,8 +6,8 @@ FAULTS = [
     Fault(
         "a score counts the language tag",
         "translate/translator.py",
-        "given=0 if first is None else 1)\n\n    def _pair",
-        "given=0)\n\n    def _pair",
+        "given=0 if first is None else 1, calibrator=calibrator)",
+        "given=0, calibrator=calibrator)",
         tests="tests/translate/test_scoring.py -k plain_forward",
     ),
     Fault(

@@ -13,6 +13,7 @@ PROMISED = {
     "looking": ["Trace", "trace_hypotheses", "trace_texts", "add_views", "VIEWS", "word_map", "logit_lens", "outlook"],
     "drawing": ["picture", "to_html", "to_terminal", "save_plot", "summarise", "sink_shares"],
     "aligning": ["AlignmentChoice", "fit_alignment", "agreement", "Trust", "measure_trust"],
+    "confidence": ["Calibration", "Calibrator", "with_confidence"],
     "ablation": ["ablate", "all_heads", "Head", "mean_outputs"],
     "patching": ["record", "patch", "MinimalPairs"],
     "what if": ["WhatIf", "steer"],

@@ -8,6 +8,8 @@ import httpx
 import numpy as np
 import pytest
 
+from seq2see.lens import Calibrator, with_confidence
+from seq2see.serve.dialects.v1 import OneTrace, _trace_record
 from .conftest import KEY
 
 TEXT = "The cat did not cross."
@@ -70,7 +72,7 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert got["target_text"] == trace.target_text and got["target_ids"] == list(trace.target_ids)
     assert [one["text"] for one in got["source"]] == [one.text for one in trace.source]
     assert got["log_probs"] == pytest.approx(trace.log_probs.tolist(), abs=1e-5)
-    assert got["log_prob"] == pytest.approx(trace.log_prob, abs=1e-4)
+    assert got["log_prob"] == pytest.approx(trace.log_prob, abs=1e-4) and got["calibrated"] is None
     assert [one["id"] for one in got["top"][2]] == [one.id for one in trace.top[2]]
     for kind in ("encoder", "decoder", "cross"):
         for view in ("raw", "norm", "rollout"):
@@ -78,6 +80,16 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
             assert array(got["maps"][kind][view]) == pytest.approx(want, rel=1e-3, abs=1e-6), "float16, not colours"
         assert array(got["maps"][kind]["raw"]).astype(float).sum(-1) == pytest.approx(1, abs=2e-3)
     assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
+
+
+def test_look_has_calibrated_probabilities_beside_the_model_s_own_where_it_is_calibrated(translator):
+    [trace] = translator.look(translator(TEXT))
+    found = with_confidence(trace, Calibrator(smoothing=0.1, temperature=0.8))
+    record = OneTrace.model_validate(_trace_record(found, []))
+    assert record.log_probs == trace.log_probs.tolist()
+    assert (record.calibrated["smoothing"], record.calibrated["temperature"]) == (0.1, 0.8)
+    assert record.calibrated["log_probs"] == pytest.approx(found.calibrated.log_probs.tolist())
+    assert record.calibrated["top"] == [[one.log_prob for one in step] for step in found.calibrated.top]
 
 
 def test_look_after_a_prefix_counts_it_as_given(live, translator):

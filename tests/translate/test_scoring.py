@@ -2,15 +2,17 @@
 
 import io
 import math
+import shutil
 import sys
 
 import pytest
 import torch
-from tiny import SENTENCES
+from tiny import SENTENCES, calibrate_by_hand
 
 from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.errors import UserError
+from seq2see.lens import Calibrator
 from seq2see.lens.forcing import encode_target
 from seq2see.translate import scoring
 
@@ -122,3 +124,31 @@ def test_a_bad_line_is_named_after_those_before_it(run, bad, said):
 def test_a_wrong_language_is_told_though_nothing_is_to_be_scored(run):
     code, out, err = run(b"", "--to", "xx")
     assert (code, out) == (1, []) and "it has en to fr, en to de" in err
+
+
+def test_calibrated_scores_are_those_of_the_calibrated_trace(folder, tmp_path, capsys, monkeypatch):
+    """And only where they are asked for; of a model without a calibration they are refused in one line."""
+    run = tmp_path / "run"
+    shutil.copytree(folder, run)
+    translator = Translator.from_pretrained(run, engine="torch")
+    with pytest.raises(UserError, match=f"{run} has no calibration to de: seq2see calibrate {run} measures it"):
+        translator.score(["The cat."], ["Die Katze."], target="de", calibrated=True)
+    calibrate_by_hand(run, "de", Calibrator(0.1, 0.7))
+    translator = Translator.from_pretrained(run, engine="torch")
+    trace = translator.look_at("The cat.", "Die Katze.", target="de")
+    scores = [translator.score(["The cat."], ["Die Katze."], target="de", calibrated=one)[0] for one in (False, True)]
+    assert scores[0].log_prob == pytest.approx(trace.log_prob, rel=1e-4)
+    assert scores[1].log_prob == pytest.approx(trace.calibrated.log_probs[trace.given :].sum(), rel=2e-3)
+    assert abs(scores[1].log_prob - scores[0].log_prob) > 0.1
+    assert translator.look_at("The cat.", "Die Katze.", target="de", calibrated=False).calibrated is None
+    assert translator.look_at("The cat.", "Le chat.", target="fr").calibrated is None, "it says nothing of French"
+
+    def printed(*argv):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The cat.\tDie Katze.\n")))
+        return main(["score", str(run), *argv]), capsys.readouterr()
+
+    for argv, score in (("--to de", scores[0]), ("--to de --calibrated", scores[1])):
+        code, said = printed(*argv.split())
+        assert code == 0 and said.out.split("\t")[0] == f"{score.log_prob:.6f}"
+    code, said = printed("--to", "fr", "--calibrated")
+    assert code == 1 and said.out == "" and "has no calibration to fr" in said.err

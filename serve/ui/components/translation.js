@@ -318,6 +318,7 @@ function translationBox(root, gradio) {
   function openOthers(word) {
     if (isEarlier()) return;  // they would begin a translation of another text
     const [part, number] = word.dataset.word.split(".").map(Number), { prefix, choices } = links.parts[part].others[number];
+    const probability = links.parts[part].calibrated ? "calibrated probability" : "the model's own probability, not calibrated";
     const head = make("p", {}, "At “", make("b", {}, word.textContent), "” the model thought of; take one, and the rest ",
       links.parts.length > 1 ? "of this part " : "", "is translated anew:");
     const attached = (choice) => !/^[ ▁Ġ]/.test(choice.text), usual = attached(choices.find((one) => one.taken) || choices[0]);
@@ -326,7 +327,7 @@ function translationBox(root, gradio) {
       make("button", { type: "button", "aria-pressed": String(choice.taken), disabled: choice.special,
         onclick: () => take(prefix, choice, part, number) },
       make("span", { class: "tr-name" }, written(choice)), make("i", { style: `width:${Math.max(choice.probability * 80, 1)}px` }),
-      make("small", {}, percent(choice.probability)))))));
+      make("small", { title: probability }, percent(choice.probability)))))));
     const [a, b] = [word.getBoundingClientRect(), pop.parentNode.getBoundingClientRect()];
     pop.hidden = false;
     pop.style.top = `${a.bottom - b.top + 6}px`;

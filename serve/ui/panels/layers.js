@@ -29,5 +29,6 @@ function layersOf(place) {
     table.append(line);
   });
   place.replaceChildren(make("h3", "s2s-cap", "Logit lens"), table, make("p", "s2s-note",
-    "A hint at what is formed where: but for the last, no layer was trained to be read like this."));
+    "A hint at what is formed where: but for the last, no layer was trained to be read like this."
+      + (data.calibrated ? " These probabilities are not calibrated." : "")));
 }

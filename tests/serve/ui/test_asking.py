@@ -2,9 +2,15 @@
 
 import asyncio
 import dataclasses
+import math
+import shutil
 
 import pytest
+from tiny import calibrate_by_hand
 
+from seq2see import Translator
+from seq2see.lens import Calibrator
+from seq2see.lens.counterparts import first_steps
 from seq2see.serve.errors import APIError
 from seq2see.serve.service import Service
 from seq2see.serve.ui.adapter import Ask, Part, Shown, read
@@ -108,6 +114,20 @@ def test_after_a_word_is_taken_it_is_given_and_the_next_choice_keeps_it(translat
     assert len(last) > trace.given and last == list(hypothesis.token_ids[1 : 1 + len(last)])
     switched = switch_off(translator, HeadsQuestion(shown=shown, heads=[("cross", layer, 0) for layer in range(3)]))
     assert "".join(text for text, _ in switched["after"]).startswith("Le chat"), "begun alike: only the heads differ"
+
+
+def test_what_else_stood_at_a_word_has_calibrated_probabilities_where_the_model_is_calibrated(folder, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "run")
+    for calibrated in (False, True):
+        if calibrated:
+            calibrate_by_hand(copied, "fr", Calibrator(0.1, 0.7))
+        own = Translator.from_pretrained(copied, engine="torch")
+        result = own("The cat did not cross.")
+        [part], [trace] = _links(Shown.of(result, model="m"), own)["parts"], own.look(result)
+        assert part["calibrated"] == calibrated == (trace.calibrated is not None)
+        for choices, step in zip(part["others"], first_steps(trace), strict=True):
+            expected = [math.exp(one.log_prob) for one in trace.shown.top[step][: len(choices["choices"])]]
+            assert [one["probability"] for one in choices["choices"]] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("wrong", [{"token_ids": (10**6,)}, {"token_ids": (-1,)}, {"token_ids": ()}])

@@ -1,0 +1,300 @@
+"""The calibration of a run (`lens/calibration.py`), fitted and measured on sentence pairs that it was not trained on.
+
+A model predicts each token of a reference after those before it, and is right where its most probable one is the
+reference's (teacher forcing, as Müller et al. 2019 measure).  Half of the pairs fit a temperature by maximum
+likelihood, the other half measures it; no source sentence is in both.  Three ways are compared with the model's own:
+a temperature alone, undoing label smoothing alone (its e is known from the run's settings), and one after the other.
+The last is kept.  What smoothing added is known and the same for every token: it is taken away, not fitted.  A
+temperature in its place sharpens sure tokens as they need, and doubtful ones too much; after it, it mends what else the
+model is over- or underconfident by.  On everyday it has the least error of the three, and the least negative
+log-likelihood.
+
+Of a whole sentence two numbers mean something.  The mean probability of its tokens is the share of them that a
+reference would have too, given those before, and means the same of any text.  Their product is the probability that the
+reference reads exactly so: of use where there is one good translation, as in storybook, and small where there are many.
+Models believe what they write themselves more than they should (Wang et al. 2020), though what they read is calibrated;
+so the product is also compared with how often the best hypothesis is the reference.
+"""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from seq2see.errors import UserError
+from ..lens.calibration import (
+    FILE,
+    KEPT,
+    WAYS,
+    Calibration,
+    Calibrator,
+    ExactMatch,
+    LanguageCalibration,
+    Reliability,
+    Way,
+    log_sum,
+    unsmoothed,
+)
+from ..lens.forcing import batches, encode_target, forced_pass, looking, vocabulary_size
+from ..training.arguments import Seq2SeeTrainingArguments
+from ..training.checkpoints import find_record
+from ..training.config import load_record
+from ..training.pairs import load_split, sentence_key
+from ..training.pairs import place as drawn
+from ..training.reading import is_nowhere
+from ..translate.checkpoint import fingerprint
+from ..translate.translator import Translator
+from .alignment import language_pair, place
+from .pairs import LinkedFiles, TextPair, read_pairs
+from .reliability import PICTURE, add_to_card, draw_reliability, mean_figure, reliability
+
+# N tokens of some sentences, V vocabulary, G temperatures tried
+
+INVERSE = np.linspace(0.5, 2.5, 15)  # [G]: 1 / temperature; between them a parabola is fitted
+FITTED, MEASURED = 5_000, 20_000  # tokens of a language, at most
+SENTENCES = 300  # translated, at most
+AT_ONCE = 32  # translated together
+LEAST = 500  # tokens of each half, or a language is not calibrated
+
+Languages = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Forced:
+    """A source and a translation of it in ids, the first `given` of which are no choice; `group` is the source's."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    given: int
+    group: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Tokens of some sentences: the log-probabilities of the whole vocabulary, the token that came, and whose it is."""
+
+    log_probs_NV: np.ndarray
+    token_N: np.ndarray
+    sentence_N: np.ndarray
+
+
+def calibrate(
+    translator: Translator, run: str, files: LinkedFiles | None = None, *, source: str | None = None,
+    target: str | None = None, seconds: float | None = None,
+) -> Calibration:
+    """Fit and measure on the given files, or on the run's own validation pairs, of each target language or of `target`;
+    leaves calibration.json and a picture beside the run.
+
+    `seconds`: how long it may take, about; fewer sentences are taken then.  UserError where there are too few.
+    """
+    path = place(run, FILE)
+    by_languages, name = _pairs(translator, path.parent, files, source, target)
+    smoothing = smoothing_of(path.parent)
+    each = None if seconds is None else seconds / len(by_languages)
+    found: dict[str, LanguageCalibration] = {}
+    for languages, pairs in tqdm(by_languages.items(), desc="Calibrating", disable=None, leave=False):
+        measured = _measure(translator, languages, pairs, smoothing=smoothing, seconds=each)
+        if measured:
+            found[languages[1]] = measured
+    if not found:
+        raise UserError(f"{name} has too few sentence pairs to calibrate on: each half needs {LEAST} tokens of a"
+                        " language; give more by --src FILE --tgt FILE")
+    calibration = Calibration(name, found, fingerprint(path.parent))
+    calibration.save(path)
+    draw_reliability(path.with_name(PICTURE), found)
+    add_to_card(path.parent, calibration)
+    return calibration
+
+
+def calibrate_run(run: str, *, seconds: float | None = None) -> Calibration:
+    """`calibrate` of a finished run on its own validation pairs, and no longer than about so many seconds."""
+    return calibrate(Translator.from_pretrained(run, engine="torch"), run, seconds=seconds)
+
+
+def smoothing_of(folder: Path) -> float:
+    """The label smoothing that a run was trained with; 0 where it does not say."""
+    record = find_record(folder, "run.yaml")
+    if record is None:
+        return 0.0
+    [default] = [one.default for one in fields(Seq2SeeTrainingArguments) if one.name == "label_smoothing_factor"]
+    return float(load_record(record).training.get("label_smoothing_factor", default))
+
+
+def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, source: str | None, target: str | None
+           ) -> tuple[dict[Languages, list[TextPair]], str]:
+    """The sentence pairs to calibrate on by their languages, in an order that chance made, and how they are called."""
+    found: dict[Languages, list[TextPair]] = {}
+    languages = language_pair(translator, source, target)
+    if files:
+        kept = [pair for pair in read_pairs(files.source, files.target) if all(text.strip() for text in pair)]
+        found, name = {languages: kept}, f"{Path(files.source).name} and {Path(files.target).name}"
+    else:
+        record = find_record(folder, "run.yaml")
+        if record is None:
+            raise UserError(f"{folder} has no run.yaml to say what it was trained on: give --src FILE and --tgt FILE,"
+                            " sentences that it was not trained on", exit_code=2)  # fmt: skip
+        config, name = load_record(record), "the validation pairs"
+        for part in config.data.parts():
+            if is_nowhere(part):
+                raise UserError(f"{folder} was trained on {part.path}, which is not here; give --src FILE and --tgt"
+                                " FILE, sentences that it was not trained on")  # fmt: skip
+            for pair in load_split(part, "val", seed=config.training.get("seed", 0)):
+                if target in (None, pair.target_language):
+                    both = pair.source_language, pair.target_language
+                    found.setdefault(both, []).append((pair.source, pair.target))
+    return {key: sorted(pairs, key=_place) for key, pairs in found.items()}, name
+
+
+def _place(pair: TextPair) -> float:
+    """A number from 0 to below 1 that is the source sentence's own."""
+    return drawn(f"calibration {sentence_key(pair[0])}")
+
+
+def _measure(translator: Translator, languages: Languages, pairs: Sequence[TextPair], *, smoothing: float,
+             seconds: float | None) -> LanguageCalibration | None:
+    """None where there are too few tokens.  A third of the time is for fitting, one for measuring, one to translate."""
+    start = time.monotonic()
+    ends = [math.inf if seconds is None else start + seconds * third / 3 for third in (1, 2, 3)]
+    cut = next((number for number, pair in enumerate(pairs) if _place(pair) >= 0.5), len(pairs))
+    fitted, held = (_forced(translator, languages, some) for some in (pairs[:cut], pairs[cut:]))
+    found = compare(translator, fitted, held, smoothing=smoothing, fit_until=ends[0], measure_until=ends[1])
+    if found is None:
+        return None
+    exact = exact_match(translator, languages, pairs[cut:][:SENTENCES], found.ways[KEPT].calibrator, until=ends[2])
+    return replace(found, exact_match=exact)
+
+
+def compare(
+    translator: Translator, fitted: Sequence[Forced], held: Sequence[Forced], *, smoothing: float,
+    fit_until: float = math.inf, measure_until: float = math.inf,
+) -> LanguageCalibration | None:
+    """Every way, fitted to some sentences and measured on others, up to these times; None where there are too few
+    tokens in either."""
+    fits = {amount: TemperatureFit(amount) for amount in (0.0, smoothing)}
+    fitted_pairs = fitted_tokens = 0
+    for batch in steps(translator, fitted, most=FITTED, until=fit_until):
+        for fit in fits.values():
+            fit.add(batch.log_probs_NV, batch.token_N)
+        fitted_pairs, fitted_tokens = int(batch.sentence_N[-1]) + 1, fitted_tokens + len(batch.token_N)
+    if fitted_tokens < LEAST:
+        return None
+    ways = dict(zip(WAYS, (
+        Calibrator(), Calibrator(0.0, fits[0.0].best()), Calibrator(smoothing),
+        Calibrator(smoothing, fits[smoothing].best()),
+    ), strict=True))  # fmt: skip
+    right, sentences, numbers = list[np.ndarray](), list[np.ndarray](), {way: list[np.ndarray]() for way in WAYS}
+    for batch in steps(translator, held, most=MEASURED, until=measure_until):
+        right.append(batch.log_probs_NV.argmax(-1) == batch.token_N)
+        sentences.append(batch.sentence_N)
+        for way, calibrator in ways.items():
+            numbers[way].append(_confidence_and_nll(calibrator, batch))
+    if sum(map(len, right)) < LEAST:
+        return None
+    right_N, sentence_N = np.concatenate(right), np.concatenate(sentences)
+    group_N = np.unique(np.array([one.group for one in held])[sentence_N], return_inverse=True)[1]
+    reports: dict[Way, Reliability] = {}
+    for way, calibrator in ways.items():
+        confidence_N, nll_N = np.concatenate(numbers[way], axis=1)
+        reports[way] = reliability(calibrator, confidence_N=confidence_N, right_N=right_N, nll_N=nll_N,
+                                   sentence_N=group_N)
+    return LanguageCalibration(fitted_pairs, fitted_tokens, int(sentence_N[-1]) + 1, len(right_N),
+                               float(right_N.mean()), reports)
+
+
+def _confidence_and_nll(calibrator: Calibrator, batch: Steps) -> np.ndarray:
+    """[2,N]: the probability of the most probable token, and how improbable the reference's is."""
+    log_probs_NV = calibrator(batch.log_probs_NV)
+    chosen_N = log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
+    return np.stack([np.exp(log_probs_NV.max(-1)), -chosen_N]).astype(np.float64)
+
+
+class TemperatureFit:
+    """The temperature under which tokens, which come batch by batch, are most probable once smoothing is undone."""
+
+    def __init__(self, smoothing: float):
+        self.smoothing = smoothing
+        self.nll_G = np.zeros(len(INVERSE))
+
+    def add(self, log_probs_NV: np.ndarray, token_N: np.ndarray) -> None:
+        """The model's log-probabilities, or its logits, and the tokens that came."""
+        bare_NV = unsmoothed(log_probs_NV, self.smoothing)
+        chosen_N = bare_NV[np.arange(len(token_N)), token_N]
+        for number, inverse in enumerate(INVERSE):
+            self.nll_G[number] += (log_sum(bare_NV * inverse)[:, 0] - chosen_N * inverse).sum(dtype=np.float64)
+
+    def best(self) -> float:
+        """Where the parabola through the best of those tried and its neighbours is lowest: the likelihood is a convex
+        function of the inverse temperature."""
+        at = int(self.nll_G.argmin())
+        if at in (0, len(INVERSE) - 1):
+            return float(1 / INVERSE[at])
+        before, lowest, after = self.nll_G[at - 1 : at + 2]
+        shift = (before - after) / (before - 2 * lowest + after) / 2
+        return float(1 / (INVERSE[at] + shift * (INVERSE[1] - INVERSE[0])))
+
+
+def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:
+    """The pairs in ids; those are left out that are longer than the model's positions."""
+    first = next(iter(translator.defaults.resolve(first=translator.tag(languages[1])).prefix), None)
+    most, groups = translator.defaults.positions or math.inf, dict[str, int]()
+    found = []
+    for (text, translation), ids in zip(pairs, translator.codec.encode([pair[0] for pair in pairs]), strict=True):
+        target = encode_target(translator.tokenizer, translation, language=languages[1], first=first)
+        if max(len(ids), len(target)) <= most:
+            group = groups.setdefault(sentence_key(text), len(groups))
+            found.append(Forced(tuple(ids), tuple(target), int(first is not None), group))
+    return found
+
+
+def steps(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
+          until: float = math.inf) -> Iterator[Steps]:
+    """The tokens of the sentences in turn, in whole batches, up to about so many or until that time."""
+    sources, targets = [one.source for one in forced], [one.target for one in forced]
+    tokens = 0
+    with translator.inside() as (model, _), looking(model, eager=False):
+        for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
+            if tokens >= most or time.monotonic() > until:
+                return
+            output, _ = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
+            chosen = [(row, step) for row, i in enumerate(batch) for step in range(forced[i].given, len(targets[i]))]
+            rows, at = (list(one) for one in zip(*chosen, strict=True))
+            tokens += len(chosen)
+            yield Steps(
+                output.logits[rows, at].float().cpu().numpy(),
+                np.array([targets[batch[row]][step] for row, step in chosen]),
+                np.array([batch[row] for row in rows]),
+            )
+
+
+def exact_match(translator: Translator, languages: Languages, pairs: Sequence[TextPair], calibrator: Calibrator, *,
+                until: float = math.inf) -> ExactMatch | None:
+    """How probable the model finds its best hypotheses, and how many equal the reference; None where there was no time.
+
+    Texts that are translated in parts, or stop at the limit of length, are left out.
+    """
+    forced, equal, groups = list[Forced](), list[bool](), dict[str, int]()
+    for start in range(0, len(pairs), AT_ONCE):
+        if time.monotonic() > until:
+            break
+        some = pairs[start : start + AT_ONCE]
+        results = translator([text for text, _ in some], source=languages[0], target=languages[1])
+        for (text, reference), result in zip(some, results, strict=True):
+            if result.segments or not result.hypotheses or not result.hypotheses[0].finished:
+                continue
+            [ids], best = translator.codec.encode([result.as_read.source_text]), result.hypotheses[0]
+            group = groups.setdefault(sentence_key(text), len(groups))
+            forced.append(Forced(tuple(ids), best.token_ids, best.given, group))
+            equal.append(result.text == reference)
+    if not forced:
+        return None
+    nll_2S = np.zeros((2, len(forced)))
+    for batch in steps(translator, forced):
+        for nll_S, way in zip(nll_2S, (Calibrator(), calibrator), strict=True):
+            np.add.at(nll_S, batch.sentence_N, _confidence_and_nll(way, batch)[1])
+    raw, calibrated = np.exp(-nll_2S).mean(1).tolist()
+    observed = mean_figure(np.array(equal, float), np.array([one.group for one in forced]))
+    return ExactMatch(len(forced), raw, calibrated, observed)

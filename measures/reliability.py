@@ -1,0 +1,133 @@
+"""How well confidence matches what is right: the expected calibration error, and the picture of its bins."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from seq2see.atomic import atomic_write
+from ..lens.aer import resampled
+from ..lens.calibration import KEPT, Bin, Calibration, Calibrator, LanguageCalibration, Reliability
+from ..lens.trust import Figure
+from ..training.curve import BLUE, GREY, ORANGE, STYLE
+
+# N tokens, S sentences, B bins, D resampled sets of sentences
+
+BINS = 15
+PICTURE = "reliability.png"  # beside the run
+SECTION = "## Calibration"  # of the model card
+CARD = """\
+How much confidence and accuracy differ (expected calibration error, 15 bins of equally many tokens, 95 % intervals), on
+validation pairs that nothing was fitted to.  Seq2See shows calibrated probabilities, as `calibration.json` says; what
+`generate` returns is the model's own.
+
+{rows}
+
+![The share of tokens that are right over their confidence, before and after]({picture})
+"""
+
+
+def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np.ndarray, nll_N: np.ndarray,
+                sentence_N: np.ndarray) -> Reliability:
+    """What a way came to, of tokens with these confidences, of which `right_N` says which are the reference's:
+
+        ECE = sum over bins of  (tokens of the bin / N) |share of them that are right - their mean confidence|
+
+    (Guo et al. 2017, eq. 3) over bins of equally many tokens, as most tokens are sure (Nixon et al. 2019).  Intervals
+    are of the bootstrap over sentences, the bins kept; of finitely many tokens even a perfect ECE is a little above 0,
+    and of those drawn twice a little more.
+    """
+    order = np.argsort(confidence_N, kind="stable")
+    members = [one for one in np.array_split(order, BINS) if len(one)]
+    bins = tuple(Bin(len(one), float(confidence_N[one].mean()), float(right_N[one].mean())) for one in members)
+    sentences = int(sentence_N.max()) + 1
+    gap_SB = np.stack([np.bincount(sentence_N[one], (right_N[one] - confidence_N[one]).astype(float), sentences)
+                       for one in members], axis=1)  # fmt: skip
+    times_DS, tokens_S = resampled(sentences), np.bincount(sentence_N, minlength=sentences)
+    tokens_D = times_DS @ tokens_S
+    ece_D = np.abs(times_DS @ gap_SB).sum(1) / tokens_D
+    nll_D = times_DS @ np.bincount(sentence_N, nll_N, sentences) / tokens_D
+    ece = sum(one.tokens * abs(one.right - one.confidence) for one in bins) / len(order)
+    return Reliability(calibrator, _figure(float(ece), ece_D), _figure(float(nll_N.mean()), nll_D), bins)
+
+
+def mean_figure(values_S: np.ndarray, groups_S: np.ndarray) -> Figure:
+    """The mean of a number a sentence, with its interval; sentences of one group are drawn together."""
+    sums, counts = np.bincount(groups_S, values_S), np.bincount(groups_S)
+    times = resampled(len(counts))
+    return _figure(float(values_S.mean()), (times @ sums) / (times @ counts))
+
+
+def _figure(value: float, drawn_D: np.ndarray) -> Figure:
+    low, high = np.quantile(drawn_D, [0.025, 0.975])
+    return Figure(value, float(low), float(high))
+
+
+def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -> None:
+    """Write a PNG with a panel a language: of each bin the share that is right over the mean confidence, before and
+    after; drawn without a display, whatever style the user has set."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache
+    import matplotlib.style
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.ticker import PercentFormatter
+
+    with matplotlib.style.context(["default", STYLE]):
+        canvas = Canvas(figsize=(max(4.2 * len(languages), 5), 4.6), dpi=150, layout="constrained")
+        axes = canvas.subplots(1, len(languages), squeeze=False, sharey=True)[0]
+        for axis, (language, measured) in zip(axes, languages.items(), strict=True):
+            axis.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1)
+            kept = measured.ways[KEPT]
+            for own, name, colour in ((measured.ways["raw"], "the model's own", ORANGE), (kept, "calibrated", BLUE)):
+                axis.plot([one.confidence for one in own.bins], [one.right for one in own.bins], color=colour,
+                          marker=".", label=f"{name}: ECE {own.ece.value:.1%}")
+            axis.set_title(f"{language}: {measured.tokens:,} tokens" if language else f"{measured.tokens:,} tokens",
+                           loc="left", fontsize=12)
+            axis.set_xlabel("confidence")
+            axis.xaxis.set_major_formatter(PercentFormatter(1))
+            axis.set_aspect("equal")
+            axis.legend(loc="upper left", frameon=False, fontsize=9.5)
+        axes[0].yaxis.set_major_formatter(PercentFormatter(1))
+        axes[0].set_ylabel("tokens that are the reference's")
+        canvas.savefig(path, format="png", metadata={"Software": None})
+
+
+def add_to_card(folder: Path, calibration: Calibration) -> None:
+    """The figures and the picture as the last section of the run's model card, if it has one."""
+    card = folder / "README.md"
+    if not card.is_file():
+        return
+    rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
+    for language, measured in calibration.languages.items():
+        before, after = ("{:.1%} ({:.1%} to {:.1%})".format(*measured.ways[way].ece) for way in ("raw", KEPT))
+        rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
+    text = card.read_text("utf-8").partition(f"\n{SECTION}")[0].rstrip("\n")
+    atomic_write(card, f"{text}\n\n{SECTION}\n" + CARD.format(rows="\n".join(rows), picture=PICTURE))
+
+
+def describe(calibration: Calibration) -> str:
+    """The figures as the terminal has them: a paragraph a language."""
+    return "\n\n".join(_paragraph(language, one) for language, one in calibration.languages.items())
+
+
+def _paragraph(language: str, measured: LanguageCalibration) -> str:
+    to = f"to {language}: " if language else ""
+    lines = [f"{to}{measured.tokens:,} tokens of {measured.pairs:,} held-out pairs, {measured.right:.1%} of them the"
+             f" model's first choice; fitted on {measured.fitted_pairs:,} other pairs",
+             f"  {'':<42}ECE                      nats a token"]
+    kept = measured.ways[KEPT]
+    for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are but two
+        ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
+        nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
+        lines.append(f"  {_said(one.calibrator):<42}{ece:<25}{nll}" + ("  kept" if one == kept else ""))
+    if exact := measured.exact_match:
+        lines.append("  the best hypothesis has a mean probability of {:.1%}, calibrated {:.1%}; of {} of them"
+                     " {:.1%} [{:.1%}, {:.1%}] equal the reference"
+                     .format(exact.raw, exact.calibrated, exact.sentences, *exact.observed))
+    return "\n".join(lines)
+
+
+def _said(calibrator: Calibrator) -> str:
+    parts = [f"smoothing {calibrator.smoothing:g} undone"] if calibrator.smoothing else []
+    parts += [f"temperature {calibrator.temperature:.3f}"] if calibrator.temperature != 1 else []
+    return ", ".join(parts) or "the model's own"

@@ -1,0 +1,20 @@
+"""The verb `calibrate`: how far a model's confidence can be believed, and what is to be made of it from then on."""
+
+import argparse
+from pathlib import Path
+
+from seq2see.lens.calibration import FILE
+from seq2see.measures.calibration import calibrate
+from seq2see.measures.pairs import LinkedFiles
+from seq2see.measures.reliability import PICTURE, describe
+from seq2see.streams import only_results_on_stdout
+from seq2see.translate import Translator
+
+
+def run(args: argparse.Namespace) -> None:
+    """`args.run`, `args.src`, `args.tgt`, `args.source`, `args.target`, `args.device`."""
+    with only_results_on_stdout():
+        translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
+    files = LinkedFiles(args.src, args.tgt, None) if args.src else None
+    found = calibrate(translator, args.run, files, source=args.source, target=args.target)
+    print(f"{describe(found)}\nwrote {Path(args.run) / FILE} and {PICTURE}")

@@ -1,0 +1,138 @@
+"""Calibrated probabilities: what undoes label smoothing and temperature, exactly; and the file that says how."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seq2see.errors import UserError
+from seq2see.lens.calibration import (
+    FLOOR,
+    WAYS,
+    Bin,
+    Calibration,
+    Calibrator,
+    ExactMatch,
+    LanguageCalibration,
+    Reliability,
+)
+from seq2see.lens.trust import Figure
+
+# N steps, V vocabulary
+
+
+def distributions(steps: int = 40, vocabulary: int = 50, *, spread: float = 3.0) -> np.ndarray:
+    """Log-probabilities [N,V], from nearly even on."""
+    rng = np.random.default_rng(0)
+    logits_NV = rng.normal(size=(steps, vocabulary)) * np.linspace(0.1, spread, steps)[:, None]
+    return logits_NV - np.log(np.exp(logits_NV).sum(-1, keepdims=True))
+
+
+def test_a_smoothed_distribution_comes_back() -> None:
+    true_NV = distributions(spread=1.0)
+    smoothed_NV = np.log(0.9 * np.exp(true_NV) + 0.1 / 50)
+    assert abs(smoothed_NV - true_NV).max() > 0.5, "smoothing changes them"
+    assert np.allclose(Calibrator(smoothing=0.1)(smoothed_NV), true_NV)
+
+
+def test_a_flattened_distribution_comes_back() -> None:
+    true_NV = distributions()
+    assert np.allclose(Calibrator(temperature=0.7)(true_NV * 0.7), true_NV)
+    both_NV = np.log(0.9 * np.exp(true_NV * 0.7) / np.exp(true_NV * 0.7).sum(-1, keepdims=True) + 0.1 / 50)
+    likely_NV = np.exp(true_NV) > 1e-2
+    back_NV = Calibrator(smoothing=0.1, temperature=0.7)(both_NV)
+    assert np.allclose(back_NV[likely_NV], true_NV[likely_NV], atol=1e-3), "smoothing lies over the temperature"
+
+
+def test_a_token_with_less_than_smoothing_gave_stays_possible() -> None:
+    """At a FLOOR of what the model said: all of them together get no more than that share of the smoothing."""
+    raw_V = np.full(1000, 0.05 / 1000)  # half of what smoothing gave each
+    raw_V[0] = 1 - raw_V[1:].sum()
+    found_V = np.exp(Calibrator(smoothing=0.1)(np.log(raw_V)[None])[0])
+    assert found_V[1:].min() > 0 and found_V[1:].sum() < 0.1 * FLOOR
+    assert found_V[1:] / found_V[0] == pytest.approx(FLOOR * raw_V[1:] / (raw_V[0] - 0.1 / 1000))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 0.5), st.floats(0.3, 3), st.floats(0.1, 30), st.booleans())
+def test_probabilities_sum_to_1_and_keep_their_order(
+    seed: int, smoothing: float, temperature: float, spread: float, impossible: bool
+) -> None:
+    logits_NV = (np.random.default_rng(seed).normal(size=(3, 40)) * spread).astype(np.float32)
+    logits_NV[:, :5] = -np.inf if impossible else logits_NV[:, :5]
+    found_NV = Calibrator(smoothing, temperature)(logits_NV)
+    assert np.allclose(np.exp(found_NV).sum(-1), 1, atol=1e-5)
+    assert (np.exp(found_NV[:, :5]) == 0).all() or not impossible
+    order = np.argsort(logits_NV, axis=-1)
+    ordered_NV = np.take_along_axis(found_NV, order, axis=-1)[:, 5:]
+    assert (np.diff(ordered_NV) >= 0).all()
+    assert np.allclose(Calibrator(smoothing, temperature)(logits_NV + 7), found_NV, atol=1e-3)
+
+
+def test_calibrating_by_nothing_changes_nothing() -> None:
+    true_NV = distributions()
+    assert np.allclose(Calibrator()(true_NV), true_NV)
+
+
+def made(temperature: float = 0.9) -> Calibration:
+    figure = Figure(0.1, 0.05, 0.2)
+    ways = {way: Reliability(Calibrator(0.1, temperature), figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0)))
+            for way in WAYS}
+    exact = ExactMatch(10, 0.2, 0.6, figure)
+    return Calibration("the validation pairs", {"fr": LanguageCalibration(7, 70, 1, 10, 0.7, ways, exact),
+                                                "de": LanguageCalibration(7, 70, 1, 10, 0.7, ways)}, "abc")
+
+
+def test_the_file_has_all_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    made().save(path)
+    assert Calibration.load(path) == made()
+    assert made().calibrator("fr") == Calibrator(0.1, 0.9) and made().calibrator("es") is None
+
+
+SPOILT: list[tuple[tuple[Any, ...], Any]] = [
+    (("version",), 2),
+    (("format",), "seq2see-trace"),
+    (("method",), "temperature"),
+    (("languages",), []),
+    (("weights",), None),
+    (("languages", "fr", "ways", "both", "calibrator", "temperature"), 0),
+    (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
+    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.0),
+    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), "0.1"),
+    (("languages", "fr", "ways", "raw", "ece"), [0.1, 0.05]),
+    (("languages", "fr", "ways", "raw", "bins", 0), [5, 0.5]),
+    (("languages", "fr", "ways", "raw", "bins", 0), [5, 1.5, 0.5]),
+    (("languages", "fr", "tokens"), True),
+    (("languages", "fr", "right"), 2),
+    (("languages", "fr", "exact_match", "raw"), None),
+]
+
+
+@pytest.mark.parametrize(("at", "value"), SPOILT)
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:
+    path = tmp_path / "calibration.json"
+    made().save(path)
+    plain = json.loads(path.read_text("utf-8"))
+    inner = plain
+    for key in at[:-1]:
+        inner = inner[key]
+    inner[at[-1]] = value
+    path.write_text(json.dumps(plain), "utf-8")
+    refused(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 1}', "[" * 100_000, "\x00"])
+def test_what_is_no_calibration_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "calibration.json"
+    path.write_text(text, "utf-8")
+    refused(path)
+
+
+def refused(path: Path) -> None:
+    with pytest.raises(UserError, match="is no calibration .* fit it again with seq2see calibrate RUN") as told:
+        Calibration.load(path)
+    assert "\n" not in str(told.value) and str(path) in str(told.value)

@@ -1,0 +1,230 @@
+"""Fitting and measuring a calibration: on distributions known exactly, and on what a small net itself draws."""
+
+import json
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+
+from seq2see import Translator
+from seq2see.cli import command as cli
+from seq2see.errors import UserError
+from seq2see.lens import with_confidence
+from seq2see.lens.calibration import Calibration, Calibrator
+from seq2see.measures.calibration import Forced, TemperatureFit, calibrate, compare, exact_match, smoothing_of, steps
+from seq2see.measures.pairs import LinkedFiles
+from seq2see.measures.reliability import BINS, reliability
+from seq2see.training.config import load_config
+
+# N tokens, V vocabulary
+
+
+def known(tokens: int = 30_000, vocabulary: int = 30, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """True log-probabilities [N,V], and tokens drawn from them."""
+    rng = np.random.default_rng(seed)
+    logits_NV = rng.normal(size=(tokens, vocabulary)) * rng.uniform(0.5, 4, size=(tokens, 1))
+    true_NV = logits_NV - np.log(np.exp(logits_NV).sum(-1, keepdims=True))
+    return true_NV, (true_NV + rng.gumbel(size=true_NV.shape)).argmax(-1)
+
+
+def ece_of(calibrator: Calibrator, log_probs_NV: np.ndarray, token_N: np.ndarray) -> float:
+    found_NV = calibrator(log_probs_NV)
+    numbers = np.arange(len(token_N))
+    return reliability(calibrator, confidence_N=np.exp(found_NV.max(-1)), right_N=found_NV.argmax(-1) == token_N,
+                       nll_N=-found_NV[numbers, token_N], sentence_N=numbers // 10).ece.value
+
+
+@pytest.mark.parametrize(("smoothing", "temperature"), [(0.0, 0.6), (0.0, 1.5), (0.1, 1.0), (0.1, 0.8), (0.2, 1.4)])
+def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temperature: float) -> None:
+    true_NV, token_N = known()
+    flat_NV = true_NV * temperature
+    p_NV = np.exp(flat_NV) / np.exp(flat_NV).sum(-1, keepdims=True)
+    model_NV = np.log((1 - smoothing) * p_NV + smoothing / p_NV.shape[1])
+    fit = TemperatureFit(smoothing)
+    for part in np.array_split(np.arange(len(token_N)), 7):
+        fit.add(model_NV[part], token_N[part])
+    assert fit.best() == pytest.approx(temperature, rel=0.03)
+    assert ece_of(Calibrator(), model_NV, token_N) > 0.03
+    assert ece_of(Calibrator(smoothing, fit.best()), model_NV, token_N) < 0.01
+
+
+def test_a_temperature_beyond_those_tried_is_the_last_one() -> None:
+    true_NV, token_N = known(2000)
+    for factor, bound in ((20.0, 2.0), (0.02, 0.4)):
+        fit = TemperatureFit(0.0)
+        fit.add(true_NV * factor, token_N)
+        assert fit.best() == pytest.approx(bound)
+
+
+def test_the_error_is_that_of_another_formulation() -> None:
+    rng = np.random.default_rng(1)
+    tokens = 40 * BINS
+    confidence_N = rng.permutation(np.linspace(0.05, 0.99, tokens))
+    right_N = rng.uniform(size=tokens) < 0.3 + 0.4 * confidence_N  # below it where it is sure, above it where not
+    found = reliability(Calibrator(), confidence_N=confidence_N, right_N=right_N, nll_N=-np.log(confidence_N),
+                        sentence_N=np.arange(tokens) // 6)
+    right, confidence = calibration_curve(right_N, confidence_N, n_bins=BINS, strategy="quantile")
+    assert found.ece.value == pytest.approx(np.abs(right - confidence).mean(), abs=0.004), "a bin's end may be shared"
+    assert found.ece.low < found.ece.value < found.ece.high
+    assert found.nll.value == pytest.approx(-np.log(confidence_N).mean())
+    assert found.nll.low < found.nll.value < found.nll.high
+    assert [one.tokens for one in found.bins] == [40] * BINS
+    ordered = sorted(zip(confidence_N, right_N, strict=True))
+    by_hand = [ordered[start : start + 40] for start in range(0, tokens, 40)]
+    gaps = [abs(sum(right for _, right in part) - sum(own for own, _ in part)) for part in by_hand]
+    assert found.ece.value == pytest.approx(sum(gaps) / tokens)
+
+
+def test_sentences_not_tokens_are_drawn_again() -> None:
+    """Tokens that are right and wrong together tell less: four times as many copies of them tell no more."""
+    rng = np.random.default_rng(2)
+    right_N = (rng.uniform(size=300) < 0.6).astype(float)
+    found = [reliability(Calibrator(), confidence_N=np.full(300 * copies, 0.8), right_N=np.repeat(right_N, copies),
+                         nll_N=np.repeat(right_N, copies), sentence_N=np.repeat(np.arange(300), copies))
+             for copies in (1, 4)]  # fmt: skip
+    widths = [one.nll.high - one.nll.low for one in found]
+    assert widths[1] == pytest.approx(widths[0]) and widths[0] > 0.08
+
+
+@pytest.fixture(scope="module")
+def sources() -> list[str]:
+    rng = random.Random(0)
+    words = ["the", "cat", "dog", "did", "not", "cross", "a", "street", "because", "it", "was", "too", "tired", "big"]
+    return [f"{' '.join(rng.choices(words, k=rng.randint(3, 7))).capitalize()}." for _ in range(150)]
+
+
+def drawn(translator: Translator, sources: list[str], temperature: float) -> list[Forced]:
+    results = translator(sources, target="fr", temperature=temperature, top_k=0)
+    return [
+        Forced(tuple(translator.codec.encode([text])[0]), one.hypotheses[0].token_ids, one.hypotheses[0].given, number)
+        for number, (text, one) in enumerate(zip(sources, results, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+def test_of_what_a_net_draws_itself_the_temperature_is_known(
+    translator: Translator, sources: list[str], temperature: float
+) -> None:
+    forced = drawn(translator, sources, temperature)
+    found = compare(translator, forced[:70], forced[70:], smoothing=0.0)
+    assert found is not None and (found.fitted_pairs, found.pairs) == (70, 80)
+    assert found.tokens == sum(len(one.target) - one.given for one in forced[70:])
+    assert found.ways["both"].calibrator.temperature == pytest.approx(temperature, rel=0.06)
+    assert found.ways["both"].ece.value < 0.04
+    assert (found.ways["raw"].ece.value > 0.08) == (temperature != 1.0)
+    assert found.ways["raw"] == found.ways["smoothing"] and found.ways["temperature"] == found.ways["both"]
+
+
+def test_steps_are_the_tokens_that_were_a_choice(translator: Translator, sources: list[str]) -> None:
+    """Whatever shares a batch; a time that is over gives none."""
+    forced = drawn(translator, sources[:9], 1.0)
+    batches = list(steps(translator, forced))
+    token_N = np.concatenate([batch.token_N for batch in batches])
+    sentence_N = np.concatenate([batch.sentence_N for batch in batches])
+    for number, one in enumerate(forced):
+        assert tuple(token_N[sentence_N == number]) == one.target[one.given :]
+        [alone] = steps(translator, [one])
+        together_NV = np.concatenate([batch.log_probs_NV for batch in batches])[sentence_N == number]
+        assert np.allclose(alone.log_probs_NV, together_NV, atol=1e-4)
+    assert not list(steps(translator, forced, until=-math.inf))
+
+
+@pytest.fixture
+def run(tmp_path: Path, folder: Path) -> Path:
+    """A run of the tiny model, whose settings say how it was smoothed, and its card."""
+    made = tmp_path / "run"
+    made.mkdir()
+    for file in folder.iterdir():
+        (made / file.name).write_bytes(file.read_bytes())
+    (made / "README.md").write_text("# A card\n", "utf-8")
+    return made
+
+
+@pytest.fixture
+def files(tmp_path: Path, sources: list[str]) -> LinkedFiles:
+    pairs = [(text, text[::-1]) for text in sources] + [(sources[0], "La.")]
+    src, tgt = tmp_path / "dev.en", tmp_path / "dev.fr"
+    src.write_text("".join(f"{text}\n" for text, _ in pairs), "utf-8")
+    tgt.write_text("".join(f"{text}\n" for _, text in pairs), "utf-8")
+    return LinkedFiles(str(src), str(tgt), None)
+
+
+def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_card(
+    run: Path, files: LinkedFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["calibrate", str(run), "--src", files.source, "--tgt", files.target, "--to", "de"]
+    assert cli.main(argv) == 0
+    printed = capsys.readouterr()
+    found = Calibration.load(run / "calibration.json")
+    assert list(found.languages) == ["de"] and found.measured_on == "dev.en and dev.fr"
+    own = found.languages["de"]
+    assert own.fitted_pairs + own.pairs == 151
+    assert f"{own.ways['both'].ece.value:.2%}" in printed.out and "calibration.json" in printed.out
+    assert f"temperature {own.ways['both'].calibrator.temperature:.3f}" in printed.out
+    assert (run / "reliability.png").read_bytes().startswith(b"\x89PNG")
+    card = (run / "README.md").read_text("utf-8")
+    assert card.startswith("# A card\n") and "](reliability.png)" in card
+    assert f"{own.ways['raw'].ece.value:.1%}" in card
+    assert cli.main(argv) == 0
+    assert (run / "README.md").read_text("utf-8") == card, "a second time replaces it"
+    loaded = Translator.from_pretrained(run, engine="torch")
+    assert loaded.calibration == found
+    weights = json.loads((run / "calibration.json").read_text("utf-8"))
+    (run / "calibration.json").write_text(json.dumps(weights | {"weights": "another"}), "utf-8")
+    assert Translator.from_pretrained(run, engine="torch").calibration is None
+
+
+def test_no_source_is_in_both_halves_and_no_time_gives_nothing(run: Path, files: LinkedFiles) -> None:
+    loaded = Translator.from_pretrained(run, engine="torch")
+    with pytest.raises(UserError, match="has too few sentence pairs to calibrate on"):
+        calibrate(loaded, str(run), files, seconds=0)
+    assert not (run / "calibration.json").exists()
+
+
+def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path, sources: list[str]) -> None:
+    """Of ten sentences: the mean probability of what the model writes, and that four of its translations are right."""
+    settings = json.loads((run / "generation_config.json").read_text("utf-8"))
+    settings |= {"forced_eos_token_id": settings["eos_token_id"], "max_length": 5, "num_beams": 2}
+    (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
+    loaded = Translator.from_pretrained(run, engine="torch")
+    results, calibrator = loaded(sources[:10], target="de"), Calibrator(0.1, 0.5)
+    traces = [with_confidence(one, calibrator) for one in loaded.look(results)]
+    pairs = [(text, one.text if number < 4 else "?")
+             for number, (text, one) in enumerate(zip(sources, results, strict=False))]
+    found = exact_match(loaded, ("en", "de"), pairs, calibrator)
+    assert found is not None and found.sentences == 10
+    assert found.observed.low < found.observed.value == 0.4 < found.observed.high
+    raw = [one.log_probs[one.given :].sum() for one in traces]
+    calibrated = [one.calibrated.log_probs[one.given :].sum() for one in traces]
+    assert math.log(found.raw) == pytest.approx(math.log(np.exp(raw).mean()), abs=1e-3)
+    assert math.log(found.calibrated) == pytest.approx(math.log(np.exp(calibrated).mean()), abs=0.05)
+    assert exact_match(loaded, ("en", "de"), pairs, calibrator, until=-math.inf) is None
+
+
+def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:
+    assert smoothing_of(tmp_path) == 0, "nothing says so"
+    for factor in (0.0, 0.3):
+        config = load_config("storybook", [f"training.label_smoothing_factor={factor}"])
+        (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
+        assert smoothing_of(tmp_path) == factor
+    (tmp_path / "run.yaml").write_text(replace(config, training={}).to_yaml(), "utf-8")
+    assert smoothing_of(tmp_path) == 0.1, "the default"
+
+
+def test_what_cannot_be_measured_is_refused_in_one_line(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*argv: str) -> str:
+        assert cli.main(["calibrate", str(run), *argv]) in (1, 2)
+        [line] = capsys.readouterr().err.splitlines()
+        return line
+
+    assert "has no run.yaml to say what it was trained on: give --src FILE and --tgt FILE" in told()
+    assert "--src and --tgt go together" in told("--src", "x")
+    (run / "run.yaml").write_text(load_config("storybook", ["data.path=/no/where.tsv"]).to_yaml(), "utf-8")
+    assert "was trained on /no/where.tsv, which is not here" in told()
+    assert "does not translate to es" in told("--to", "es")
