@@ -35,6 +35,7 @@ VERBS = {
     "models": [],
     "align": ["runs/x", "--src", "in.en", "--tgt", "in.fr"],
     "heads": ["runs/x", "--sentences", "300"],
+    "calibrate": ["runs/x"],
     "lessons": ["3", "--quick"],
     "serve": ["runs/x", "--port", "0"],
     "env": [],

@@ -183,8 +183,8 @@ def assert_not_ready(client):
 
 
 class Silent(Stub):
-    def _translation(self, job):
-        done = super()._translation(job)
+    def _translation(self, *given):
+        done = super()._translation(*given)
         return dataclasses.replace(done, hypotheses=(dataclasses.replace(done.hypotheses[0], score=float("nan")),))
 
 

@@ -86,17 +86,17 @@ CODE = {f"{name}.py" for name in ("attention", "configuration_seq2see", "layers"
     httpx2.ConnectError("[Errno -3] Temporary failure in name resolution"), LocalTokenNotFoundError("no token found"),
     ConnectionError("offline mode is enabled"), REFUSED,
 ], ids=lambda error: type(error).__name__)  # fmt: skip
-def test_a_hub_that_cannot_be_reached_is_one_line_before_anything_is_prepared(hub, tmp_path, capsys, error):
+def test_a_hub_that_cannot_be_reached_is_one_line_before_anything_is_prepared(hub, toy_file, tmp_path, capsys, error):
     hub.broken, hub.error = {"whoami"}, error
-    assert train(tmp_path / "nowhere.tsv", tmp_path) == 1
+    assert train(toy_file, tmp_path) == 1
     *_, line = capsys.readouterr().err.splitlines()
     assert line.startswith(f"seq2see: error: training.push_to_hub: the Hub does not take this run ({error})")
     assert "hf auth login" in line and not (tmp_path / "run").exists()
 
 
-def test_offline_is_told_by_the_library_itself(tmp_path, capsys, monkeypatch):
+def test_offline_is_told_by_the_library_itself(toy_file, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert train(tmp_path / "nowhere.tsv", tmp_path) == 1
+    assert train(toy_file, tmp_path) == 1
     assert "the Hub does not take this run (Cannot reach " in capsys.readouterr().err.splitlines()[-1]
 
 
