@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MEASURED = (  # of a run, where it was measured
     "alignment.json", "trust.json", "heads.json", "calibration.json", "replay.json.gz",
 )  # fmt: skip
-MOST_BYTES = 26_000_000  # of a model, with its export
+MOST_BYTES = 26_000_000  # of a model's weights and their export
 MOST_CHANGE = 0.05  # nats, by which float16 may change the log-probability of a translation
 
 
@@ -66,9 +66,10 @@ def release(run: Path, name: str, *, commit: str, home: Path = HOME) -> Path:
         write_records(run, made, {"version": __version__, "commit": commit, "rounding": round(change, 6)})
         write_manifest(made, leave_out=[MANIFEST])
         open_to_others(made)
-        size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
+        weights = [made / "model.safetensors", *made.glob("ctranslate2-*/*")]
+        size = sum(path.stat().st_size for path in weights)
         if size > MOST_BYTES:
-            raise UserError(f"{name} would have {size:,} bytes; expected at most {MOST_BYTES:,}")
+            raise UserError(f"weights and export of {name} would have {size:,} bytes; expected at most {MOST_BYTES:,}")
         shutil.rmtree(home / name, ignore_errors=True)
         made.rename(home / name)
     return home / name

@@ -134,7 +134,7 @@ def test_weights_too_large_for_float16_are_refused(copy, tmp_path):
 
 
 @pytest.mark.parametrize(("limit", "value", "said"), [
-    ("MOST_BYTES", 1000, r"everyday would have [\d,]+ bytes; expected at most 1,000"),
+    ("MOST_BYTES", 1000, r"export of everyday would have [\d,]+ bytes; expected at most 1,000"),
     ("MOST_CHANGE", 1e-9, r"float16 changes the log-probability of a translation by [\d.]+; expected at most 1e-09"),
 ])  # fmt: skip
 def test_what_is_beyond_a_limit_is_refused_and_what_was_there_stays(run, model, limit, value, said, monkeypatch):
