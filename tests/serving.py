@@ -105,7 +105,7 @@ class Stub:
     def _translation(self, text, source, target, found):
         hypotheses = tuple(Hypothesis("".join(map(chr, one.token_ids)).upper(), one.token_ids, -1.0, -1.0, True)
                            for one in found)
-        return StubTranslation(hypotheses[0].text if hypotheses else text, text, source, target, hypotheses)
+        return StubTranslation(hypotheses[0].text if hypotheses else "", text, source, target, hypotheses)
 
     def look(self, results, *, alternative=0, views=("raw",)):
         return [f"trace of {one.text}" for one in results]

@@ -55,7 +55,10 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     bf16: bool | None = None  # None: bfloat16 where it is faster than float32
     num_train_epochs: float = 20
     learning_rate: float = 3e-3
-    lr_scheduler_type: str = "inverse_sqrt"
+    lr_scheduler_type: Literal[  # spelt out, as report_to is, so that a wrong one is refused before torch is imported
+        "linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt",
+        "reduce_lr_on_plateau", "cosine_with_min_lr", "cosine_warmup_with_min_lr", "warmup_stable_decay", "greedy",
+    ] = "inverse_sqrt"  # fmt: skip
     warmup_steps: float = 200
     adam_beta2: float = 0.98
     label_smoothing_factor: float = 0.1
@@ -66,7 +69,10 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
     metric_for_best_model: str | None = "loss"
     logging_steps: float = 50
     seed: int = 0
-    report_to: None | str | list[str] = "none"
+    report_to: None | list[str] | Literal[
+        "none", "all", "azure_ml", "clearml", "codecarbon", "comet_ml", "dagshub", "dvclive", "flyte", "kubeflow",
+        "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb",
+    ] = "none"  # fmt: skip
     use_cache: bool = True  # what the Trainer writes into config.json; our loss itself never asks for a cache
     remove_unused_columns: bool = False
     dataloader_pin_memory: bool = False

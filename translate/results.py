@@ -51,8 +51,9 @@ Found = tuple[Hypothesis, ...]  # of one source, best first
 class Translation:
     """A source text and its hypotheses, best first.
 
-    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words is
-    its own translation and has no hypotheses; one of which the model writes only blanks has its own text in them.
+    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words has
+    no hypotheses and is its own translation; that of a blank one is empty.  Where the model writes only blanks, the
+    source stands in the hypotheses.
     `segments` are the translations of the parts that a text was cut into, and empty where it was translated whole; then
     the text's first hypothesis is made of their first ones, and so on.  `one_by_one`: some sentences came out as fewer
     or more when translated together, and were translated again one by one.  Hypotheses that have lost something (a
@@ -77,8 +78,9 @@ class Translation:
 
     @classmethod
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
-        """Its text is that of the best hypothesis, or of the source where there is none."""
-        return cls(hypotheses[0].text if hypotheses else source_text, source_text, hypotheses=hypotheses, **more)
+        """Its text is that of the best hypothesis; where there is none, that of the source, or "" for a blank one."""
+        text = hypotheses[0].text if hypotheses else source_text if source_text.strip() else ""
+        return cls(text, source_text, hypotheses=hypotheses, **more)
 
     @property
     def parts(self) -> tuple[Translation, ...]:

@@ -10,6 +10,8 @@ from typing import get_type_hints
 import pytest
 import yaml
 from huggingface_hub.errors import StrictDataclassError
+from transformers import SchedulerType
+from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
@@ -198,6 +200,17 @@ def test_training_out_of_range_is_one_line_that_names_it(override, tmp_path):
     with pytest.raises(UserError, match=f"training section: .*{override.split('=')[0]}=") as refused:
         build_arguments(load_config("storybook", [f"training.{override}"]), tmp_path)
     assert refused.value.exit_code == 2 and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("field", "names"), [
+    ("lr_scheduler_type", {kind.value for kind in SchedulerType}),
+    ("report_to", {"none", "all", *INTEGRATION_TO_CALLBACK}),
+])
+def test_what_transformers_knows_by_name_is_refused_with_the_configuration(field, names):
+    for name in names:
+        load_config("storybook", [f"training.{field}={name}"])
+    with pytest.raises(UserError, match=f"^training.{field} is 'other'"):
+        load_config("storybook", [f"training.{field}=other"])
 
 
 def test_patience_wants_a_metric(tmp_path):

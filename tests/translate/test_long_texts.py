@@ -140,7 +140,7 @@ def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
     assert [word.text for word in marked.unknown_words] == ["A", "zebra"]
 
 
-@pytest.mark.parametrize("text", ["", "  ", "\u2000\n", "<p> </p>", "12345", "...", "2026-11-23", "https://a.b/c?d=e#f",
+@pytest.mark.parametrize("text", ["", "<p> </p>", "12345", "...", "2026-11-23", "https://a.b/c?d=e#f",
                                   " a.b@c.org ", "😀", "/usr/bin/x", "C:\\x", "./a.txt", "{placeholder}", "%s %(name)d",
                                   "{{x}}\n${x}", "<p>{x}</p>"])
 def test_texts_without_words_come_back_as_they_are(translator, text):

@@ -113,8 +113,13 @@ def test_alternatives_are_the_best_of_the_beam(translator):
             translator.look(result, alternative=wrong)
 
 
-def test_blank_texts_come_back_as_they_are(translator):
-    assert translator("").text == "" and translator(" \t\n").text == " \t\n"
+@pytest.mark.parametrize("blank", ["", " ", " \t\n", "\u00a0\u2003", "\ufeff"])
+@pytest.mark.parametrize("format", ["text", "html"])
+def test_a_blank_text_has_an_empty_translation(translator, blank, format):
+    assert [one.text for one in translator([blank, "..."], format=format)] == ["", "..."]
+
+
+def test_texts_without_words_have_no_hypotheses(translator):
     assert translator("12345").unknown_words == ()
     assert translator([]) == []
     with pytest.raises(UserError, match="0 hypotheses"):
