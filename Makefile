@@ -44,7 +44,7 @@ bench: $(DEV)
 	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
 
 release: $(DEV)
-	$(BIN)/python -m seq2see.training.release $(RUN) $(NAME) $(OPTIONS)
+	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
 # What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
 # its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported

@@ -17,9 +17,9 @@ from seq2see import Translator, load_checkpoint
 from seq2see.errors import UserError
 from seq2see.lens.alignment import naive_choice
 from seq2see.manifest import check_manifest
-from seq2see.training import release as module
-from seq2see.training.examples import SENTENCES
-from seq2see.training.release import commit_of, release
+from seq2see.measures import release as module
+from seq2see.measures.examples import SENTENCES
+from seq2see.measures.release import commit_of, release
 from seq2see.translate.checkpoint import fingerprint
 
 pytest.importorskip("ctranslate2")
