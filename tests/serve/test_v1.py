@@ -169,6 +169,7 @@ def test_models(live):
         ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
         ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; there is fr, de"),
         ("look", {"text": "  "}, "a text without words"),
+        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: seq2see calibrate"),
         ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
         ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
         ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
