@@ -244,6 +244,14 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     assert f"its seed is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_its_card_has_a_small_reliability_plot(name):
+    if not (SHIPPED / name).is_dir():
+        pytest.skip(f"this checkout ships no {name}")
+    assert "](reliability.png)" in (SHIPPED / name / "README.md").read_text("utf-8")
+    assert 10_000 < (SHIPPED / name / "reliability.png").stat().st_size < 150_000
+
+
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
 def test_it_translates_as_it_did_when_it_was_released(model, engine):
     kept = json.loads((model / "examples.json").read_text("utf-8"))
