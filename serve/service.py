@@ -198,9 +198,9 @@ class Service:
         try:
             source, target = (code and find_language(code, [pair[side] for pair in pairs])
                               for side, code in enumerate((source, target)))
-        except APIError:
+        except APIError as error:
             if all(one.language_pairs for one in models):  # else there is one that may take any
-                raise
+                raise APIError(400, error.code, f"{error.message}; the pairs are {_listed(pairs)}") from None
         self.model_for(model, source, target)
         sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
@@ -278,7 +278,7 @@ class Service:
             pairs = one.language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
-        known = ", ".join(f"{a} to {b}" for one in models.values() for a, b in one.language_pairs)
+        known = _listed([pair for one in models.values() for pair in one.language_pairs])
         raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
@@ -315,6 +315,10 @@ class Service:
             most["num_beams"] = self.settings.beams
         return replace(options, **{name: limit for name, limit in most.items()
                                    if getattr(options, name) is None and getattr(usual, name) > limit})
+
+
+def _listed(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{source} to {target}" for source, target in dict.fromkeys(pairs))
 
 
 def as_api_error(error: BaseException) -> APIError:

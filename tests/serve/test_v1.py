@@ -168,6 +168,7 @@ def test_models(live):
         ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "num_beams 2: sampling"),
         ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
         ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; there is fr, de"),
+        ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
         ("look", {"text": "  "}, "a text without words"),
         ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: seq2see calibrate"),
         ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
