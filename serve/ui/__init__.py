@@ -24,7 +24,7 @@ def import_gradio() -> None:
             raise OSError("no stubs")
         return file_of(of)
 
-    inspect.getfile = getfile
+    inspect.getfile = getfile  # type: ignore[assignment]
     try:
         import gradio  # noqa: F401
     finally:
