@@ -122,6 +122,9 @@ class Server(uvicorn.Server):
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
         def build() -> contextlib.AbstractAsyncContextManager[Callable[[], None]]:
+            from .ui import import_gradio
+
+            import_gradio()
             from .ui import page
 
             return page.shown(self.app, page.build_page(self.service, learning=self.learning))

@@ -53,6 +53,7 @@ class Asked(TypedDict, total=False):
     options: DecodingOptions
     prefix: str | Sequence[Sequence[int]]  # see `Translator.prepare`, as for `parts`
     parts: Sequence[str]
+    calibrated: bool  # whether hypotheses get calibrated probabilities
 
 
 class Service:
@@ -123,7 +124,8 @@ class Service:
 
     async def translate(self, texts: Sequence[str], *, caller: Caller, **asked: Unpack[Asked]) -> list[Translation]:
         """A translation of each text, in order."""
-        looks = asked.get("format") == "html"  # its elements are placed by attention, and the first look loads torch
+        # Elements of HTML are placed by attention, and calibrating takes a pass: the first look loads torch.
+        looks = asked.get("format") == "html" or asked.get("calibrated")
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
         async with self.serving(texts, caller, seconds, **asked):
             return await self._do(self._translate, texts, **asked)
@@ -196,9 +198,9 @@ class Service:
         try:
             source, target = (code and find_language(code, [pair[side] for pair in pairs])
                               for side, code in enumerate((source, target)))
-        except APIError:
+        except APIError as error:
             if all(one.language_pairs for one in models):  # else there is one that may take any
-                raise
+                raise APIError(400, error.code, f"{error.message}; the pairs are {_listed(pairs)}") from None
         self.model_for(model, source, target)
         sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
@@ -210,7 +212,8 @@ class Service:
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               format: Format = "text", **asked: Any) -> list[Translation]:
+                               format: Format = "text", calibrated: bool = False,
+                               **asked: Any) -> list[Translation]:
         """By one model, from one language.  To place the elements of HTML is to look inside the model."""
         translator, bounded = self.models[name], self._bounded(self.models[name], options)
         long = sum(map(len, texts)) >= LONG_TEXT
@@ -224,6 +227,8 @@ class Service:
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))
+        if calibrated:
+            return await _in(self._looking, lambda: translator.with_calibrated(job.result))
         return job.result
 
     async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
@@ -273,7 +278,7 @@ class Service:
             pairs = one.language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
-        known = ", ".join(f"{a} to {b}" for one in models.values() for a, b in one.language_pairs)
+        known = _listed([pair for one in models.values() for pair in one.language_pairs])
         raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
@@ -310,6 +315,10 @@ class Service:
             most["num_beams"] = self.settings.beams
         return replace(options, **{name: limit for name, limit in most.items()
                                    if getattr(options, name) is None and getattr(usual, name) > limit})
+
+
+def _listed(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{source} to {target}" for source, target in dict.fromkeys(pairs))
 
 
 def as_api_error(error: BaseException) -> APIError:

@@ -69,6 +69,9 @@ class Stub:
             job.advance([self._one(ids) for ids, _ in job.work])
         return job.result[0]
 
+    def with_calibrated(self, results):
+        return results
+
     def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text",
                 options=NO_OPTIONS):
         if any("venom" in text for text in texts):

@@ -26,7 +26,8 @@ class Hypothesis:
     `log_prob` is the sum of the log-probabilities of its tokens.  The first `given` ones, a language tag and a prefix,
     were forced and count 0.  `score`, by which hypotheses are ranked, is that sum divided by the number of tokens to
     the power of the length penalty, so at the usual penalty of 1 it is the mean.  `finished` is False where the limit
-    of length came before `</s>`.
+    of length came before `</s>`.  `calibrated_log_prob` is the log-probability by calibrated probabilities, where they
+    were asked for; e to its power is how likely a reference reads exactly so.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Hypothesis:
     log_prob: float
     finished: bool
     given: int = 0
+    calibrated_log_prob: float | None = None
 
     @classmethod
     def found(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],

@@ -194,6 +194,8 @@ def add_translate(verbs: Verbs) -> None:
     add_engine(verb)
     add_languages(verb)
     add_beams(verb)
+    verb.add_argument("--calibrated", action="store_true",
+                      help="begin each line with a calibrated probability that a reference reads exactly so, and a TAB")
 
 
 def add_score(verbs: Verbs) -> None:

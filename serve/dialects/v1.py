@@ -42,6 +42,8 @@ class TranslateBody(Asked):
 
     texts: list[str] = Field(min_length=1, description="what to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
+    calibrated: bool = Field(default=False,
+                             description="give hypotheses a `calibrated_log_prob`, by a pass in torch")
 
 
 class LookBody(Asked):
@@ -131,7 +133,8 @@ def router(service: Service) -> APIRouter:
                              "paths, placeholders and emoji come back as they are, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
         caller = service.access.caller(request)
-        return {"translations": await service.translate(body.texts, caller=caller, format=body.format, **body.asked())}
+        return {"translations": await service.translate(
+            body.texts, caller=caller, format=body.format, calibrated=body.calibrated, **body.asked())}
 
     @routes.post("/look", summary="Translate a text and look at every head while it is done", dependencies=wanted,
                  response_model=LookReply, description="Compressed by gzip where the client takes that.")

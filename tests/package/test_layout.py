@@ -28,7 +28,7 @@ MAY_IMPORT = {
     },
     "measures": {
         "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic", "errors",
-        "folders", "json_files", "pretrained", "settings_file", "streams",
+        "folders", "json_files", "manifest", "pretrained", "settings_file", "streams", "vetting", "__version__",
     },
     "lessons": {
         "lessons", "measures", "translate", "storybook", "training", "lens", "tokenizer", "modeling", "atomic",

@@ -43,8 +43,8 @@ def test_a_model_that_names_no_languages_detects_none():
 @pytest.mark.parametrize(
     ("args", "error"),
     [
-        ((TEXT, "zz", "fr"), "zz is not supported; there is en"),
-        ((TEXT, "en", "zz"), "zz is not supported; there is fr, de"),
+        ((TEXT, "zz", "fr"), "zz is not supported; there is en; the pairs are en to fr, en to de"),
+        ((TEXT, "en", "zz"), "zz is not supported; there is fr, de; the pairs are en to fr, en to de"),
         (("x" * 5001, "en", "fr"), "a text of 5001 characters: 5000 at most are taken"),
     ],
 )

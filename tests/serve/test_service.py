@@ -3,12 +3,17 @@
 import asyncio
 import importlib
 import re
+import shutil
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from serving import Stub
+from tiny import calibrate_by_hand
 
+from seq2see import Translator
+from seq2see.lens import Calibrator
 from seq2see.serve.access import Access
 from seq2see.serve.languages import detect
 from seq2see.serve.service import APIError, Caller, Service
@@ -260,3 +265,14 @@ def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(tr
     assert "seq2see-worker" in seen[0] and result.text == translator(page, format="html").text
     ask(Service({"tiny": translator}), "<p>The cat did not cross.</p>", format="html")
     assert seen[2:] == []
+
+
+def test_hypotheses_are_calibrated_only_if_asked(folder, tmp_path):
+    run = Path(shutil.copytree(folder, tmp_path / "run"))
+    calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
+    service = Service({"run": Translator.from_pretrained(run, engine="torch")})
+    [bare], [found] = (ask(service, "The cat.", calibrated=one) for one in (False, True))
+    assert bare.hypotheses[0].calibrated_log_prob is None
+    assert found == service.models["run"]("The cat.", target="fr", calibrated=True)
+    with pytest.raises(APIError, match="has no calibration to de"):
+        ask(service, "The cat.", target="de", calibrated=True)

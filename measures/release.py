@@ -1,9 +1,9 @@
-"""Make a model of the package from a finished run: `python -m seq2see.training.release RUN NAME [--allow-dirty]`.
+"""Make a model of the package from a finished run: `python -m seq2see.measures.release RUN NAME [--allow-dirty]`.
 
 It writes seq2see/pretrained/NAME, in a checkout: the weights in float16, CTranslate2's export of these, what a run
-keeps of its data and training, what was measured of it, and translations of a few sentences for a test to compare with.
-What only serves to resume the training stays behind, and so do the paths of this machine.  The same run and the same
-commit make the same bytes.
+keeps of its data and training, what was measured of it, the reliability plot of its calibration, and translations of a
+few sentences for a test to compare with.  What only serves to resume the training stays behind, and so do the paths of
+this machine.  The same run and the same commit make the same bytes.
 """
 
 from __future__ import annotations
@@ -31,13 +31,16 @@ from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import HOME, NAMES
 from seq2see.vetting import vet, weight_files
+from ..lens.calibration import FILE as CALIBRATION
+from ..lens.calibration import Calibration
+from ..training.card import packaged_card
+from ..training.checkpoints import open_to_others
+from ..training.config import load_record
+from ..training.packaged import is_finished
 from ..translate.checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
-from .card import packaged_card
-from .checkpoints import open_to_others
-from .config import load_record
 from .examples import SENTENCES
-from .packaged import is_finished
+from .reliability import PICTURE, add_to_card, draw_reliability
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = (  # of a run, where it was measured
@@ -64,6 +67,7 @@ def release(run: Path, name: str, *, commit: str, home: Path = HOME) -> Path:
                             f" {MOST_CHANGE}")
         write_json(made / "examples.json", {"sentences": SENTENCES[name], **examples})
         write_records(run, made, {"version": __version__, "commit": commit, "rounding": round(change, 6)})
+        show_calibration(made)
         write_manifest(made, leave_out=[MANIFEST])
         open_to_others(made)
         weights = [made / "model.safetensors", *made.glob("ctranslate2-*/*")]
@@ -107,6 +111,15 @@ def copy_measured(run: Path, made: Path) -> None:
             raise UserError(f"{path} was measured of other weights: measure it again, or delete it")
         changed = text.replace(before, after).encode()
         (made / path.name).write_bytes(gzip.compress(changed, mtime=0) if zipped else changed)
+
+
+def show_calibration(made: Path) -> None:
+    """The reliability plot and its section of the card, where the run was calibrated."""
+    path = made / CALIBRATION
+    if path.is_file():
+        calibration = Calibration.load(path)
+        draw_reliability(made / PICTURE, calibration.languages)
+        add_to_card(made, calibration)
 
 
 def translations(made: Path, sentences: Sequence[str], engine: Any) -> dict[str, list[str]]:
@@ -187,7 +200,7 @@ def git(checkout: Path, *arguments: str) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m seq2see.training.release", description=__doc__,
+    parser = argparse.ArgumentParser(prog="python -m seq2see.measures.release", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a finished run")
     parser.add_argument("name", metavar="NAME", choices=NAMES, help=" or ".join(NAMES))

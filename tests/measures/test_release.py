@@ -12,14 +12,16 @@ import pytest
 import torch
 from releasing import COMMIT, released
 from safetensors.torch import load_file, save_file
+from tiny import calibrate_by_hand
 
 from seq2see import Translator, load_checkpoint
 from seq2see.errors import UserError
+from seq2see.lens import Calibrator
 from seq2see.lens.alignment import naive_choice
 from seq2see.manifest import check_manifest
-from seq2see.training import release as module
-from seq2see.training.examples import SENTENCES
-from seq2see.training.release import commit_of, release
+from seq2see.measures import release as module
+from seq2see.measures.examples import SENTENCES
+from seq2see.measures.release import commit_of, release
 from seq2see.translate.checkpoint import fingerprint
 
 pytest.importorskip("ctranslate2")
@@ -30,6 +32,7 @@ def run(finished_run, tmp_path_factory) -> Path:
     """A finished run of which something was measured."""
     run = Path(shutil.copytree(finished_run, tmp_path_factory.mktemp("measured") / "run"))
     naive_choice(1, 2).save(run / "alignment.json")
+    calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
     text = (run / "alignment.json").read_text("utf-8")
     (run / "alignment.json").write_text(text.replace('"fingerprint": ""', f'"fingerprint": "{fingerprint(run)}"'))
     return run
@@ -49,6 +52,7 @@ def test_it_holds_what_is_needed_to_use_it_and_nothing_else(model):
     assert {path.name for path in model.iterdir()} == {
         "model.safetensors", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
         "seen_words.json", "run.yaml", "metrics.json", "README.md", "curve.png", "alignment.json", "examples.json",
+        "calibration.json", "reliability.png",
         "manifest.json", export.name,
     }  # fmt: skip
     modes = {path.stat().st_mode & 0o666 for path in model.rglob("*")}
@@ -91,6 +95,12 @@ def test_it_says_what_it_was_made_from(run, model):
     assert metrics["evaluation"] == before["evaluation"]
     card = (model / "README.md").read_text()
     assert COMMIT in card and 'from_pretrained(\'everyday\')' in card and "trust_remote_code" not in card
+
+
+def test_its_card_has_the_reliability_plot_of_its_calibration(model):
+    card, picture = (model / "README.md").read_text("utf-8"), (model / "reliability.png").read_bytes()
+    assert card.count("](reliability.png)") == 1 and "| fr | 10 | 10.00% (5.00% to 20.00%) |" in card
+    assert picture.startswith(b"\x89PNG") and len(picture) < 150_000
 
 
 def test_how_much_rounding_changes_is_measured(run, model):
