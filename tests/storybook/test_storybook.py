@@ -163,7 +163,7 @@ NOBODY_WRITES = (
     r"\bbig (?:pear|apple|cake|loa|cheese|carrot|egg|nut|banana|cherr|biscuit|strawberr|orange|melon|lemon|tomato)",
     r"\bsw(?:am|im|ims|imming) (?:at|near|behind|next|under|on (?!Monday)|in (?!the (?:lake|evening)))",
     r"\b(?:loved|wanted|feared) .* while\b",
-    r"\b(?:they|we|I|boys|girls|men|women) (?:read|cut) ",
+    r"^(?!Did |Do |Can ).*\b(?:they|we|I|boys|girls|men|women) (?:read|cut) ",
 )
 
 
@@ -227,7 +227,7 @@ def test_what_a_pattern_leaves_out_is_no_combination():
 
 
 def test_a_scene_without_a_person_is_about_nobody(book):
-    nobody = [pair for pair in book.train if re.match("The (?:river flooded|bat slept|seal swam)", pair.source)]
+    nobody = [pair for pair in book.train if re.match("The (?:boat reached|bat slept|seal swam)", pair.source)]
     assert nobody and all(not pair.combinations for pair in nobody)
 
 
@@ -281,7 +281,7 @@ def links_of(pair: StoryPair) -> set[str]:
         ("chase", "hid from", "hid-est hid-s' from-du"),
         ("lend", "to the wolf", "to-au the-au wolf-loup"),
         ("hide", "was hidden by", "was-était by-par"),
-        ("connective", "was bitten by", "was-a was-été by-par"),
+        ("connective", "was pushed by", "was-a was-été by-par"),
         ("weather", "raining", "it-il was-pleuvait raining-pleuvait"),
         ("existence", "There was", "There-Il There-y was-avait"),
         ("question", "Did the", "Did-Est Did--ce"),
