@@ -192,8 +192,8 @@ def suits(adjective: Adjective, noun: Noun) -> bool:
 # What is not said of one thing in one breath: the opposite, or the same over again.
 _CLASHES = (
     "big small", "big fat", "old young", "old new", "happy sad", "cheerful sad", "happy cheerful", "strong weak",
-    "slow quick", "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty", "beautiful pretty",
-    "long round", "shy brave", "wet clean", "broken new", "lazy quick", "hungry fat",
+    "slow quick", "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty",
+    "beautiful pretty", "long round", "shy brave", "wet clean", "broken new", "lazy quick", "hungry fat",
 )  # fmt: skip
 _CLASHING = {frozenset(pair.split()) for pair in _CLASHES}
 

@@ -295,6 +295,21 @@ def test_predicates_agree_with_their_pronoun(pairs):
     assert checked > 5_000
 
 
+def test_hunger_is_avoir_faim_where_affame_is_too_strong(pairs):
+    """*affamé* stands alone: degrees, negation and questions are of *faim*."""
+    assert not offences(pairs, r"\b(?:pas|plus|très|si|trop|vraiment|assez) affamé")
+    assert not offences(pairs, r"^Est-ce que .* (?:est|sont|étai\w+) affamé")
+    for phrase in (r"\bavai(?:t|ent) vraiment faim\b", r"\bn'avai(?:t|ent) plus faim\b", r"\bétai(?:t|ent) affamé"):
+        assert offences(pairs, phrase), phrase
+
+
+def test_plural_pronouns_are_met_in_the_perfect_negated_and_not(book):
+    found = " ".join(pair.target for pair in book.train if pair.kind == "form").lower()
+    for pronoun, auxiliary in (("ils", "ont"), ("nous", "avons")):
+        assert len(re.findall(rf"\b{pronoun} n'{auxiliary} (?:pas|jamais) \w", found)) >= 12, pronoun
+        assert len(re.findall(rf"\b{pronoun} {auxiliary} \w", found)) >= 40, pronoun
+
+
 def test_relative_clauses_put_a_wrong_gender_noun_nearest_and_the_adjective_ignores_it(pairs):
     found = [pair for pair in pairs if pair.family == "relative"]
     for pair in found:
