@@ -1,4 +1,4 @@
-"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are neither logged nor kept in clear."""
+"""API keys and rate limits.  Keys are neither logged nor stored in clear."""
 
 from __future__ import annotations
 
@@ -21,66 +21,49 @@ if TYPE_CHECKING:
 KEYS_VARIABLE = "SEQ2SEE_API_KEYS"
 COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
-MOST_ACCOUNTS = 10_000  # remembered; the longest silent one is forgotten first
-WRONG_KEYS = 20  # that one address may try in a minute
-Caller = NewType("Caller", str)  # the name of a key or, where none is asked for, an address
-
-
-class Rate:
-    """So much a minute for each account (0: any amount); who wants more is told `message`."""
-
-    def __init__(self, rate: int, *, code: str, message: str):
-        self.rate = rate
-        self.code = code
-        self.message = message
-        self._full_at: dict[str, float] = {}  # when an account has its whole minute again; the longest silent one first
-
-    def spend(self, account: str, amount: int) -> None:
-        """Take so much; where there is not so much, take nothing: APIError (429)."""
-        if not self.rate:
-            return
-        now = monotonic()
-        full_at = max(now, self._full_at.get(account, now))
-        full_at += min(amount, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
-        wait = round(full_at - now - 60, 6)
-        if wait > 0:
-            seconds = int(wait) + 1
-            raise APIError(429, self.code, f"{self.message}: try again in {seconds} s", retry_after=seconds)
-        self._full_at.pop(account, None)
-        self._full_at[account] = full_at
-        if len(self._full_at) > MOST_ACCOUNTS:
-            del self._full_at[next(iter(self._full_at))]
+MOST_CALLERS = 10_000  # remembered; the one silent longest is forgotten first
+Caller = NewType("Caller", str)  # the name of a key or, where no key is needed, an address
 
 
 class Access:
     """
     Args:
-        keys: names of keys, by the SHA-256 of the key; empty: anybody may.
+        keys: names of keys, by the SHA-256 of the key; empty: everybody has access.
         rate: texts a minute that one caller may have translated; 0: any number.
     """
 
     def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0):
         self.keys = dict(keys or {})
-        self._texts = Rate(rate, code="rate_limit", message=f"more than {rate} texts a minute")
-        self._guesses = Rate(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
+        self.rate = rate
+        self._full_at: dict[Caller, float] = {}  # when a caller may send a whole minute's texts again
 
     def caller(self, request: HTTPConnection, key: str | None = None) -> Caller:
-        """Who sends a request, by the key given or that in its headers; APIError (403) if one is required and this is
-        unknown, (429) after too many unknown ones.  A right key is always accepted: behind a proxy, others may share
-        its address."""
-        address = request.client.host if request.client else "unknown"
+        """Who sends a request, by the given key or the one in its headers; APIError (403) for a missing or unknown key.
+        """
         if not self.keys:
-            return Caller(address)
+            return Caller(request.client.host if request.client else "unknown")
         if not (key := key or _key_in(request.headers)):
-            raise APIError(403, "key_missing", "this server wants an API key")
-        if name := self.keys.get(_digest(key)):  # of a digest, time tells nothing
+            raise APIError(403, "key_missing", "this server needs an API key")
+        if name := self.keys.get(_digest(key)):  # comparing digests leaks nothing through timing
             return Caller(name)
-        self._guesses.spend(address, 1)
-        raise APIError(403, "key_wrong", "this API key is not known here")
+        raise APIError(403, "key_wrong", "unknown API key")
 
     def spend(self, caller: Caller, texts: int) -> None:
-        """Count texts against the caller's rate; APIError (429) if that is too many now."""
-        self._texts.spend(caller, texts)
+        """Count texts against the caller's rate; APIError (429), and nothing is counted, where they exceed it."""
+        if not self.rate:
+            return
+        now = monotonic()
+        full_at = max(now, self._full_at.get(caller, now))
+        full_at += min(texts, self.rate) * 60 / self.rate  # more than a minute's worth takes a whole minute
+        wait = round(full_at - now - 60, 6)
+        if wait > 0:
+            seconds = int(wait) + 1
+            message = f"more than {self.rate} texts a minute: try again in {seconds} s"
+            raise APIError(429, "rate_limit", message, retry_after=seconds)
+        self._full_at.pop(caller, None)
+        self._full_at[caller] = full_at
+        if len(self._full_at) > MOST_CALLERS:
+            del self._full_at[next(iter(self._full_at))]
 
 
 def read_access(settings: ServerSettings) -> Access:
@@ -88,10 +71,9 @@ def read_access(settings: ServerSettings) -> Access:
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:
-    """Names of keys by their digests, from a file and the environment's SEQ2SEE_API_KEYS, where commas may stand for
-    line ends.
+    """Names of keys by their digests, from a file and, separated by commas, from the environment's SEQ2SEE_API_KEYS.
 
-    A line is `NAME KEY`.  A comment begins with `#`, at the beginning or after a space, for a key may have one in it.
+    A line is `NAME KEY`.  A comment begins with `#`, at the beginning or after a space, for a key may contain one.
     """
     lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
     if path is not None:

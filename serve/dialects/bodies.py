@@ -17,7 +17,6 @@ from pydantic_core import ValidationError, from_json
 from starlette.datastructures import MutableHeaders
 from starlette.types import Receive, Scope, Send
 
-from seq2see.streams import is_utf16
 from ...translate.decoding import OPTIONS, DecodingOptions
 from ..errors import APIError
 from ..service import Service
@@ -72,7 +71,6 @@ class Body(BaseModel):
         """What the bytes of a body hold; APIError for what is no JSON."""
         if not isinstance(value, bytes):
             return value
-        refuse_utf16(value)
         try:
             return from_json(value, allow_inf_nan=False)
         except ValueError as error:
@@ -96,11 +94,6 @@ def _field(type: Any, ge: float, le: float, description: str) -> Any:
 # What DecodingOptions has, as fields of a body.
 OptionFields: Any = create_model(
     "OptionFields", __base__=Options, **{name: _field(**one.metadata) for name, one in OPTIONS.items()})
-
-
-def refuse_utf16(data: bytes) -> None:
-    if is_utf16(data):
-        raise APIError(400, "bad_request", "the body is in UTF-16: send UTF-8")
 
 
 def bad_request(error: ValidationError | RequestValidationError) -> APIError:

@@ -20,7 +20,7 @@ from ..errors import APIError
 from ..guard import replay_body
 from ..languages import NAMES
 from ..service import Detection, Service
-from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
+from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted
 
 MOST_FIELDS = 100
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -87,8 +87,6 @@ async def _fields(request: Request, media: str) -> dict[str, Any]:
     if media == FORMS[1]:
         async with request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=sys.maxsize) as form:
             pairs += [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-        for _, value in pairs:  # what is not UTF-8 was read as Latin-1
-            refuse_utf16(value[:2].encode("latin-1", "replace"))
     fields: dict[str, Any] = dict(reversed(pairs))
     with suppress(KeyError, ValueError):
         fields["alternatives"] = int(fields["alternatives"])
@@ -134,15 +132,6 @@ def router(service: Service) -> APIRouter:
         pairs = service.language_pairs  # a page looks the names of targets up too, so these have entries of their own
         return [{"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
                 for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])]
-
-    @routes.get("/frontend/settings", summary="What a page in front of this server should know")
-    async def frontend_settings() -> dict[str, Any]:
-        target = next((to for _, to in service.language_pairs), "")
-        return {"apiKeys": bool(service.access.keys), "keyRequired": bool(service.access.keys),
-                "charLimit": service.settings.characters, "frontendTimeout": 500, "suggestions": False,
-                "filesTranslation": False, "supportedFilesFormat": [],
-                "language": {"source": {"code": "auto", "name": "Auto Detect"},
-                             "target": {"code": target, "name": NAMES.get(target, target)}}}
 
     @routes.get("/health", summary="Whether it is ready to translate")
     async def health() -> dict[str, str]:

@@ -10,12 +10,10 @@ from dataclasses import replace
 import pytest
 
 from seq2see import Translator
-from seq2see.errors import UserError
 from seq2see.serve.access import Caller
 from seq2see.serve.service import Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions
-from seq2see.translate.job import check_text
 from seq2see.translate.results import Hypothesis
 
 URL = "https://x.org/a?b=c"
@@ -136,20 +134,6 @@ def test_a_prefix_is_kept(made, prefix):
     assert result.text.endswith("It slept.")
 
 
-def test_parts_of_an_earlier_result_can_be_begun_each(made):
-    """As the page does where another word is taken in a part that was cut out by the safeguard."""
-    translator = made(first_alone)
-    parts = tuple(part.source_text for part in translator(TEXT).parts)
-    prefix = ((), tuple(translator.codec.begin("It did", language="fr")))
-    work = translator.prepare([TEXT], prefix=prefix, parts=parts).work
-    assert [(translator.codec.decode(ids), options.prefix[1:]) for ids, options in work] == list(
-        zip(parts, (*prefix, ()), strict=True))
-    with pytest.raises(ValueError, match="the parts given are not those of the text"):
-        translator.prepare([TEXT], parts=("It slept.", "The cat did not cross."))
-    with pytest.raises(ValueError, match="parts are those of a text"):
-        translator.prepare([f"<p>{TEXT}</p><p>{TEXT}</p>"], parts=(TEXT,), format="html")
-
-
 def test_a_hypothesis_without_its_end_is_told_of_the_whole(made):
     translator = made(first_alone)
     found = translator.engine._found
@@ -235,26 +219,3 @@ def test_a_trace_is_of_what_the_model_read(translator):
     assert trace.source_text == result.model_input != result.source_text
     assert trace.target_ids == result.hypotheses[0].token_ids
     assert trace.engine_log_prob == pytest.approx(trace.log_prob, abs=1e-3)
-
-
-def test_limits_hold_at_once(translator):
-    calls = (translator, lambda text: translator.score([text], ["x"]), lambda text: translator.look_at(text, "x"))
-    for text, told in (("a" * 100_000, "a word of 100,000 characters"), ("a b " * 250_000, "a text of 1,000,000 char")):
-        for call in calls:
-            with pytest.raises(UserError, match=told):
-                call(text)
-
-
-@pytest.mark.parametrize(("text", "longest"), [
-    ("a" * 1_000, 0), ("a" * 1_001, 1_001), ("The cat " + "é1" * 600, 1_200), ("ж" * 1_001, 1_001),
-    ("猫" * 10_000, 0), ("猫" * 10_001, 10_001), ("แมว" * 3_000, 0), ("a b " * 20_000, 0), ("." * 20_000, 0),
-    (f"The cat https://a.org/{'a' * 20_000}", 0), ("_" * 20_000, 0),
-])  # fmt: skip
-def test_a_word_may_be_so_long_as_none_is(text, longest):
-    if longest:
-        with pytest.raises(UserError, match=f"a word of {longest:,} characters"):
-            check_text(text)
-    else:
-        check_text(text)
-
-
