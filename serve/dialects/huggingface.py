@@ -7,7 +7,7 @@ text is a list with one object (`num_return_sequences` of them), that to a list 
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see import __version__
@@ -102,6 +102,11 @@ def router(service: Service) -> APIRouter:
     async def health(model: str) -> dict[str, str]:
         await info(model)
         return {"status": "ok"}
+
+    @routes.post("/models/{model:path}/info", include_in_schema=False)
+    @routes.post("/models/{model:path}/health", include_in_schema=False)
+    async def only_get() -> None:  # the next route would take these for names of models
+        raise HTTPException(405, headers={"Allow": "GET"})
 
     @routes.post("/", summary="Translate with the model that has the pair of languages",
                  response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
