@@ -221,12 +221,11 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     known = translator.known_choice
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
     special = {*translator.tokenizer.all_special_ids, *translator.defaults.end}
-    tags = len(translator.defaults.resolve(first=translator.tag(found.target)).prefix)
     return {"ids": found.ids, "said": known.said,
-            "parts": [_part(trace, known.choice, special, tags) for trace in traces]}
+            "parts": [_part(trace, known.choice, special) for trace in traces]}
 
 
-def _part(trace: Trace, choice: AlignmentChoice, special: set[int], tags: int) -> dict[str, Any]:
+def _part(trace: Trace, choice: AlignmentChoice, special: set[int]) -> dict[str, Any]:
     from ...lens.counterparts import counterparts, first_steps
 
     steps = first_steps(trace)

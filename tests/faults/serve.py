@@ -29,7 +29,7 @@ FAULTS = [
         "serve/ui/panels/switch_off.py",
         "new = what_if.again(trace)",
         "new = what_if.as_it_is(trace.source_text)",
-        tests="tests/serve/ui/test_asking.py -k keeps_it",
+        tests="tests/serve/ui/test_asking.py -k switched_off_too",
     ),
     Fault(
         "look shows whatever weights lie there now",
