@@ -22,6 +22,8 @@ from .marks import Alignment
 from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation
 
+MOST_CHARACTERS = 250_000  # of a text: more would take minutes
+
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
@@ -225,6 +227,8 @@ def check_text(text: str) -> str:
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
+    if len(text) > MOST_CHARACTERS:
+        raise UserError(f"a text of {len(text):,} characters: at most {MOST_CHARACTERS:,} are taken; send it in parts")
     return text.removeprefix("\ufeff")
 
 

@@ -92,6 +92,8 @@ class Translator(LoadedCheckpoint):
             if value not in get_args(kind):
                 *others, last = get_args(kind)
                 raise UserError(f"{what} {value!r}: expected {', '.join(others)} or {last}", exit_code=2)
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise UserError(f"threads {threads!r}: expected a whole number from 1", exit_code=2)
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)

@@ -112,9 +112,11 @@ def test_utf_16_is_told_as_such(run, verb, encoding):
     assert "line 1 of the input: not UTF-8 but UTF-16; convert it by iconv -f UTF-16 -t UTF-8" in err
 
 
-def test_what_is_too_long_to_be_scored_is_refused_in_one_line(run):
+def test_what_is_far_too_long_is_refused_in_one_line(run):
     code, out, err = run("score", stdin=f"{'a' * 10_000}\tx\n".encode())
     assert (code, out) == (1, "") and err.count("\n") == 1 and "is too long" in err and len(err) < 200
+    code, out, err = run("translate", stdin=b"The cat. " * 30_000)
+    assert (code, out) == (1, "") and err.count("\n") == 1 and "a text of 270,000 characters" in err
 
 
 def test_lines_without_words_come_out_as_they_are(run):

@@ -211,6 +211,7 @@ def test_text_that_is_none_is_refused(translator):
 @pytest.mark.parametrize(("wrong", "told"), [
     ({"engine": "fast"}, "engine 'fast': expected auto, ctranslate2 or torch"),
     ({"precision": "int4"}, "precision 'int4': expected int8 or float32"),
+    ({"threads": 0}, "threads 0: expected a whole number from 1"),
 ])
 def test_how_to_load_is_checked_first(folder, wrong, told):
     with pytest.raises(UserError, match=told):
