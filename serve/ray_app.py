@@ -35,6 +35,7 @@ from .settings import ServerSettings, read_settings
 AT_WORK = 64  # requests in one engine, which batches them
 WAITING = 256  # requests that wait for an engine, at the front
 AIM = 16  # requests at work in each engine, which Ray starts and stops engines to keep
+DELAYS = {"upscale_delay_s": 30, "downscale_delay_s": 600}  # as Ray has them
 
 
 @serve.deployment(max_ongoing_requests=AT_WORK, max_queued_requests=WAITING)
@@ -86,17 +87,23 @@ class Front:
 
 
 def application(arguments: dict[str, str]) -> serve.Application:
-    """For `serve run`: `models` (separated by commas), `config` (a YAML file), `engine`, and how many engines: `least`
-    and `most`.
+    """For `serve run`: `models` (commas between), `config` (a YAML), `engine`, how many, `least` and `most`, and the
+    seconds that another number must have been right for, `upscale_delay_s` and `downscale_delay_s`.
     """
-    if set(arguments) - {"models", "config", "engine", "least", "most"} or not arguments.get("models"):
-        raise UserError("expected models=RUN[,RUN] and perhaps config=FILE, engine=NAME, least=N, most=N", exit_code=2)
+    unknown = set(arguments) - {"models", "config", "engine", "least", "most", *DELAYS}
+    if unknown or not arguments.get("models"):
+        raise UserError(
+            "expected models=RUN[,RUN] and perhaps config=FILE, engine=NAME, least=N, most=N, upscale_delay_s=SECONDS,"
+            " downscale_delay_s=SECONDS",
+            exit_code=2,
+        )
     settings = read_settings(arguments.get("config"))
     try:
         least, most = int(arguments.get("least", 1)), int(arguments.get("most", 4))
+        delays = {name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}
     except ValueError as error:
-        raise UserError(f"least and most: expected whole numbers ({error})", exit_code=2) from None
-    scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": AIM}
+        raise UserError(f"least, most and the delays are numbers: {error}", exit_code=2) from None
+    scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": AIM, **delays}
     many: Any = Engines  # the decorator has made them Ray's
     one: Any = Front
     engines = many.options(autoscaling_config=scaling).bind(
