@@ -12,7 +12,6 @@ Without torch they are placed in proportion.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,7 +29,7 @@ from .checkpoint import LoadedCheckpoint, check_sizes
 from .codec import Codec, PieceCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
-from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported, spaceless
+from .export import KINDS, NotForCTranslate2, exported, spaceless
 from .job import Cutter, Job, Steps, Text, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Engine, Hypothesis, Translation
@@ -107,12 +106,7 @@ class Translator(LoadedCheckpoint):
             except NotForCTranslate2 as error:
                 if engine == "ctranslate2":
                     raise
-                warnings.warn(f"{error}; torch translates", stacklevel=2)
-            except NoPlaceForExport as error:
-                place = "XDG_CACHE_HOME to a folder that can be written"
-                if engine == "ctranslate2":
-                    raise UserError(f"{error}; set {place}, or take --engine torch") from None
-                print(f"{error}; torch translates, more slowly: set {place}", file=sys.stderr, flush=True)
+                print(f"{error}; PyTorch translates", file=sys.stderr, flush=True)
         translator._use_torch()
         return translator
 
@@ -180,26 +174,20 @@ class Translator(LoadedCheckpoint):
         *,
         source: str | None = None,
         target: str | None = None,
-        prefix: str | Sequence[Sequence[int]] = "",
-        parts: Sequence[str] = (),
+        prefix: str = "",
         format: Format = "text",
         options: DecodingOptions = NO_OPTIONS,
     ) -> Job[list[Translation]]:
-        """A call, for whoever has the work of several done together: each of it goes to `engine_for` its options.
-
-        `prefix` may be given in ids, those of each of the first segments, as many as one likes: a text can be cut into
-        pieces in more ways than one.  `parts` are the segments, where it is known what a text was cut into before.
+        """A call in steps, for callers that batch the work of several: `engine_for` the options of each translates it.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
-        if parts and format == "html":
-            raise UserError("parts are those of a text: format html has none", exit_code=2)
         source, target = self._pair(source, target)
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
         cutter = Cutter(self.codec, self.defaults, source, target, options)
-        return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, parts=parts, html=format == "html")))
+        return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """What translates with these options."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from seq2see.views import View
 from ...lens.files import plain
@@ -16,26 +16,24 @@ from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ..service import Service
-from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, key_wanted
+from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
 
 
-class Asked(OptionFields):
+class RequestBody(OptionFields):
     """How to translate; what is left out is as the checkpoint says.  Any of temperature, top_k and top_p samples."""
 
     source: str | None = Field(default=None, min_length=1, description="language of the text (detected)")
     target: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
     model: str | None = Field(default=None, description="name of the model (the first that has the pair)")
-    prefix: Annotated[Text | Annotated[list[list[From0]], Tag("list")], by_kind] = Field(
-        default="", description="what every hypothesis begins with: a text, or token ids, a list for each of the parts")
-    parts: list[str] = Field(default=[], description="the segments that the text is cut into (found out)")
+    prefix: str = Field(default="", description="what every hypothesis begins with")
 
-    def asked(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """All of it as the service's arguments."""
         return {"source": self.source, "target": self.target, "model": self.model, "prefix": self.prefix,
-                "parts": self.parts, "options": self.options()}
+                "options": self.options()}
 
 
-class TranslateBody(Asked):
+class TranslateBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"texts": ["The cat is tired.", "It was raining."], "source": "en", "target": "fr", "alternatives": 3},
     ]})  # fmt: skip
@@ -46,7 +44,7 @@ class TranslateBody(Asked):
                              description="give hypotheses a `calibrated_log_prob`, by a pass in torch")
 
 
-class LookBody(Asked):
+class LookBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"text": "The cat is tired.", "source": "en", "target": "fr", "maps": ["cross"], "views": ["raw"]},
     ]})  # fmt: skip
@@ -133,15 +131,16 @@ def router(service: Service) -> APIRouter:
                              "paths, placeholders and emoji come back as they are, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
         caller = service.access.caller(request)
-        return {"translations": await service.translate(
-            body.texts, caller=caller, format=body.format, calibrated=body.calibrated, **body.asked())}
+        found = await service.translate(
+            body.texts, caller=caller, format=body.format, calibrated=body.calibrated, **body.arguments())
+        return {"translations": found}
 
     @routes.post("/look", summary="Translate a text and look at every head while it is done", dependencies=wanted,
                  response_model=LookReply, description="Compressed by gzip where the client takes that.")
     async def look(body: LookBody, request: Request) -> Response:
         caller = service.access.caller(request)
         [result], traces = await service.translate_and_look(
-            [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.asked())
+            [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.arguments())
         return Response(await asyncio.to_thread(_look_reply, result, traces, body.maps), media_type="application/json")
 
     @routes.get("/models", summary="The models that are served")

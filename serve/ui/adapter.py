@@ -20,7 +20,7 @@ from ...translate.decoding import MOST_BEAMS, OPTIONS
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
 from ..dialects.bodies import bad_request
-from ..dialects.v1 import Asked
+from ..dialects.v1 import RequestBody
 from ..errors import APIError
 from .calls import OUTCOME
 
@@ -39,7 +39,7 @@ class Start(Strict):
     head: int | None = Field(default=None, ge=0)
 
 
-class Ask(Asked):
+class Ask(RequestBody):
     """The page's `n`th request; `shown`: which of the alternatives is to be shown first."""
 
     n: int = Field(ge=0, lt=2**53)

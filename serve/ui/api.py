@@ -23,7 +23,7 @@ def add_api(service: Service) -> None:
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
         body = read(LookBody, {**given, "source": source or None, "target": target or None})
-        return {"texts": [body.text], "caller": service.access.caller(request), **body.asked()}
+        return {"texts": [body.text], "caller": service.access.caller(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
                         request: gr.Request = None) -> dict:

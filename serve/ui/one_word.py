@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ...lens.wording import printable
 from ...tokenizer.words import split_words
-from ..dialects.v1 import Asked
+from ..dialects.v1 import RequestBody
 from ..errors import APIError
 from ..service import Service
 from .adapter import read
@@ -28,7 +28,7 @@ SENTENCES = (  # before the word, its two choices, after it
 )
 
 
-class Compare(Asked):
+class Compare(RequestBody):
     n: int = Field(ge=0, lt=2**53)
     texts: list[str] = Field(min_length=2, max_length=2)
 
@@ -50,7 +50,7 @@ async def compare(service: Service, event: gr.EventData, request: gr.Request) ->
     if max(map(len, asked.texts)) > LONGEST:
         raise APIError(400, "text_too_long", f"Sentences of at most {LONGEST} characters are compared.")
     _, traces = await service.translate_and_look(asked.texts, caller=service.access.caller(request),
-                                                 **asked.asked())
+                                                 **asked.arguments())
     if len(traces) != 2:
         raise APIError(400, "too_many_parts", "One sentence each is compared.")
     return {"n": asked.n, "target": asked.target, **await asyncio.to_thread(_compared, *traces)}

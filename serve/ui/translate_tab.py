@@ -82,7 +82,7 @@ def build_translate(service: Service, shown: gr.JSON) -> gr.HTML:
         n = event._data.get("n") if isinstance(event._data, dict) else None  # what it waits for, whatever else is wrong
         try:
             ask, caller = read(Ask, event._data), service.access.caller(request)
-            work = service.translate([ask.text.strip()], caller=caller, **ask.asked())
+            work = service.translate([ask.text.strip()], caller=caller, **ask.arguments())
             found = await visits.run(request.session_hash or secrets.token_hex(), ask.n, work)
         except APIError as error:
             return gr.update(told={"n": n, "message": error.message}), gr.skip()
@@ -140,7 +140,7 @@ def about(service: Service, *, asked: dict[str, Any] | None = None) -> dict[str,
     """What the box is to offer: models, languages, limits; and what a link asks it to translate at once."""
     limits = service.settings
     return {
-        "ready": bool(service.models) and not service.draining,
+        "ready": bool(service.models),
         "models": [{"name": name, "pairs": [list(pair) for pair in one.language_pairs], "usual": _usual(service, one),
                     "sentences": sentences(one)} for name, one in service.models.items()],
         "names": {code: NAMES.get(code, code) for pair in service.language_pairs for code in pair},
@@ -221,12 +221,11 @@ def _links(found: Shown, translator: Translator) -> dict[str, Any]:
     known = translator.known_choice
     traces = found.traces(translator, views=tuple(dict.fromkeys(("raw", known.choice.view))))
     special = {*translator.tokenizer.all_special_ids, *translator.defaults.end}
-    tags = len(translator.defaults.resolve(first=translator.tag(found.target)).prefix)
     return {"ids": found.ids, "said": known.said,
-            "parts": [_part(trace, known.choice, special, tags) for trace in traces]}
+            "parts": [_part(trace, known.choice, special) for trace in traces]}
 
 
-def _part(trace: Trace, choice: AlignmentChoice, special: set[int], tags: int) -> dict[str, Any]:
+def _part(trace: Trace, choice: AlignmentChoice, special: set[int]) -> dict[str, Any]:
     from ...lens.counterparts import counterparts, first_steps
 
     steps = first_steps(trace)
@@ -238,8 +237,7 @@ def _part(trace: Trace, choice: AlignmentChoice, special: set[int], tags: int) -
         "pairs": [[pair.source, pair.target, round(pair.share, 4)] for pair in counterparts(trace, choice)],
         "calibrated": trace.calibrated is not None,
         "others": [
-            {"prefix": list(trace.target_ids[tags:step]),
-             "choices": [{"text": one.text, "id": one.id, "probability": round(math.exp(one.log_prob), 6),
+            {"choices": [{"text": one.text, "id": one.id, "probability": round(math.exp(one.log_prob), 6),
                           "taken": one.id == trace.target_ids[step], "special": one.id in special}
                          for one in trace.shown.top[step][:OTHERS]]}
             for step in steps

@@ -78,7 +78,7 @@ FAULTS = [
         "serve/dialects/bodies.py",
         "application/octet-stream",
         "application/json",
-        tests="tests/serve/test_bodies.py -k utf_16",
+        tests="tests/serve/test_any_text.py",
     ),
     Fault(
         "page: tools show the head's neighbour",
@@ -121,12 +121,5 @@ FAULTS = [
         ", *(to for _, to in pairs)])",
         "])",
         tests="tests/serve/test_libretranslate.py -k lists",
-    ),
-    Fault(
-        "a part of a form in UTF-16 is translated",
-        "serve/dialects/libretranslate.py",
-        'refuse_utf16(value[:2].encode("latin-1", "replace"))',
-        "pass",
-        tests="tests/serve/test_bodies.py -k part_of_a_form",
     ),
 ]

@@ -39,13 +39,6 @@ FAULTS = [
         tests="tests/serve/ui/test_raw_calls.py -k linked",
     ),
     Fault(
-        "page: a prefix may end a translation",
-        "translate/job.py",
-        " and id not in end for ids in prefix",
-        " for ids in prefix",
-        tests="tests/serve/ui/test_raw_calls.py -k question",
-    ),
-    Fault(
         "page: anybody runs the lessons",
         "serve/ui/learn_tab.py",
         "if not service.settings.run_lessons or not service.ready:",
@@ -83,7 +76,7 @@ FAULTS = [
     Fault(
         "page: what was chosen in one language begins the other",
         "serve/ui/components/translation.js",
-        "held = [];  // what each part",
+        "held = [];  // what the translation",
         "// what each part",
         tests="-m browser tests/serve/ui/test_translate.py -k later_part",
     ),

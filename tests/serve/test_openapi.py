@@ -73,7 +73,7 @@ def test_the_examples_work(url):
     for path, methods in document["paths"].items():
         for media, content in methods.get("post", {}).get("requestBody", {}).get("content", {}).items():
             for example in schema_of(document, content)["examples"] if media == "application/json" else ():
-                answer = httpx.post(url + path.replace("{name}", "tiny"), json=example, timeout=60)
+                answer = httpx.post(url + path.replace("{model}", "tiny"), json=example, timeout=60)
                 assert answer.status_code == 200, (path, example, answer.text)
                 sent += 1
     assert sent >= 8
@@ -85,6 +85,6 @@ def test_the_lines_of_the_documentation_s_page_work_as_a_shell_reads_them(url):
     for curl, address, *options in (shlex.split(html.unescape(line)) for line in lines):
         asked = dict(zip(options[::2], options[1::2], strict=True))
         name, value = asked.get("-H", "Content-Type: application/x-www-form-urlencoded").split(": ")  # which is curl's
-        there = url + address.removeprefix("http://HOST").replace("{name}", "tiny")
+        there = url + address.removeprefix("http://HOST").replace("{model}", "tiny")
         answer = httpx.post(there, content=asked["-d"].encode(), headers={name: value}, timeout=60)
         assert (curl, answer.status_code) == ("curl", 200), (address, answer.text)

@@ -100,30 +100,6 @@ def test_look_after_a_prefix_counts_it_as_given(live, translator):
     assert got["log_prob"] == pytest.approx(sum(got["log_probs"][got["given"] :]), abs=1e-4)
 
 
-@pytest.mark.parametrize("path", ["translate", "look"])
-def test_what_was_translated_can_be_translated_on(live, path):
-    """`parts` are the texts of the traces, and `prefix` what each is to begin with, in ids: as the page sends them."""
-    text, given = "The cat.\nThe box did not fit.\n", {"source": "en", "target": "fr"}
-    before = post(live, "look", {"text": text, **given, "max_new_tokens": 8}).json()["traces"]
-    ids = [one["target_ids"][1:4] for one in before]
-    asked = {"parts": [one["source_text"] for one in before], "prefix": ids, **given}
-    answer = post(live, path, asked | ({"text": text} if path == "look" else {"texts": [text]})).json()
-    if path == "look":
-        assert [one["target_ids"][1:4] for one in answer["traces"]] == ids
-        assert [one["given"] for one in answer["traces"]] == [4, 4]
-    else:
-        assert answer["translations"][0]["hypotheses"][0]["token_ids"][1:4] == ids[0]
-
-
-@pytest.mark.parametrize(("prefix", "error"), [
-    (5, "prefix.text: Input should be a valid string"), ([5], "prefix.list.0: Input should be a valid list"),
-    ([["5"]], "prefix.list.0.0: Input should be a valid integer"), ([[10**9]], "a prefix in ids: expected"),
-])  # fmt: skip
-def test_a_prefix_is_a_text_or_ids(live, prefix, error):
-    answer = post(live, "translate", {"texts": [TEXT], "prefix": prefix})
-    assert answer.status_code == 400 and error in answer.json()["error"]
-
-
 def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
     text = "The cat.\nThe box did not fit.\n"
     answer = post(live, "look", {"text": text}).json()

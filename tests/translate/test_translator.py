@@ -216,8 +216,7 @@ def test_text_that_is_none_is_refused(translator):
 @pytest.mark.parametrize(("wrong", "told"), [
     ({"engine": "fast"}, "engine 'fast': expected auto, ctranslate2 or torch"),
     ({"precision": "int4"}, "precision 'int4': expected int8 or float32"),
-    ({"threads": -1}, "threads -1: expected a whole number from 1"),
-    ({"threads": "2"}, "threads '2': expected a whole number from 1"),
+    ({"threads": 0}, "threads 0: expected a whole number from 1"),
 ])
 def test_how_to_load_is_checked_first(folder, wrong, told):
     with pytest.raises(UserError, match=told):
@@ -301,7 +300,6 @@ def test_look_gives_every_layer_and_head(translator):
         ("tokenizer.json", "{", "tokenizer.json is not valid JSON"),
         ("tokenizer.json", None, "the tokenizer in .* cannot be read"),
         ("seen_words.json", "[1]", "seen_words.json holds a list, expected an object"),
-        ("seen_words.json", '{"en": 1}', "not a list of words"),
         ("seen_words.json", "{", "seen_words.json is not valid JSON"),
         ("model.safetensors", None, "no model.safetensors"),
     ],

@@ -109,7 +109,7 @@ function translationBox(root, gradio) {
     words.forget();
   }
   function askAfresh(more = {}) {
-    held = [];  // what each part is to begin with, where that was chosen
+    held = [];  // what the translation is to begin with, where that was chosen
     forgetChange();
     ask(more);
   }
@@ -123,8 +123,7 @@ function translationBox(root, gradio) {
     sent = text.value;
     gradio.ask({ n: asked, text: text.value, source: from.value || null, target: to.value || null,
       ...(models.hidden ? {} : { model: models.value }), ...search.chosen(),
-      ...(held.length ? { prefix: Array.from(held, (one) => one ? one.ids : []),
-        parts: result.shown[shown].parts.map((part) => part.source ?? part.text) } : {}), ...(start ? { start } : {}),
+      ...(held.length ? { prefix: held[0].text } : {}), ...(start ? { start } : {}),
       ...(first ? { shown: first } : {}) });
     draw();
   }
@@ -317,7 +316,7 @@ function translationBox(root, gradio) {
   // --- what else the model thought of at a word
   function openOthers(word) {
     if (isEarlier()) return;  // they would begin a translation of another text
-    const [part, number] = word.dataset.word.split(".").map(Number), { prefix, choices } = links.parts[part].others[number];
+    const [part, number] = word.dataset.word.split(".").map(Number), { choices } = links.parts[part].others[number];
     const probability = links.parts[part].calibrated ? "calibrated probability" : "the model's own probability, not calibrated";
     const head = make("p", {}, "At “", make("b", {}, word.textContent), "” the model thought of; take one, and the rest ",
       links.parts.length > 1 ? "of this part " : "", "is translated anew:");
@@ -325,7 +324,7 @@ function translationBox(root, gradio) {
     const written = (choice) => (attached(choice) === usual ? "" : attached(choice) ? "‑" : "␣") + choice.text.replace(/^[ ▁Ġ]/, "");
     pop.replaceChildren(head, make("ol", {}, ...choices.map((choice) => make("li", {},
       make("button", { type: "button", "aria-pressed": String(choice.taken), disabled: choice.special,
-        onclick: () => take(prefix, choice, part, number) },
+        onclick: () => take(choice, part, number) },
       make("span", { class: "tr-name" }, written(choice)), make("i", { style: `width:${Math.max(choice.probability * 80, 1)}px` }),
       make("small", { title: probability }, percent(choice.probability)))))));
     const [a, b] = [word.getBoundingClientRect(), pop.parentNode.getBoundingClientRect()];
@@ -340,9 +339,10 @@ function translationBox(root, gradio) {
     pop.hidden = true;
     if (back) out.querySelector(`[data-word="${pop.returnTo}"]`)?.focus();
   }
-  function take(prefix, choice, part, number) {
+  function take(choice, part, number) {
     const { target_text: whole, target } = links.parts[part], before = Array.from(whole).slice(0, target[number][0]).join("");
-    held[part] = { ids: [...prefix, choice.id], text: (before.trimEnd() + choice.text.replace(/[▁Ġ]/g, " ")).trim() };
+    const earlier = links.parts.slice(0, part).map((one) => one.target_text);
+    held = [{ text: [...earlier, (before.trimEnd() + choice.text.replace(/[▁Ġ]/g, " ")).trim()].join(" ") }];
     ask();
   }
   pop.addEventListener("keydown", (event) => {
