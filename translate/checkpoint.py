@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.counterparts import KnownChoice
-    from ..lens.head_roles import Roles
+    from ..lens.head_roles import Apart, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -180,6 +180,14 @@ class LoadedCheckpoint:
 
         path = self._beside(FILE)
         return read_roles(path, weights=self._fingerprint) if path else {}
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What each head does for the pronoun, from the same file."""
+        from ..lens.head_roles import FILE, read_apart
+
+        path = self._beside(FILE)
+        return read_apart(path, weights=self._fingerprint) if path else None
 
     @property
     def alignment(self) -> AlignmentChoice | None:
