@@ -104,8 +104,8 @@ class Spelt:
 def spelt_candidates(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, calibrator: Calibrator | None
 ) -> list[list[Spelt]]:
-    """For each word of the translation, what else it could have been: a token, followed up to the end of the word by its
-    likeliest ones, unless it is less probable than LEAST."""
+    """For each word of the translation, what else it could have been: a token and, where that is no less probable than
+    LEAST, those that most likely follow it up to the end of the word."""
     begun: list[tuple[int, int, list[int], float]] = []  # number of the word, step, ids so far, log-probability
     for number, step in enumerate(first_steps(trace)):
         chosen = trace.target_ids[step]
@@ -119,7 +119,7 @@ def spelt_candidates(
         text = decode_target(tokenizer, ids).strip()
         first = firsts[number, ids[0]]
         found[number].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(ids[0])), math.exp(log_prob), math.exp(first),
-                                   whole or not text))
+                                 whole or not text))
     return [sorted(one, key=lambda spelt: -spelt.probability) for one in found]
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..tokenizer.words import Piece, Word
 from .by_words import units
-from .counterparts import Pair
 from .files import plain
 from .head_roles import Apart, Roles
 from .kinds import KINDS, Kind
@@ -23,7 +22,8 @@ from .temperatures import TEMPERATURES, log_sums
 from .trace_data import TraceData
 from .wording import labels
 
-if TYPE_CHECKING:  # imports torch
+if TYPE_CHECKING:
+    from .counterparts import Pair
     from .evidence import Evidence, Spelt
 
 NUMBERS = ("log_probs", "entropies", "log_normalisers")
