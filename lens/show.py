@@ -4,6 +4,7 @@ The served page and this one are the same explorer, of the files in `drawing/`; 
 Nothing here changes a weight: no renormalising, no dimming; a scale that is not 0 to 1 says so with numbers.
 """
 
+import base64
 import html
 import json
 import re
@@ -22,6 +23,7 @@ from .trace_data import TraceData
 NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
 WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
+WEIGHTS = (400, 700)
 STYLES = ("explorer", "dock", "narrow")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
@@ -68,8 +70,12 @@ def script() -> str:
 
 
 def style() -> str:
-    """The explorer's CSS."""
-    return "\n".join(asset(f"{name}.css") for name in STYLES)
+    """The explorer's CSS, with its two fonts in it."""
+    home = files("seq2see.lens").joinpath("drawing")
+    faces = "".join(
+        f"@font-face {{ font-family: 'Seq2See Sans'; font-weight: {weight}; src: url(data:font/woff2;base64,"
+        f"{base64.b64encode(home.joinpath(f'sans-{weight}.woff2').read_bytes()).decode()}) }}\n" for weight in WEIGHTS)
+    return faces + "\n".join(asset(f"{name}.css") for name in STYLES)
 
 
 def asset(name: str) -> str:
@@ -98,7 +104,7 @@ def to_html(
     settings = {"first": reply, "models": [], "embedded": True, "start": {
         "head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True, "view": view,
         "unit": "words" if words else "tokens", "rows": rows}}  # fmt: skip
-    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
     title = html.escape(f"{trace.source_text} · Seq2See")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
