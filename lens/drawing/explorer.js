@@ -7,10 +7,11 @@ import { exported } from "./export.js";
 import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
 import { drawLines, drawThreads, fit } from "./lines.js";
-import { drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
+import { badge, drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
 import { html, paint } from "./markup.js";
 import { MENUS, place, walk } from "./menus.js";
 import { START, fromAddress, toAddress, traceOf } from "./state.js";
+import { meaning } from "./meaning.js";
 import { FRAME, flipOf, joins, paintTexts, same } from "./texts.js";
 import { tips } from "./tips.js";
 import { tour } from "./tour.js";
@@ -24,7 +25,7 @@ const PAGES = {};    // other pages by name, each (element, context): see lesson
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
-    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div><p class="say" aria-live="polite"></p><p class="how"></p>
+    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div><div class="sayrow"><p class="say" aria-live="polite"></p><span class="trust"></span></div><p class="how"></p>
       <div class="bar" role="toolbar" aria-label="How to show the map"></div><div class="mapbox" id="s2s-map"></div></div><aside class="word" aria-label="The chosen word"></aside></section>
     <div class="side"><section class="card pairs" aria-label="Pairs of sentences"></section><section class="card heads" aria-label="All heads"></section></div></main>
   <div class="other" hidden></div>
@@ -59,9 +60,11 @@ export function explorer(element, settings) {
     root.classList.toggle("then", state.moment !== null);
     root.classList.toggle("no-pairs", !settings.pairs?.length);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
+    paint(find(".meaning"), trace && !state.editing && state.moment === null ? meaning(trace, settings, state.twin) : "");
     layTexts();
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
+      paint(find(".trust"), state.moment === null ? badge(state) : "");
       paint(find(".how"), how(state));
       paint(find(".bar"), mapTools(state));
       paint(find(".heads"), headsCard(state));
@@ -174,8 +177,15 @@ export function explorer(element, settings) {
       return null;  // then the page does without
     });
     if (answer) trace.add(answer.traces[0]);
+    if (flip) prepare(flip.text, signal);
     const best = trace.telling(state.word)[0];
     set({ busy: null, waited: false, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer, head: best.head } } : {}) });
+  }
+
+  // The other sentence of a pair is looked at beforehand: what it means there is said below the texts.
+  async function prepare(text, signal) {
+    const body = asked(text), [first, answer] = await Promise.all([ask("translate", { ...body, texts: [text] }, signal), ask("look", { ...body, text, alternative: 0, maps: KINDS }, signal)]).catch(() => []);
+    if (first && flipOf(settings, text)?.text === state.text && answer.traces.length === 1) set({ twin: new Trace(answer.traces[0], answer.measured) });
   }
 
   // The trace's own text and translation, as a question about it names them.
@@ -401,13 +411,14 @@ export function explorer(element, settings) {
 
   function begin() {
     const wish = settings.embedded ? {} : fromAddress(location.search), { text, ...rest } = wish;
-    Object.assign(state, rest);
+    Object.assign(state, rest, settings.first?.twin ? { twin: new Trace(settings.first.twin, settings.first.measured) } : {});
     if (settings.first && (!text || text === settings.first.traces[0].source_text)) {
       Object.assign(state, { text: settings.first.traces[0].source_text, source: settings.first.traces[0].source_language || null, target: settings.first.traces[0].target_language || null, reply: settings.first });
       arrived(settings.first, { changes: wish });
       if (traceOf(state).evidence || !engine) {
         const best = traceOf(state).telling(state.word)[0];
         set({ busy: null, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer, head: best.head } } : {}) });
+        if (engine && flipOf(settings, state.text)) prepare(flipOf(settings, state.text).text);
       } else weigh(new AbortController().signal);
     } else if (text || settings.text) open(text || settings.text, wish);
     else set({ editing: Boolean(engine) });

@@ -37,6 +37,7 @@ export function drawLines(root, state, found) {
   for (const one of [...found].reverse()) {
     const to = spanOf(root, one.side, one.column.word);
     if (!to || to === chosen || (narrow && !one.main)) continue;
+    if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
     const curve = one.head.kind === "cross" ? across(box(chosen), box(to), one.main) : along(box(chosen), box(to), one.head.kind === "decoder");
     path(svg, curve.d, `var(--${one.tone})`, one.main ? 1.5 + 3 * one.share : 2, one.main ? 1 : 0.75);
     dot(svg, curve.end, `var(--${one.tone})`, one.main ? 4 : 3);

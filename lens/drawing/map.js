@@ -38,12 +38,12 @@ export function eyebrow(state) {
     Part <b>${state.part + 1}</b> of ${many}<button class="step" data-part="${(state.part + 1) % many}" data-k="part-on" aria-label="Next part">${icon("right")}</button></span>` : ""}
     <span><b>${direction(head.kind, trace.languages)}</b> · ${merged ? "all layers and heads together" : html`${TECHNICAL[head.kind]} · <span ${
       tipped(`On the command line: --layer ${head.layer} --head ${head.head}`)} tabindex="0">${placeOf(head)}</span>`}</span>
-    ${role && tone !== "slate" ? html`<span class="badge tone-${tone}" tabindex="0" ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}
-    <span class="trust">${state.moment === null ? badge(state, merged) : ""}</span>`;
+    ${role && tone !== "slate" ? html`<span class="badge tone-${tone}" tabindex="0" ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}`;
 }
 
-function badge(state, merged) {
-  const trace = traceOf(state), { head, view } = state;
+// How far the map is to be trusted, or what the model loses without the head.
+export function badge(state) {
+  const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view);
   if (head.kind === "cross" || view === "left_out") {
     const found = trust(trace, view, merged ? (view === "left_out" ? [] : [trace.sizes.cross[0] - 1]) : [head.layer, head.head], state.rows);
     return found ? html`<span class="badge plain" tabindex="0" ${tipped(trustTip(found, trace.record.trust))}>Dictionary error ${percent(found.aer[0])}

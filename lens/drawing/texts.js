@@ -8,7 +8,7 @@ import { hasHeads } from "./trace.js";
 // The parts of the section, each painted by itself: a field that is typed in stays.
 export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div><div class="between"></div>
   <span class="to-menu"></span><div class="line tgt" dir="auto"></div><svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
-  <div class="pills" aria-hidden="true"></div><div class="acts"></div>`;
+  <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target], part = (name) => root.querySelector(name);

@@ -3,8 +3,8 @@
 import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
-import { bare, headOf, nameOf } from "./trace.js";
-import { chance, direction, elided, nats, oneIn, percent, placeOf, quoted, roleName, roleTip } from "./wording.js";
+import { bare, nameOf } from "./trace.js";
+import { chance, direction, elided, language, nats, oneIn, percent, placeOf, quoted, roleName, roleTip } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, piece = state.head.kind === "encoder" ? state.word : looking(state);
@@ -34,21 +34,19 @@ function heads(state, trace, unit, settings) {
       quoted(unit.label, trace.languages[1])} stays about as likely.</p>`;
   }
   return html`<h3>${telling.length > 1 ? "The heads that matter for this word" : "The head that matters for this word"} ${about(headsTip)}</h3>
-    <div class="story">${telling.map((one) => headRow(state, trace, unit, one, one))}</div>`;
+    <p class="fine hint">Margin over ${quoted(trace.runnerUp(piece), trace.languages[1])}: <b>${nats(trace.margin(piece))}</b></p><div class="story">${telling.map((one) => headRow(state, trace, unit, one, one))}</div>`;
 }
 
 function headRow(state, trace, unit, head, effect) {
   const piece = unit.pieces[0], tone = trace.tone(head, piece), role = tone === "slate" ? null : trace.role(head), [source, target] = trace.languages;
   const row = head.kind === "encoder" ? state.read : piece, [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1);
-  const margin = trace.margin(piece);
-  const outcome = !effect ? "" : effect.instead ? html`without it: ${quoted(effect.instead, target)}`
-    : html`without it: margin ${nats(margin)} to ${nats(effect.margin)}`;
+  const outcome = !effect ? "" : html`without it: ${effect.instead ? quoted(effect.instead, target) : html`<b>${nats(effect.margin)}</b>`}`;
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}" aria-pressed="${same(head, state.head)}" ${
     tipped(role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`)}><span class="dot"></span><span class="nm">${
-    role ? roleName(role) : html`${short(head.kind, trace)} · ${placeOf(head)}`}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
+    role ? roleName(role) : html`${short(head.kind, trace.languages)} · ${head.layer + 1}.${head.head + 1}`}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
     elided(column.label, 14)}</span><span class="pc">${percent(share)}</span>${outcome ? html`<span class="out">${outcome}</span>` : ""}</button>`;
 }
-const short = (kind, trace) => ({ cross: "at", decoder: "back at", encoder: "within" })[kind] + " " + direction(kind, trace.languages).split(" ").at(-1);
+const short = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}` : `at ${language(source, "the source")}`;
 const mostLooking = (trace, piece) => trace.heads.filter((one) => one.kind === "cross")
   .map((one) => [one, trace.top(one, piece, 1)[0]?.[1] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([one]) => one);
 
@@ -113,7 +111,7 @@ function rests(state, trace, unit, settings) {
   if (flips.length) said.push(html`Erasing ${flips.slice(0, 2).map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);
   if (fell.length) said.push(html`${fell.map((one, i) => html`${i ? "; " : "Erasing "}${word(one)}: ${nats(one.margin)}`)}.`);
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
-  return html`<h3>Which words mattered ${about(restsTip)}</h3><p class="needed">${said.map((one) => html`${one} `)}<span class="soft">${margin}.</span>
+  return html`<h3>Which words mattered ${about(restsTip)}</h3><p class="needed">${said.map((one) => html`${one} `)}${trace.telling(piece).length ? "" : html`<span class="soft">${margin}.</span>`}
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }
 

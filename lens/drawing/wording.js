@@ -50,7 +50,7 @@ export const VIEW_NAMES = {
 
 const ROLES = {
   alignment: ["word for word", "word for word", "goes from a word to the source word that it translates"],
-  antecedent: ["finds what the pronoun means", "what “it” means", "goes from the pronoun to the noun it stands for"],
+  antecedent: ["finds what “it” means", "what “it” means", "goes from the pronoun to the noun it stands for"],
   "alignment, read": ["word just read", "word just read", "goes to the source word of the word just read"],
   diagonal: ["same position", "same position", "goes to the same position in the source, or next to it"],
   "same word": ["same word again", "same word", "goes to another place where the same word stands"],
@@ -157,5 +157,5 @@ export function effectLine(trace, head, piece) {
   const own = quoted(trace.unitAt("target", piece).label, target);
   if (effect.instead) return html`Without it: ${quoted(effect.instead, target)}`;
   return Math.abs(effect.drop) < 0.1 ? html`Without it, ${own} stays as it is`
-    : html`Without it, ${own} stays: margin ${nats(trace.margin(piece))} to ${nats(effect.margin)}`;
+    : html`Without it: margin ${nats(trace.margin(piece))} to ${nats(effect.margin)}`;
 }

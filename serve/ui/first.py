@@ -14,6 +14,7 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.head_roles import Apart
+from ...lens.show import style
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
@@ -110,7 +111,7 @@ def static_view(service: Service) -> bytes:
     """The first view as HTML, where it is of what the page opens with."""
     chosen = example_model(service)
     kept = chosen is not None and first_view(service.models[chosen]) is not None
-    return text_of("first_view.html").encode() if kept else b""
+    return f"<style>{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
 
 
 def weights(translator: Translator) -> int | None:
