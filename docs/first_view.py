@@ -2,8 +2,9 @@
 
     python docs/first_view.py       it needs Chromium
 
-Writes serve/ui/first_view.json.gz, the answer of /v1/look to the first example, with the evidence for each word; and
-serve/ui/first_view.html, the same as the explorer draws it, light and dark, to be read before any script has run.
+Writes serve/ui/first_view.json.gz, the answer of /v1/look to the first example, with the evidence for each word;
+serve/ui/first_view.html, the same as the explorer draws it, light and dark, to be read before any script has run;
+and lessons/lessons.html.gz, docs/lessons.html as it is shipped.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from seq2see import Translator
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.show import as_data, script, style
 from seq2see.pretrained import NAMES
 from seq2see.serve.access import Caller
@@ -37,7 +39,7 @@ def reply(service: Service, model: str) -> dict[str, Any]:
     (text, _), (twin, _), *_ = sentences()
 
     async def look(text: str, **more: Any) -> dict[str, Any]:
-        body = LookBody(text=text, source=SOURCE, target=TARGET, model=model, maps=["cross", "decoder", "encoder"], **more)
+        body = LookBody(text=text, source=SOURCE, target=TARGET, model=model, maps=list(KINDS), **more)
         found: dict[str, Any] = json.loads(await look_reply(service, body, Caller("first view")))
         return found
 
@@ -91,6 +93,8 @@ def main() -> None:
     (HOME / "first_view.json.gz").write_bytes(gzip.compress(content.encode(), mtime=0))
     settings = {**settings_of(service, api="/v1"), "first": found}
     (HOME / "first_view.html").write_text(drawn(settings) + "\n", encoding="utf-8")
+    lessons = HOME.parent.parent / "docs" / "lessons.html"
+    (HOME.parent.parent / "lessons" / "lessons.html.gz").write_bytes(gzip.compress(lessons.read_bytes(), mtime=0))
     print(f"{model}: {len(PAIRS)} pairs; {[(one.name, one.stat().st_size) for one in HOME.glob('first_view.*')]}")
 
 

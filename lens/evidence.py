@@ -118,8 +118,8 @@ def spelt_candidates(
     for number, _, ids, log_prob, whole in [*_completed(model, tokenizer, trace, likely, calibrator), *rare]:
         text = decode_target(tokenizer, ids).strip()
         first = firsts[number, ids[0]]
-        found[number].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(ids[0])), math.exp(log_prob), math.exp(first),
-                                 whole or not text))
+        found[number].append(Spelt(text or str(tokenizer.convert_ids_to_tokens(ids[0])), math.exp(log_prob),
+                                   math.exp(first), whole or not text))
     return [sorted(one, key=lambda spelt: -spelt.probability) for one in found]
 
 

@@ -4,6 +4,8 @@ import { changed } from "./diff.js";
 import { dock, dockActions } from "./dock.js";
 import { GradioEngine, HttpEngine } from "./engine.js";
 import { exported } from "./export.js";
+import { learning } from "./learning.js";
+import { lessons } from "./lessons.js";
 import { header } from "./header.js";
 import { headsCard, paintThumbs, pairsCard } from "./heads.js";
 import { drawLines, drawThreads, fit } from "./lines.js";
@@ -21,7 +23,7 @@ import { wordPanel } from "./word.js";
 const REST = 400;    // milliseconds without a key, after which what was typed is translated
 const SLOW = 400;    // after which the page says that it is waiting
 const KEPT = 40;     // answers kept
-const PAGES = {};    // other pages by name, each (element, context): see lessons.js
+const PAGES = { lessons };  // other pages, each drawn by (element, context)
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
@@ -33,6 +35,7 @@ const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the ma
   <footer class="foot"></footer><div class="pop" hidden></div>`;
 
 export function explorer(element, settings) {
+  if (settings.learning) return learning(element, firstTheme());
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   root.className = "s2s";
   root.innerHTML = String(frame);
@@ -74,7 +77,7 @@ export function explorer(element, settings) {
     find(".mapbox").classList.toggle("stale", Boolean(state.busy === "looking" || (state.busy === "translating" && state.waited)));
     paint(find(".dock"), dock(state, settings));
     context.drawer?.(find(".drawer"), context);
-    paint(find(".foot"), html`<span>${settings.local ? "Everything runs on this computer. " : ""}${engine ? "Nothing you type is kept." : ""}</span>
+    paint(find(".foot"), html`<span>${engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname) ? "Everything runs on this computer. " : ""}${engine ? "Nothing you type is kept." : ""}</span>
       <span>A map shows where a head looked, not why the model chose a word. Switching heads off tests that.</span>`);
     showMenu();
     follow();
@@ -351,6 +354,11 @@ export function explorer(element, settings) {
       return;
     }
     if (key === "Escape" && state.drawer) return actions.lab?.({ dataset: { value: state.drawer } });
+    if (target.dataset.do === "seek") {
+      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: "first", End: "last" }[key];
+      if (by) { event.preventDefault(); actions.moment(by); }
+      return;
+    }
     if (target.matches(".w")) return wordKey(event);
     if (target.matches("[role=grid]")) return gridKey(event);
     if (target.matches(".th")) headKey(event);

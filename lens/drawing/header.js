@@ -12,7 +12,7 @@ const EYE = html`<svg class="eye" viewBox="0 0 34 24" aria-hidden="true"><path
 export function header(state, settings) {
   const served = settings.models.find((one) => one.name === modelOf(state, settings)), name = modelOf(state, settings);
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
-    <nav aria-label="Pages">${[["explore", "Explore"], ...settings.lessons ? [["lessons", "Lessons"]] : []].map(([page, label]) => html`<a
+    <nav aria-label="Pages">${[["explore", "Explore"], ...settings.engine ? [["lessons", "Lessons"]] : []].map(([page, label]) => html`<a
       href="#${page}" data-page="${page}" data-k="page-${page}" ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`)}</nav>
     <span class="push"></span>
     ${name ? html`<button class="tool model" data-menu="model" data-k="model" aria-haspopup="menu"

@@ -5,7 +5,7 @@ import { html, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { TECHNICAL, capital, direction, elided, nats, percent, placeOf, quoted, roleCaption, roleName, roleTip } from "./wording.js";
+import { TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption, roleName, roleTip } from "./wording.js";
 
 const CAPTIONS = 24;  // heads, up to which each has its caption
 
@@ -47,7 +47,7 @@ function inWords(state, trace) {
   rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
   return html`<div class="inwords">${rows.map(({ head, effect, top }) => {
     const colour = shade(top?.[1] || 0, trace.tone(head, piece), state.theme);
-    return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}" aria-pressed="${same(head, state.head)}"><span class="nm">${direction(head.kind, trace.languages)} · ${placeOf(head)}</span><span
+    return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}" aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}</span><span
       class="wd" lang="${head.kind === "decoder" ? target : source}">${elided(top?.[0].label || "", 14)}</span><span class="sh" style="background:rgb(${colour});color:${inkOn(colour)}">${percent(top?.[1] || 0)}</span><span
       class="out">${!effect ? "" : effect.instead ? html`without it: ${quoted(effect.instead, target)}` : Math.abs(effect.drop) < 0.05 ? "" : html`${effect.drop > 0 ? "−" : "+"}${nats(Math.abs(effect.drop))}`}</span></button>`;
   })}</div>`;

@@ -39,7 +39,7 @@ export const MENUS = {
   },
   export(state, settings) {
     return [["png", "PNG", "picture for slides"], ["svg", "SVG", "picture for print"], ["csv", "CSV", "the numbers of this map"], ["json", "JSON", "every map of this sentence"],
-      ["html", "HTML", "this page, to keep and send"], ["python", "Copy as Python", "the same in five lines"]].filter(([id]) => id !== "python" || settings.engine)
+      ["html", "HTML", "this page, to keep and send"], ["python", "Copy as Python", "the same in five lines"]].filter(([id]) => (id !== "python" || settings.engine) && (id !== "html" || settings.script))
       .map(([id, name, what]) => item(html`data-do="export" data-value="${id}" data-k="export-${id}"`, null, two(name, what)));
   },
   model(state, settings) {

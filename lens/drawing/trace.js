@@ -135,10 +135,11 @@ export class Trace {
 
   margin(piece) { return this.evidence?.margins[piece]; }
   runnerUp(piece) { return bare(this.evidence.runner_up[piece]); }
-  // What an intervention does to a step: the margin then, by how much it fell, and the word instead, if another.
+  // What an intervention does to a step: the margin then, by how much it fell, and the word instead, if another.  A word
+  // that was forced was not the model's first choice to begin with: nothing stands instead of it.
   after(effect, piece) {
     const now = effect.margins[piece], word = effect.top[piece], own = this.record.target[piece].text;
-    return { margin: now, drop: this.evidence.margins[piece] - now, instead: bare(word) === bare(own) ? null : bare(word) };
+    return { margin: now, drop: this.evidence.margins[piece] - now, instead: this.evidence.margins[piece] < 0 || bare(word) === bare(own) ? null : bare(word) };
   }
   effectOf(head) {
     return this.evidence?.heads.find((one) => one.kind === head.kind && one.layer === head.layer && one.head === head.head);

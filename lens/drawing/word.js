@@ -4,7 +4,7 @@ import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, language, nats, oneIn, percent, placeOf, quoted, roleName, roleTip } from "./wording.js";
+import { chance, direction, elided, lookedAt, nats, oneIn, percent, placeOf, quoted, roleName, roleTip } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, piece = state.head.kind === "encoder" ? state.word : looking(state);
@@ -33,7 +33,7 @@ function heads(state, trace, unit, settings) {
     return html`<h3>No head matters alone ${about(headsTip)}</h3><p class="needed">Without any single one of the ${trace.heads.length} heads, ${
       quoted(unit.label, trace.languages[1])} stays about as likely.</p>`;
   }
-  return html`<h3>${telling.length > 1 ? "The heads that matter for this word" : "The head that matters for this word"} ${about(headsTip)}</h3>
+  return html`<h3>${telling.length > 1 ? "Heads that matter for this word" : "The head that matters here"} ${about(headsTip)}</h3>
     <p class="fine hint">Margin over ${quoted(trace.runnerUp(piece), trace.languages[1])}: <b>${nats(trace.margin(piece))}</b></p><div class="story">${telling.map((one) => headRow(state, trace, unit, one, one))}</div>`;
 }
 
@@ -42,11 +42,10 @@ function headRow(state, trace, unit, head, effect) {
   const row = head.kind === "encoder" ? state.read : piece, [[column, share] = [{ label: "" }, 0]] = trace.top(head, row, 1);
   const outcome = !effect ? "" : html`without it: ${effect.instead ? quoted(effect.instead, target) : html`<b>${nats(effect.margin)}</b>`}`;
   return html`<button class="tone-${tone}" data-head="${nameOf(head)}" data-k="story-${nameOf(head)}" aria-pressed="${same(head, state.head)}" ${
-    tipped(role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`)}><span class="dot"></span><span class="nm">${
-    role ? roleName(role) : html`${short(head.kind, trace.languages)} · ${head.layer + 1}.${head.head + 1}`}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
-    elided(column.label, 14)}</span><span class="pc">${percent(share)}</span>${outcome ? html`<span class="out">${outcome}</span>` : ""}</button>`;
+    tipped(role ? roleTip(role) : html`<b>${direction(head.kind, trace.languages)}</b>, ${placeOf(head)}.`)}><span class="l1"><span class="dot"></span><span class="nm">${
+    role ? roleName(role) : html`${lookedAt(head.kind, trace.languages)} · layer ${head.layer + 1}, head ${head.head + 1}`}</span><span class="pc">${percent(share)}</span></span><span class="l2"><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
+    elided(column.label, 14)}</span>${outcome ? html`<span class="out">${outcome}</span>` : ""}</span></button>`;
 }
-const short = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}` : `at ${language(source, "the source")}`;
 const mostLooking = (trace, piece) => trace.heads.filter((one) => one.kind === "cross")
   .map((one) => [one, trace.top(one, piece, 1)[0]?.[1] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([one]) => one);
 

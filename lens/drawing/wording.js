@@ -35,6 +35,8 @@ export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
   return { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`, encoder: `${from} looks at ${from}` }[kind];
 }
+// The same in short, before a number: which language a head looks at.
+export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}` : `at ${language(source, "the source")}`;
 export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention", encoder: "encoder self-attention" };
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
 

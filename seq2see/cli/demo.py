@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
 
     try:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)
-        # A packaged model has the others beside it: examples and what is typed may each have the model that does them best.
+        # A packaged model has the others beside it: examples and typed text each have the model that does them best.
         others = [name for name in NAMES if packaged and name != packaged.name]
         loaders = {run.resolve().name: load, **{name: partial(Translator.from_pretrained, name) for name in others}}
         Server(loaders, host=args.host, port=port, open_browser=not args.no_browser,

@@ -5,7 +5,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, Tag
 
 from seq2see.views import View
 from ...lens.kinds import Kind
@@ -18,6 +18,9 @@ from ..access import Caller
 from ..errors import APIError
 from ..service import Service
 from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, key_wanted
+
+
+HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
 class Asked(OptionFields):
@@ -60,8 +63,8 @@ class LookBody(Asked):
                            "and what each word rests on: the margins without each head and each source word")
     others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to see how "
                               "sure the model is of the same translation after them")
-    without: list[tuple[Kind, From0, From0]] = Field(default=[], max_length=4096, description="translate with these "
-                                                     "heads (kind, layer, head) on their averages")
+    without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "
+                                    "head) on their averages")
 
 
 class OneTranslation(BaseModel):

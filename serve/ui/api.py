@@ -19,6 +19,8 @@ from pydantic import BaseModel, ValidationError
 
 from ...lens.by_words import looked_at
 from ..dialects.bodies import bad_request
+from ..dialects.inside import InsideBody, inside_reply
+from ..dialects.lessons import Lessons, LessonsBody
 from ..dialects.v1 import LookBody, TranslateBody, TranslateReply, look_reply
 from ..errors import APIError
 from ..service import Service
@@ -48,6 +50,7 @@ def page_errors() -> Iterator[None]:
 
 def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
+    lessons = Lessons(service)
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
         body = read(LookBody, {**given, "source": source or None, "target": target or None})
@@ -124,6 +127,10 @@ def add_api(service: Service) -> None:
                 texts = read(TranslateBody, body)
                 found = await service.translate(texts.texts, caller=caller, format=texts.format, **texts.asked())
                 answer = TranslateReply.model_validate({"translations": found}, from_attributes=True).model_dump()
+            elif route == "inside":
+                answer = json.loads(await inside_reply(service, read(InsideBody, body), caller))
+            elif route == "lessons":
+                answer = (await lessons.answer(read(LessonsBody, body))).model_dump()
             else:
                 raise APIError(404, "not_found", "there is no such route")
             return answer

@@ -1,7 +1,7 @@
 """What the page shows first, and with which models: decided by what was measured of them.
 
-The first view is kept with the package (`first_view.json.gz`, and as plain HTML): `python docs/first_view.py` makes both
-from the packaged weights.  Of other weights it says nothing, and the page then translates its sentence itself.
+The first view is kept with the package (`first_view.json.gz`, and as plain HTML): `python docs/first_view.py` makes
+both from the packaged weights.  Of other weights it says nothing, and the page then translates its sentence itself.
 """
 
 from __future__ import annotations

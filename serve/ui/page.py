@@ -31,16 +31,28 @@ MOST_VISITS = 100  # of which Gradio keeps in memory what was shown last
 SECONDS = 1.0  # between two looks at a model that is trained
 API = "../v1"  # from the page
 ON_LOAD = """
+const explorer = new Function(`${props.script}\nreturn explorer;`)();  // kept as text too: an exported page has it
+const theirs = props.settings;
 if (!document.getElementById("s2s-style")) {
-  document.head.appendChild(Object.assign(document.createElement("style"), { id: "s2s-style", textContent: props.css }));
+  const style = document.head.appendChild(document.createElement("style"));
+  Object.assign(style, { id: "s2s-style", textContent: props.css });
 }
+const home = element.querySelector(".s2s-home");
 const begin = (settings) => {
   const root = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
-  explorer(element.querySelector(".s2s-home"), { ...settings, gradio: root });
+  explorer(home, { ...settings, gradio: root, css: props.css, script: props.script });
   document.querySelectorAll(".s2s-first").forEach((one) => one.remove());
 };
-let begun = props.settings.learning ? null : begin(props.settings);
-watch("settings", () => { if (!begun && !props.settings.learning) begun = begin(props.settings) || true; });
+let watched = theirs.learning ? explorer(home, theirs) : null;
+if (watched) watched.show(theirs.learning); else begin(theirs);
+watch("settings", () => {
+  const { settings } = props;
+  if (!watched) return;
+  if (settings.learning) return watched.show(settings.learning);
+  watched.root.remove();
+  watched = null;
+  begin(settings);
+});
 """
 
 
@@ -55,8 +67,8 @@ def page(translator: Translator) -> gr.Blocks:
 
 def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None,
                api: str | None = API) -> gr.Blocks:
-    """The page as Gradio Blocks.  `learning` tells of a model that is trained; `api` is the address of `/v1`, None where
-    there is none."""
+    """The page as Gradio Blocks.  `learning` tells of a model that is trained; `api` is the address of `/v1`, None
+    where there is none."""
 
     def about() -> dict[str, Any]:
         return settings_of(service, api=api, learning=learning() if learning and not service.ready else None)
@@ -66,7 +78,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
         add_api(service)  # first, so that its names are free
-        explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=f"{script()}\n{ON_LOAD}",
+        explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
         if learning:  # whoever comes later, or stays, is told when there is a model
             timer = gr.Timer(SECONDS)
