@@ -1,7 +1,7 @@
 // How is this row computed?  The numbers behind one row of the chosen head: from the query to what the head hands over.
 
 import { failed, inside, waiting } from "./answers.js";
-import { shade } from "./colour.js";
+import { css, shade } from "./colour.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { direction, placeOf, quoted } from "./wording.js";
@@ -20,8 +20,7 @@ export const arithmetic = {
 
 const four = (value) => value.toFixed(Math.abs(value) >= 100 ? 1 : 3).replace("-", "−");
 function strip(vector, most, theme) {
-  return html`<span class="strip" role="img" aria-label="${vector.length} numbers" ${tipped(vector.slice(0, 64).map(four).join(", "))}>${vector.map((value) => html`<i style="background:rgb(${
-    shade(Math.abs(value) / most, value < 0 ? "orange" : "blue", theme)})"></i>`)}</span>`;
+  return html`<span class="strip" role="img" aria-label="${vector.length} numbers" ${tipped(vector.slice(0, 64).map(four).join(", "))}>${vector.map((value) => html`<i style="background:${css(shade(Math.abs(value) / most, value < 0 ? "orange" : "blue", theme))}"></i>`)}</span>`;
 }
 
 function table(found, columns, theme) {

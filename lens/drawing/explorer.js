@@ -14,7 +14,7 @@ import { html, paint } from "./markup.js";
 import { MENUS, place, walk } from "./menus.js";
 import { START, fromAddress, toAddress, traceOf } from "./state.js";
 import { meaning } from "./meaning.js";
-import { FRAME, flipOf, joins, paintTexts, same } from "./texts.js";
+import { FRAME, flipOf, isNew, joins, paintTexts, same } from "./texts.js";
 import { tips } from "./tips.js";
 import { tour } from "./tour.js";
 import { KINDS, Trace, hasHeads, headOf } from "./trace.js";
@@ -63,7 +63,7 @@ export function explorer(element, settings) {
     root.classList.toggle("then", state.moment !== null);
     root.classList.toggle("no-pairs", !settings.pairs?.length);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
-    paint(find(".meaning"), trace && !state.editing && state.moment === null ? meaning(trace, settings, state.twin) : "");
+    paint(find(".meaning"), trace && !state.editing && state.moment === null && !isNew(state) ? meaning(trace, settings, state.twin) : "");
     layTexts();
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
@@ -96,7 +96,7 @@ export function explorer(element, settings) {
     say.setAttribute("aria-live", speak ? "polite" : "off");
     if (state.error) paint(say, html`${state.error} <button class="chip" data-do="again" data-k="again">Try again</button>`);
     else if (state.busy && state.waited && state.busy !== "weighing") paint(say, html`<span class="soft">${state.busy === "translating" ? "Translating…" : "Looking at every head…"}</span> <button class="chip" data-do="cancel" data-k="cancel">Cancel</button>`);
-    else paint(say, trace ? headline(state) : html`<span class="soft">${state.text ? "" : "A text without words has no map."}</span>`);
+    else paint(say, trace ? headline(state) : html`<span class="soft">${state.text && !state.busy ? "A text without words comes back as it is: there is nothing to look at." : ""}</span>`);
     if (!trace) return;
     const texts = find(".texts");
     drawLines(texts, state, joins(state));
@@ -147,7 +147,6 @@ export function explorer(element, settings) {
       if (!translation.hypotheses.length) return set({ busy: null, reply: { translation }, traces: [] });
       const shown = { ...translation, text: translation.hypotheses[state.alternative]?.text || translation.text };
       set({ busy: "looking", reply: { translation: shown } });
-      if (state.traces.length === 1) find(".tgt").textContent = shown.text;
       const answer = await ask("look", { ...body, text, alternative: state.alternative, maps: KINDS }, signal);
       arrived(answer, { before, changes });
       await weigh(signal);

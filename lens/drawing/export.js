@@ -1,6 +1,6 @@
 // What can be kept of a translation: the picture, the numbers, every map, the page, the same in Python.
 
-import { inkOn, shade } from "./colour.js";
+import { css, inkOn, shade } from "./colour.js";
 import { choice, toneOf } from "./map.js";
 import { html } from "./markup.js";
 import { traceOf } from "./state.js";
@@ -39,7 +39,7 @@ function picture(state, trace) {
     html`<text fill="${ink}" x="${left - 8}" y="${top + (r + 0.68) * CELL}" text-anchor="end">${elided(one.label, 16)}</text>${map.at[r].map((value, c) => {
       if (value === null) return "";
       const share = value / map.most, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, state.theme);
-      return html`<rect x="${left + c * CELL + 1}" y="${top + r * CELL + 1}" width="${CELL - 2}" height="${CELL - 2}" rx="3" fill="rgb(${colour})"/>${Math.abs(share) >= 0.095 ? html`<text x="${left + (c + 0.5) * CELL}" y="${top + (r + 0.66) * CELL}"
+      return html`<rect x="${left + c * CELL + 1}" y="${top + r * CELL + 1}" width="${CELL - 2}" height="${CELL - 2}" rx="3" fill="${css(colour)}"/>${Math.abs(share) >= 0.095 ? html`<text x="${left + (c + 0.5) * CELL}" y="${top + (r + 0.66) * CELL}"
         text-anchor="middle" font-size="11" fill="${inkOn(colour)}">${state.view === "left_out" || state.view === "norm" ? value.toFixed(1) : Math.round(100 * value)}</text>` : ""}`; })}`)}</svg>`;
 }
 

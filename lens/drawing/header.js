@@ -24,7 +24,7 @@ export function header(state, settings) {
 
 // Which model translated what is shown.
 export const modelOf = (state, settings) =>
-  state.traces[0]?.record.model || state.model || settings.models[0]?.name || "";
+  (state.held || state.traces[0])?.record.model || state.model || settings.models[0]?.name || "";
 
 function modelTip(model) {
   if (!model?.weights) return "The model that wrote this translation";

@@ -1,6 +1,6 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
-import { inkOn, shade } from "./colour.js";
+import { css, inkOn, shade } from "./colour.js";
 import { html, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
@@ -10,7 +10,7 @@ import { TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf
 const CAPTIONS = 24;  // heads, up to which each has its caption
 
 export function headsCard(state) {
-  const trace = traceOf(state), all = trace.heads, list = state.list ?? !trace.measured.roles.length;
+  const trace = traceOf(state), all = trace.heads, list = state.list ?? (state.moment === null && !trace.measured.roles.length);
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2><span class="seg" role="group" aria-label="Heads as">${[[false, "Maps"], [true, "Words"]].map(([value, label]) =>
     html`<button data-do="list" data-value="${value}" data-k="list-${value}" aria-pressed="${list === value}">${label}</button>`)}</span></div>
     <p class="what">A head looks around for the model: for each word it shares out its attention over other words. Click one to enlarge it.</p>
@@ -48,7 +48,7 @@ function inWords(state, trace) {
   return html`<div class="inwords">${rows.map(({ head, effect, top }) => {
     const colour = shade(top?.[1] || 0, trace.tone(head, piece), state.theme);
     return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}" aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${placeOf(head)}</span><span
-      class="wd" lang="${head.kind === "decoder" ? target : source}">${elided(top?.[0].label || "", 14)}</span><span class="sh" style="background:rgb(${colour});color:${inkOn(colour)}">${percent(top?.[1] || 0)}</span><span
+      class="wd" lang="${head.kind === "decoder" ? target : source}">${elided(top?.[0].label || "", 14)}</span><span class="sh" style="background:${css(colour)};color:${inkOn(colour)}">${percent(top?.[1] || 0)}</span><span
       class="out">${!effect ? "" : effect.instead ? html`without it: ${quoted(effect.instead, target)}` : Math.abs(effect.drop) < 0.05 ? "" : html`${effect.drop > 0 ? "−" : "+"}${nats(Math.abs(effect.drop))}`}</span></button>`;
   })}</div>`;
 }

@@ -1,6 +1,6 @@
 // The first minute: a model in training, watched until it is there.
 
-import { shade } from "./colour.js";
+import { css, shade } from "./colour.js";
 import { html, paint } from "./markup.js";
 import { count } from "./wording.js";
 
@@ -20,6 +20,6 @@ function drawn({ state, step, steps, seconds_left: left, losses = [], sentence =
     ${losses.length > 1 ? html`<svg class="losses" viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label="Training loss, now ${losses.at(-1)[1].toFixed(2)}"><path d="M${losses.map(([at, loss]) =>
       `${(100 * at / end).toFixed(1)} ${(28 - 26 * loss / most).toFixed(1)}`).join("L")}" fill="none" vector-effect="non-scaling-stroke" style="stroke:var(--blue)" stroke-width="2"/></svg><p class="fine">Training loss</p>` : ""}
     <div class="learning-maps">${maps.flat().map((map) => html`<svg viewBox="0 0 ${columns.length} ${rows.length}" preserveAspectRatio="none" role="img" aria-label="Cross-attention">${map.map((value, i) =>
-      html`<rect x="${i % columns.length}" y="${Math.floor(i / columns.length)}" width="1.02" height="1.02" fill="rgb(${shade(value / 255, "blue", theme)})"/>`)}</svg>`)}</div>
+      html`<rect x="${i % columns.length}" y="${Math.floor(i / columns.length)}" width="1.02" height="1.02" fill="${css(shade(value / 255, "blue", theme))}"/>`)}</svg>`)}</div>
     <p class="fine">${maps.length ? "Each picture is a head of cross-attention, as it looks now: a row is a word written, a column a word of the English." : ""} When it is done, this page becomes the explorer of this model.</p></main>`;
 }

@@ -1,11 +1,11 @@
 // The large map: its heading, its sentence, its tools, and the cells, as a grid that the keyboard walks through.
 
-import { gradient, inkOn, shade } from "./colour.js";
+import { css, gradient, inkOn, shade } from "./colour.js";
 import { html, icon, paint, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
-import { TECHNICAL, VIEW_NAMES, columnSentence, direction, effectLine, elided, isRightToLeft, nats, percent, placeOf, plainNumber, reading,
-  roleName, roleTip, sentence } from "./wording.js";
+import { isRightToLeft } from "./languages.js";
+import { TECHNICAL, VIEW_NAMES, columnSentence, direction, effectLine, elided, nats, percent, placeOf, plainNumber, reading, roleName, roleTip, sentence } from "./wording.js";
 
 export function mapTools(state) {
   const button = (name, value, label) => html`<button data-set="${name}" data-value="${value}" data-k="${name}-${value}" aria-pressed="${state[name] === value}">${label}</button>`;
@@ -117,6 +117,8 @@ export function drawMap(box, state) {
   grid.style.setProperty("--label", `${label}px`);
   fill(grid, state, map);
   followMap(box, state);
+  const row = grid.querySelector(".row.sel"), top = grid.querySelector(".cols").offsetHeight;
+  if (row && (row.offsetTop < box.scrollTop + top || row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight)) box.scrollTop = row.offsetTop - box.clientHeight / 2;
 }
 
 function frame(state, map, flat) {
@@ -141,7 +143,7 @@ function fill(grid, state, map) {
       cell.classList.toggle("masked", masked);
       if (masked) { cell.style.background = ""; cell.textContent = ""; cell.setAttribute("aria-label", `${map.rows[i].label}, ${map.columns[j].label}: not yet written`); return; }
       const share = value / scale, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, state.theme);
-      cell.style.background = `rgb(${colour})`;
+      cell.style.background = `${css(colour)}`;
       cell.style.color = inkOn(colour);
       cell.textContent = Math.abs(share) >= SHOWN ? numberOf(state.view, value) : "";
       cell.classList.toggle("faded", state.fade && (map.columns[j].special || marks.test(map.columns[j].label)));

@@ -3,7 +3,8 @@
 import { html } from "./markup.js";
 import { traceOf } from "./state.js";
 import { VIEWS } from "./trace.js";
-import { VIEW_NAMES, chance, language, percent } from "./wording.js";
+import { language } from "./languages.js";
+import { VIEW_NAMES, chance, percent } from "./wording.js";
 
 const seg = (state, name, options, label) => html`<label class="set"><span>${label}</span><span class="seg" role="group" aria-label="${label}">${options.map(([value, text]) =>
   html`<button data-set="${name}" data-value="${value}" data-k="${name}-${value}" aria-pressed="${state[name] === value}">${text}</button>`)}</span></label>`;

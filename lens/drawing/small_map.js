@@ -1,6 +1,6 @@
 // A map as a small picture, with nothing to point at: for two maps side by side, and for what differs between them.
 
-import { shade } from "./colour.js";
+import { css, shade } from "./colour.js";
 import { html } from "./markup.js";
 import { elided } from "./wording.js";
 
@@ -10,5 +10,5 @@ export function smallMap(title, rows, columns, values, theme, tone = "blue") {
   return html`<figure><figcaption>${title}</figcaption><svg class="small" width="${width}" height="${height}" role="img" aria-label="${title}">${columns.map((one, c) => html`<text
     transform="translate(${left + (c + 0.6) * cell} ${top - 5}) rotate(-48)">${elided(one.label, 12)}</text>`)}${rows.map((one, r) => html`<text x="${left - 6}" y="${top + (r + 0.75) * cell}" text-anchor="end">${
     elided(one.label, 11)}</text>${columns.map((_, c) => { const value = values[r][c]; return value === null ? "" : html`<rect x="${left + c * cell}" y="${top + r * cell}" width="${cell - 1}" height="${cell - 1}" rx="2"
-    fill="rgb(${shade(Math.abs(value), value < 0 ? "orange" : tone, theme)})"><title>${one.label}, ${columns[c].label}: ${Math.round(100 * value)}%</title></rect>`; })}`)}</svg></figure>`;
+    fill="${css(shade(Math.abs(value), value < 0 ? "orange" : tone, theme))}"><title>${one.label}, ${columns[c].label}: ${Math.round(100 * value)}%</title></rect>`; })}`)}</svg></figure>`;
 }

@@ -9,7 +9,7 @@ export const START = {
   hover: null,                     // { side, piece } of a text, or { row, column } of the map
   busy: null, error: null, editing: false, draft: null, changed: [],
   moment: null, playing: false, replay: null,
-  twin: null, drawer: null, lab: {}, menu: null,
+  twin: null, held: null, drawer: null, lab: {}, menu: null,
 };
 
 export const traceOf = (state) => state.traces[state.part] || null;

@@ -2,7 +2,8 @@
 
 import { html, icon, paint, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
-import { isRightToLeft, language } from "./wording.js";
+import { language } from "./languages.js";
+
 import { hasHeads } from "./trace.js";
 
 // The parts of the section, each painted by itself: a field that is typed in stays.
@@ -25,7 +26,7 @@ export function paintTexts(root, state, settings) {
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
   paint(part(".acts"), actions(state, settings));
-  root.spans = trace ? index(root, trace) : null;
+  root.spans = trace && !isNew(state) ? index(root, trace) : null;
 }
 
 // The span of each word, by side and number of the word.
@@ -55,6 +56,7 @@ function field(state, from, settings) {
 
 function source(state, settings) {
   const trace = traceOf(state);
+  if (isNew(state)) return html`${state.text}`;
   if (!trace) return state.text ? html`<span class="soft">${state.text}</span>` : html`<span class="soft">${EMPTY(state)}</span>`;
   const unknown = new Set((state.reply?.translation?.unknown_words || []).map((one) => one.toLocaleLowerCase()));
   return parts(state, (one) => one.source, (own, current) => {
@@ -64,17 +66,20 @@ function source(state, settings) {
 }
 const EMPTY = (state) => `Type ${state.source === "en" || !state.source ? "an English" : `a ${language(state.source, "")}`} sentence`;
 
+// Whether what is shown is still of an older text.
+export const isNew = (state) => state.busy === "translating" || state.busy === "looking" ? state.traces.map((one) => one.source).join(" ") !== state.text : false;
+
 function target(state) {
   const trace = traceOf(state);
-  if (!trace) return state.reply?.translation ? html`${state.reply.translation.text}` : "";
+  if (!trace || (isNew(state) && state.busy === "looking")) return html`${state.reply?.translation?.text || ""}`;
   if (state.moment !== null && state.replay) return written(state);
   return parts(state, (one) => one.target, (own) =>
     spans(own.target, own.words("target"), (word) => wordSpan(state, "target", word, null, own)));
 }
 
 function parts(state, textOf, draw) {
-  return state.traces.map((one, i) => html`${i ? " " : ""}${i === state.part ? draw(one, true)
-    : html`<button class="part" data-part="${i}" data-k="part-${i}" aria-label="Look at part ${i + 1}">${textOf(one)}</button>`}`);
+  return html`${state.traces.map((one, i) => html`${i ? " " : ""}${i === state.part ? draw(one, true)
+    : html`<button class="part" data-part="${i}" data-k="part-${i}" aria-label="Look at part ${i + 1}">${textOf(one)}</button>`}`)}`;
 }
 
 // A text with its words drawn by `draw`; `flip`: the stretch that an example can change, and what it changes to.

@@ -1,5 +1,7 @@
 // A trace as `/v1/look` sends it: its words, its maps, and what each word rests on.  Nothing here is drawn.
 
+import { language } from "./languages.js";
+
 export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
 export const hasHeads = (view) => view === "raw" || view === "norm";
@@ -72,7 +74,7 @@ export class Trace {
   label({ text, special }, side, i) {
     if (!special) return text;
     const tag = /^<2(\w+)>$/.exec(text);
-    return tag ? `to ${tag[1]}` : side === "inputs" && i === 0 ? "start" : "end";
+    return tag ? `to ${language(tag[1])}` : side === "inputs" && i === 0 ? "start" : "end";
   }
 
   rows(kind, unit, rows = "predicts") {

@@ -7,7 +7,8 @@ import { smallMap } from "./small_map.js";
 import { traceOf } from "./state.js";
 import { flipOf } from "./texts.js";
 import { KINDS, Trace, nameOf } from "./trace.js";
-import { direction, language, nats, placeOf, quoted } from "./wording.js";
+import { language } from "./languages.js";
+import { direction, nats, placeOf, quoted } from "./wording.js";
 
 export const whatIf = {
   question: "What if the sentence were different?", name: "What if",

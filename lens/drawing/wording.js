@@ -1,5 +1,6 @@
 // What the page says in words: of a row, a column, a cell, a head; and how numbers are written.
 
+import { language } from "./languages.js";
 import { html } from "./markup.js";
 import { hasHeads } from "./trace.js";
 
@@ -23,13 +24,6 @@ export const times = (fall) => {
 };
 
 // --- languages, kinds of attention, views
-
-const LANGUAGES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" }) : null;
-export function language(code, other) {
-  if (!code) return other;
-  try { return LANGUAGES?.of(code) || code; } catch { return code; }
-}
-export const isRightToLeft = (code) => /^(ar|arc|dv|fa|ha|he|iw|ks|ku|ps|sd|ug|ur|yi)\b/.test(code || "");
 
 export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
