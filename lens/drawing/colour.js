@@ -35,6 +35,7 @@ export const gradient = (tone, theme) => `linear-gradient(90deg,${RAMPS[theme][t
 
 // Black or white, whichever contrasts more: at least 4.5 to 1 on every colour.
 export function inkOn(colour) {
-  const [r, g, b] = colour.map((value) => (value / 255 <= 0.03928 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = colour.map((value) => (value / 255 <= 0.03928 ? value / 3294.6
+    : ((value / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }

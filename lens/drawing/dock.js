@@ -7,8 +7,11 @@ import { traceOf } from "./state.js";
 
 export function dock(state, settings) {
   if (!settings.engine || !traceOf(state)) return "";
-  return html`${learnBar(state, settings)}<span class="vr"></span><div class="lab" role="toolbar" aria-label="Lab"><b>Lab</b>${Object.entries(TOOLS).map(([id, tool]) => html`<button data-do="lab" data-value="${id}" data-k="lab-${id}"
-    aria-expanded="${state.drawer === id}" ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}</div>`;
+  return html`${learnBar(state, settings)}<span class="vr"></span><div class="lab" role="toolbar"
+    aria-label="Lab"><b>Lab</b>${Object.entries(TOOLS).map(([id, tool]) =>
+    html`<button data-do="lab" data-value="${id}" data-k="lab-${id}"
+    aria-expanded="${state.drawer === id}"
+      ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}</div>`;
 }
 
 export function dockActions(context) {
@@ -19,7 +22,8 @@ export function dockActions(context) {
       set({ drawer: opening ? value : null });
       root.querySelector(opening ? ".drawer .x" : `[data-k="lab-${value}"]`)?.focus();
     },
-    ...Object.fromEntries(Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions || {}).map(([name, act]) => [name, (control) => act(control, context)]))),
+    ...Object.fromEntries(Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions
+      || {}).map(([name, act]) => [name, (control) => act(control, context)]))),
     ...learnActions(context),
   };
 }
@@ -30,7 +34,9 @@ function drawer(element, context) {
   if (element.hidden) { element.of = null; return; }
   if (element.of !== state.drawer) {
     element.of = state.drawer;
-    element.innerHTML = String(html`<div class="hd"><h2>${tool.question}</h2><span class="soft">${tool.name}. ${tool.about}</span><button class="x" aria-label="Close" data-do="lab" data-value="${state.drawer}">${icon("close")}</button></div><div class="body"></div>`);
+    element.innerHTML = String(html`<div class="hd"><h2>${tool.question}</h2><span
+      class="soft">${tool.name}. ${tool.about}</span><button class="x" aria-label="Close" data-do="lab"
+      data-value="${state.drawer}">${icon("close")}</button></div><div class="body"></div>`);
   }
   tool.draw(element.querySelector(".body"), context);
 }

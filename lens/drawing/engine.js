@@ -27,7 +27,8 @@ export const SILENT = "The server did not answer.";
 
 async function send(url, body, signal) {
   try {
-    return await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
+    return await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error(SILENT);

@@ -12,12 +12,17 @@ const EYE = html`<svg class="eye" viewBox="0 0 34 24" aria-hidden="true"><path
 export function header(state, settings) {
   const served = settings.models.find((one) => one.name === modelOf(state, settings)), name = modelOf(state, settings);
   return html`<div class="brand">${EYE}<h1>Seq2See</h1><span>The translation model you can see through</span></div>
-    <nav aria-label="Pages">${[["explore", "Explore"], ...settings.engine ? [["lessons", "Lessons"]] : []].map(([page, label]) => html`<a
-      href="#${page}" data-page="${page}" data-k="page-${page}" ${state.page === page ? html`aria-current="page"` : ""}>${label}</a>`)}</nav>
+    <nav aria-label="Pages">${[["explore", "Explore"], ...settings.engine ? [["lessons", "Lessons"]]
+      : []].map(([page, label]) => html`<a
+      href="#${page}" data-page="${page}" data-k="page-${page}" ${state.page === page ? html`aria-current="page"`
+        : ""}>${label}</a>`)}</nav>
     <span class="push"></span>
     ${name ? html`<button class="tool model" data-menu="model" data-k="model" aria-haspopup="menu"
-      aria-expanded="${state.menu === "model"}" ${tipped(modelTip(served))}>Model: <b>${name}</b> ${settings.models.length > 1 ? icon("down") : ""}</button>` : ""}
-    <button class="tool tour" data-do="tour" data-k="tour" ${tipped("A tour of this page in four steps")}>${icon("help")}Tour</button>
+      aria-expanded="${state.menu === "model"}"
+        ${tipped(modelTip(served))}>Model: <b>${name}</b> ${settings.models.length > 1 ? icon("down") : ""}</button>`
+        : ""}
+    <button class="tool tour" data-do="tour" data-k="tour"
+      ${tipped("A tour of this page in four steps")}>${icon("help")}Tour</button>
     <button class="tool theme" data-do="theme" data-k="theme" ${tipped("Light or dark")}
       aria-label="${state.theme === "dark" ? "Light mode" : "Dark mode"}">${icon("moon")}</button>`;
 }

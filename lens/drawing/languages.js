@@ -1,6 +1,7 @@
 // Languages by their codes: their names, and which are written from right to left.
 
-const NAMES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" }) : null;
+const NAMES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" })
+  : null;
 
 export function language(code, other) {
   if (!code) return other;

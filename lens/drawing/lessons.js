@@ -18,9 +18,13 @@ async function show(element, context, body) {
     element.asked = false;
     return paint(element, html`<p class="soft">${error.message}</p>`);
   }
-  paint(element, html`<div class="lessons-bar"><span>${found.running ? "The lessons are being run. It takes ten to twenty minutes on two cores; the page can be used meanwhile."
-    : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook."}</span>${found.may_run && !found.running ? html`<button class="chip" data-run>Run on this model</button>` : ""}</div>${
-    found.running ? html`<pre role="status">${found.said.join("\n")}</pre>` : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);
+  paint(element, html`<div
+    class="lessons-bar"><span>${found.running
+    ? "The lessons are being run. It takes ten to twenty minutes on two cores; the page can be used meanwhile."
+    : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook."}</span>${found.may_run
+      && !found.running ? html`<button class="chip" data-run>Run on this model</button>` : ""}</div>${
+    found.running ? html`<pre role="status">${found.said.join("\n")}</pre>`
+      : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);
   const frame = element.querySelector("iframe");
   if (frame) frame.srcdoc = found.html;
   element.querySelector("[data-run]")?.addEventListener("click", () => show(element, context, { run: true }));

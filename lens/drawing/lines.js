@@ -8,7 +8,8 @@ const SIZES = [22, 19, 16], NARROW = 760;
 
 // The largest size at which both texts stand on a line each; where none does, they wrap and the lines go.
 export function fit(root) {
-  const lines = [...root.querySelectorAll(".line")], wrapped = () => lines.some((line) => line.scrollHeight > 1.6 * parseFloat(getComputedStyle(line).lineHeight) || line.scrollWidth > line.clientWidth + 1);
+  const lines = [...root.querySelectorAll(".line")], wrapped = () => lines.some((line) =>
+    line.scrollHeight > 1.6 * parseFloat(getComputedStyle(line).lineHeight) || line.scrollWidth > line.clientWidth + 1);
   root.classList.remove("wrapped", "twice");
   if (root.clientWidth <= NARROW) {
     root.style.removeProperty("--text");
@@ -32,13 +33,15 @@ export function drawLines(root, state, found) {
   const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
   if (!chosen || root.classList.contains("wrapped")) return;
   const home = root.getBoundingClientRect();
-  const box = (span) => { const r = span.getBoundingClientRect(); return { x: r.left - home.left + r.width / 2, top: r.top - home.top, bottom: r.bottom - home.top, w: r.width }; };
+  const box = (span) => { const r = span.getBoundingClientRect(); return { x: r.left - home.left + r.width / 2,
+    top: r.top - home.top, bottom: r.bottom - home.top, w: r.width }; };
   const placed = [];
   for (const one of [...found].reverse()) {
     const to = spanOf(root, one.side, one.column.word);
     if (!to || to === chosen || (narrow && !one.main)) continue;
     if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
-    const curve = one.head.kind === "cross" ? across(box(chosen), box(to), one.main) : along(box(chosen), box(to), one.head.kind === "decoder");
+    const curve = one.head.kind === "cross" ? across(box(chosen), box(to), one.main)
+      : along(box(chosen), box(to), one.head.kind === "decoder");
     path(svg, curve.d, `var(--${one.tone})`, one.main ? 1.5 + 3 * one.share : 2, one.main ? 1 : 0.75);
     dot(svg, curve.end, `var(--${one.tone})`, one.main ? 4 : 3);
     if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, x: curve.x, y: curve.y });
@@ -50,12 +53,15 @@ export function drawLines(root, state, found) {
 export function drawThreads(root, state) {
   const svg = root.querySelector(".threads"), trace = traceOf(state);
   svg.textContent = "";
-  if (!trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped") || root.clientWidth <= NARROW) return;
+  if (!trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
+    || root.clientWidth <= NARROW) return;
   const home = root.getBoundingClientRect();
   for (const [source, target] of trace.evidence.links) {
-    const a = spanOf(root, "source", source)?.getBoundingClientRect(), b = spanOf(root, "target", target)?.getBoundingClientRect();
+    const a = spanOf(root, "source", source)?.getBoundingClientRect(), b = spanOf(root, "target",
+      target)?.getBoundingClientRect();
     if (!a || !b) continue;
-    const [x, y] = [a.left - home.left + a.width / 2, a.bottom - home.top], [u, v] = [b.left - home.left + b.width / 2, b.top - home.top];
+    const [x, y] = [a.left - home.left + a.width / 2, a.bottom - home.top],
+      [u, v] = [b.left - home.left + b.width / 2, b.top - home.top];
     path(svg, `M${u} ${v + 3}C${u} ${v - 26} ${x} ${y + 26} ${x} ${y - 3}`, "var(--line)", 1.25, 1);
   }
 }
@@ -63,16 +69,19 @@ export function drawThreads(root, state) {
 // From a word to one of the other text, and the place of its label.
 function across(p, q, main) {
   const up = q.bottom < p.top, from = up ? p.top + 2 : p.bottom - 2, to = up ? q.bottom : q.top, bend = up ? -34 : 34;
-  const t = main ? 0.5 : 0.76, u = 1 - t, mix = (a, b, c, d) => u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c + t ** 3 * d;
+  const t = main ? 0.5 : 0.76, u = 1 - t, mix = (a, b, c, d) => u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c
+    + t ** 3 * d;
   return { d: `M${p.x} ${from}C${p.x} ${from + bend} ${q.x} ${to - bend} ${q.x} ${to}`, end: [q.x, to],
     x: mix(p.x, p.x, q.x, q.x) + 26, y: mix(from, from + bend, to - bend, to) };
 }
 
 // From a word to one of the same text: over the translation, below the source.
 function along(p, q, over) {
-  const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1, lift = Math.min(44, 18 + Math.abs(p.x - q.x) * 0.12);
+  const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1,
+    lift = Math.min(44, 18 + Math.abs(p.x - q.x) * 0.12);
   const y = over ? Math.min(from, to) - lift : Math.max(from, to) + lift;
-  return { d: `M${p.x} ${from}C${p.x} ${y} ${p.x + (q.x - p.x) * 0.12} ${y} ${(p.x + q.x) / 2} ${y}S${q.x} ${y} ${q.x} ${to}`,
+  return { d: `M${p.x} ${from}C${p.x} ${y} ${p.x + (q.x - p.x) * 0.12} ${y} ${(p.x
+    + q.x) / 2} ${y}S${q.x} ${y} ${q.x} ${to}`,
     end: [q.x, to], x: (p.x + q.x) / 2, y };
 }
 
@@ -90,9 +99,11 @@ function labels(pills, all, state, trace, width) {
     pill.append(number);
     pill.setAttribute("aria-pressed", one.main);
     pills.append(pill);
-    const w = pill.offsetWidth, hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
+    const w = pill.offsetWidth, hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22
+      && Math.abs(a - x) < (c + w) / 2 + 4);
     let x = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140)), y = one.y;
-    for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18], [w + 10, 15]]) {
+    for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18],
+      [w + 10, 15]]) {
       if (!hits(x + dx, y + dy)) { x += dx; y += dy; break; }
     }
     used.push([x, y, w]);
@@ -104,7 +115,8 @@ function labels(pills, all, state, trace, width) {
 const SVG = "http://www.w3.org/2000/svg";
 function path(svg, d, stroke, width, opacity) {
   const element = svg.appendChild(document.createElementNS(SVG, "path"));
-  for (const [name, value] of Object.entries({ d, "stroke-width": width, opacity, fill: "none", "stroke-linecap": "round" })) element.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ d, "stroke-width": width, opacity, fill: "none",
+    "stroke-linecap": "round" })) element.setAttribute(name, value);
   element.style.stroke = stroke;
 }
 function dot(svg, [x, y], fill, r) {

@@ -32,7 +32,8 @@ export const icon = (name) =>
 
 // A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
-export const about = (tip) => html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
+export const about = (tip) => html`<button class="about" aria-label="About this"
+  ${tipped(tip)}>${icon("info")}</button>`;
 
 // Puts HTML into an element, and the focus back to the control with the same `data-k` that had it.
 export function paint(element, markup) {

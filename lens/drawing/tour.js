@@ -16,7 +16,8 @@ export function tour(root) {
   box.setAttribute("aria-label", "Tour");
   box.hidden = true;
   let at = -1, back = null;
-  const ring = (on) => { root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed")); if (on) root.querySelector(on)?.classList.add("ringed"); };
+  const ring = (on) => { root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed"));
+    if (on) root.querySelector(on)?.classList.add("ringed"); };
   const end = () => { at = -1; box.hidden = true; ring(null); back?.focus(); };
   const go = (step) => {
     if (step >= STEPS.length) return end();
@@ -24,15 +25,19 @@ export function tour(root) {
     const [where, said] = STEPS[at], card = root.querySelector(where), home = root.getBoundingClientRect();
     ring(where);
     card.scrollIntoView({ block: "nearest" });
-    paint(box, html`<p></p><div class="row2"><span class="soft">${at + 1} of ${STEPS.length}</span><button class="chip" data-tour="end">Close</button><button class="chip solid" data-tour="next">${at + 1 < STEPS.length ? "Next" : "Done"}</button></div>`);
+    paint(box, html`<p></p><div class="row2"><span class="soft">${at + 1} of ${STEPS.length}</span><button
+      class="chip" data-tour="end">Close</button><button class="chip solid"
+      data-tour="next">${at + 1 < STEPS.length ? "Next" : "Done"}</button></div>`);
     box.querySelector("p").innerHTML = said;
     box.hidden = false;
     const rect = card.getBoundingClientRect();
     box.style.left = `${Math.max(8, Math.min(rect.left + 24, innerWidth - box.offsetWidth - 16)) - home.left}px`;
-    box.style.top = `${(rect.bottom + box.offsetHeight + 16 < innerHeight ? rect.bottom + 8 : Math.max(8, rect.bottom - box.offsetHeight - 16)) - home.top}px`;
+    box.style.top = `${(rect.bottom + box.offsetHeight + 16 < innerHeight ? rect.bottom + 8
+      : Math.max(8, rect.bottom - box.offsetHeight - 16)) - home.top}px`;
     box.querySelector("[data-tour=next]").focus();
   };
-  box.addEventListener("click", (event) => { const to = event.target.closest("[data-tour]")?.dataset.tour; if (to) to === "next" ? go(at + 1) : end(); });
+  box.addEventListener("click", (event) => { const to = event.target.closest("[data-tour]")?.dataset.tour;
+    if (to) to === "next" ? go(at + 1) : end(); });
   box.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); end(); } });
   return () => { back = document.activeElement; go(0); };
 }

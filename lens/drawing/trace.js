@@ -6,7 +6,8 @@ export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
 export const hasHeads = (view) => view === "raw" || view === "norm";
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
-export const headOf = (name) => { const [kind, layer, head] = name.split("."); return { kind, layer: +layer, head: +head }; };
+export const headOf = (name) => { const [kind, layer, head] = name.split(".");
+  return { kind, layer: +layer, head: +head }; };
 const TELLING = 0.25;  // nats by which a margin must fall without a head for the head to matter
 const MOST = 3;        // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
@@ -42,7 +43,8 @@ export class Trace {
 
   // More of the same trace, as a later answer has it; false where it is of another hypothesis.
   add(record) {
-    if (String(record.target_ids) !== String(this.record.target_ids) || record.source_text !== this.source) return false;
+    if (String(record.target_ids) !== String(this.record.target_ids)
+      || record.source_text !== this.source) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;
     this.known.clear();
@@ -65,7 +67,8 @@ export class Trace {
 
   madeUnits(side, unit) {
     if (unit === "tokens") {
-      return this.record[side].map((piece, i) => ({ text: this.record.labels[side][i], label: this.record.labels[side][i],
+      return this.record[side].map((piece, i) => ({ text: this.record.labels[side][i],
+        label: this.record.labels[side][i],
         pieces: [i], word: piece.word, special: piece.special, start: piece.start, end: piece.end }));
     }
     return this.record.words[side].map((one, i) => ({ ...one, label: this.label(one, side, i) }));
@@ -119,7 +122,8 @@ export class Trace {
     const map = this.map(head, choice), row = map.rows.findIndex((one) => one.pieces.includes(piece));
     if (row < 0) return [];
     const order = map.at[row].map((value, i) => [i, value]).filter(([, value]) => value !== null);
-    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count).map(([i, value]) => [map.columns[i], value]);
+    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count).map(([i, value]) =>
+      [map.columns[i], value]);
   }
 
   // --- chances and evidence
@@ -141,10 +145,12 @@ export class Trace {
   // that was forced was not the model's first choice to begin with: nothing stands instead of it.
   after(effect, piece) {
     const now = effect.margins[piece], word = effect.top[piece], own = this.record.target[piece].text;
-    return { margin: now, drop: this.evidence.margins[piece] - now, instead: this.evidence.margins[piece] < 0 || bare(word) === bare(own) ? null : bare(word) };
+    return { margin: now, drop: this.evidence.margins[piece] - now, instead: this.evidence.margins[piece] < 0
+      || bare(word) === bare(own) ? null : bare(word) };
   }
   effectOf(head) {
-    return this.evidence?.heads.find((one) => one.kind === head.kind && one.layer === head.layer && one.head === head.head);
+    return this.evidence?.heads.find((one) => one.kind === head.kind && one.layer === head.layer
+      && one.head === head.head);
   }
   effect(head, piece) {
     const found = this.effectOf(head);

@@ -14,7 +14,8 @@ export function chance(p) {
   if (p < 0.001) return "under 0.1%";
   return p >= 0.0995 ? percent(p) : `${(100 * p).toFixed(1)}%`;
 }
-export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k` : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
+export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k` : n >= 9.5 ? String(+n.toPrecision(2))
+  : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
 export const times = (fall) => {
   const ratio = Math.exp(Math.abs(fall));
@@ -27,11 +28,14 @@ export const times = (fall) => {
 
 export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
-  return { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`, encoder: `${from} looks at ${from}` }[kind];
+  return { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`,
+    encoder: `${from} looks at ${from}` }[kind];
 }
 // The same in short, before a number: which language a head looks at.
-export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}` : `at ${language(source, "the source")}`;
-export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention", encoder: "encoder self-attention" };
+export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}`
+  : `at ${language(source, "the source")}`;
+export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
+  encoder: "encoder self-attention" };
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
 
 export const VIEW_NAMES = {
@@ -73,7 +77,8 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // --- sentences
 
 // A quoted word: `mark` is "looks" or "seen".  A long one is shortened in the middle, never inside a grapheme.
-export const word = (text, mark, code) => html`<span class="ww ${mark}" lang="${code}" dir="auto">${elided(text)}</span>`;
+export const word = (text, mark, code) => html`<span class="ww ${mark}" lang="${code}"
+  dir="auto">${elided(text)}</span>`;
 export const quoted = (text, code) => html`<i lang="${code}" dir="auto">${elided(text)}</i>`;
 const cutter = globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
 export function elided(text, most = 22) {
@@ -84,15 +89,19 @@ export function elided(text, most = 22) {
 
 // What the map says of a row, of one of its cells, or of a column.
 export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
-  const map = trace.map(head, { view, unit, rows }), row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0];
+  const map = trace.map(head, { view, unit, rows }), row = map.rows.find((one) => one.pieces.includes(piece))
+    || map.rows[0];
   const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
   const columnCode = head.kind === "decoder" ? target : source, at = map.at[map.rows.indexOf(row)];
   const looks = word(row.label, "looks", rowCode), seen = (one) => word(one.label, "seen", columnCode);
-  const back = head.kind === "decoder" ? "looked back at" : "looked at", who = hasHeads(view) ? "this head" : "the model";
-  const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}` : row.label === "end" && row.special
+  const back = head.kind === "decoder" ? "looked back at" : "looked at", who = hasHeads(view) ? "this head"
+    : "the model";
+  const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}` : row.label === "end"
+    && row.special
     ? html`To stop here` : head.kind === "encoder" ? html`While reading ${looks}` : html`While writing ${looks}`;
   if (column !== null) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
-  const order = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null).sort((a, b) => b[1] - a[1]);
+  const order = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null).sort((a, b) =>
+    b[1] - a[1]);
   const [first, second] = order;
   if (view === "left_out") return html`Without ${seen(first[0])}, ${looks} would be ${times(first[1])}`;
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
@@ -106,7 +115,8 @@ function cell(view, lead, looks, seen, value, who) {
   if (value === null) return html`${lead}, ${who} could not look at ${seen} yet`;
   if (view === "left_out") return html`Without ${seen}, ${looks} would be ${times(value)}`;
   if (view === "norm") return html`${lead}, a signal of ${value.toFixed(2)} came from ${seen}`;
-  if (view === "raw") return html`${lead}, this head gave ${seen} <b>${value < 0.005 ? "none" : percent(value)}</b> of its attention`;
+  if (view === "raw") return html`${lead}, this head gave ${seen} <b>${value < 0.005 ? "none"
+    : percent(value)}</b> of its attention`;
   return html`${seen} made up <b>${percent(value)}</b> of what shaped ${looks}`;
 }
 
@@ -114,31 +124,39 @@ function cell(view, lead, looks, seen, value, who) {
 function traced(trace, view, piece, unit) {
   const [source, target] = trace.languages;
   const side = (kind, code, name) => {
-    const map = trace.map({ kind, layer: 0, head: 0 }, { view, unit }), row = map.rows.findIndex((one) => one.pieces.includes(piece));
+    const map = trace.map({ kind, layer: 0, head: 0 }, { view, unit }),
+      row = map.rows.findIndex((one) => one.pieces.includes(piece));
     if (row < 0) return null;
-    const all = map.at[row].map((value, i) => [map.columns[i], value || 0]), total = all.reduce((sum, one) => sum + one[1], 0);
+    const all = map.at[row].map((value, i) => [map.columns[i], value || 0]),
+      total = all.reduce((sum, one) => sum + one[1], 0);
     const best = all.sort((a, b) => b[1] - a[1]).slice(0, 2).filter((one) => one[1] >= 0.03);
     return html`${name} <b>${percent(total)}</b>${best.length ? html` (${best.map(([one, share], i) =>
       html`${i ? ", " : ""}${quoted(one.label, code)} ${percent(share)}`)})` : ""}`;
   };
-  const from = side("cross", source, language(source, "the source")), back = side("decoder", target, `${language(target, "the translation")} so far`);
+  const from = side("cross", source, language(source, "the source")), back = side("decoder", target,
+    `${language(target, "the translation")} so far`);
   return html`Traced back: ${from}, ${back}`;
 }
 
 export function columnSentence(trace, { head, view, unit, rows }, piece) {
-  const map = trace.map(head, { view, unit, rows }), column = map.columns.findIndex((one) => one.pieces.includes(piece));
+  const map = trace.map(head, { view, unit, rows }), column = map.columns.findIndex((one) =>
+    one.pieces.includes(piece));
   if (column < 0) return null;
-  const [source, target] = trace.languages, seen = word(map.columns[column].label, "seen", head.kind === "decoder" ? target : source);
+  const [source, target] = trace.languages, seen = word(map.columns[column].label, "seen", head.kind === "decoder"
+    ? target : source);
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
   if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
-  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading" : "writing"} ${by.filter(([, v], i) => !i || v >= 0.25).map(([one, v], i) =>
-    html`${i ? " and " : ""}${word(one.label, "looks", head.kind === "encoder" ? source : target)} <b>${percent(v)}</b>`)}`;
+  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading"
+    : "writing"} ${by.filter(([, v], i) => !i || v >= 0.25).map(([one, v], i) =>
+    html`${i ? " and " : ""}${word(one.label, "looks", head.kind === "encoder" ? source
+      : target)} <b>${percent(v)}</b>`)}`;
 }
 
 // How to read the map, in one line.
 export function reading(kind, view, [source, target], dark) {
   const from = language(source, "source"), to = language(target, "target"), deep = dark ? "The brighter" : "The darker";
-  const row = kind === "encoder" ? `Each row is a word of the ${from} being read.` : `Each row is a word of the ${to} being written.`;
+  const row = kind === "encoder" ? `Each row is a word of the ${from} being read.`
+    : `Each row is a word of the ${to} being written.`;
   if (view === "left_out") return `${row} ${deep} a cell, the less likely that word becomes when the ${from} word is erased.`;
   if (view === "norm") return `${row} ${deep} a cell, the stronger the signal that came from there.`;
   if (!hasHeads(view)) return `${row} ${deep} a cell, the more of that word came from there.`;
