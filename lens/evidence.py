@@ -8,14 +8,15 @@ A head is replaced by its mean output, a constant (`ablation.py`); a source word
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from .ablation import Head, ablate, all_heads
 from .calibration import Calibrator
-from .counterparts import first_steps
+from .counterparts import Pair, first_steps
 from .forcing import batches, decode_target, encode_source, forced_pass, looking, vocabulary_size
 from .left_out import without
 from .trace import Trace
@@ -160,3 +161,23 @@ def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int)
 
 def _plain(text: str) -> str:
     return text.strip(" ▁Ġ").casefold()
+
+
+def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Sequence[Pair], *,
+                    averaged_over: int) -> dict[str, Any]:
+    """The evidence of a trace; `averaged_over`: of how many sentences a head's mean is, 0: of this one."""
+    return {
+        "averaged_over": averaged_over,
+        "runner_up": list(found.runner_up),
+        "margins": _rounded(found.margins),
+        "heads": [{"kind": head.kind, "layer": head.layer, "head": head.head, "margins": _rounded(one.margins),
+                   "top": list(one.top)} for head, one in found.heads.items()],
+        **{name: [{"margins": _rounded(one.margins), "top": list(one.top)} for one in getattr(found, name)]
+           for name in ("erased", "others")},
+        "candidates": [[asdict(one) for one in word] for word in spelt],
+        "links": [[pair.source, pair.target, round(pair.share, 4)] for pair in links],
+    }  # fmt: skip
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    return [round(value, 4) for value in values]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from .kinds import KINDS, Kind
 from .temperatures import TEMPERATURES, log_sums
 from .trace_data import TraceData
 from .wording import labels
-
-if TYPE_CHECKING:
-    from .counterparts import Pair
-    from .evidence import Evidence, Spelt
 
 NUMBERS = ("log_probs", "entropies", "log_normalisers")
 
@@ -63,22 +59,6 @@ def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[st
     return found
 
 
-def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Sequence[Pair], *,
-                    averaged_over: int) -> dict[str, Any]:
-    """The evidence of a trace; `averaged_over`: of how many sentences a head's mean is, 0: of this one."""
-    return {
-        "averaged_over": averaged_over,
-        "runner_up": list(found.runner_up),
-        "margins": _rounded(found.margins),
-        "heads": [{"kind": head.kind, "layer": head.layer, "head": head.head, "margins": _rounded(one.margins),
-                   "top": list(one.top)} for head, one in found.heads.items()],
-        **{name: [{"margins": _rounded(one.margins), "top": list(one.top)} for one in getattr(found, name)]
-           for name in ("erased", "others")},
-        "candidates": [[asdict(one) for one in word] for word in spelt],
-        "links": [[pair.source, pair.target, round(pair.share, 4)] for pair in links],
-    }  # fmt: skip
-
-
 def measured(roles: Roles, apart: Apart | None) -> dict[str, Any]:
     """What was measured of a model's heads: the roles that hold, and how well pronouns are told apart without each."""
     return {
@@ -89,7 +69,3 @@ def measured(roles: Roles, apart: Apart | None) -> dict[str, Any]:
             "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in apart.heads.items()},
         },
     }  # fmt: skip
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 4) for value in values]

@@ -65,13 +65,21 @@ export class Trace {
     return this.known.get(key);
   }
 
+  // Python counts characters, JavaScript halves of some: where its letter number n stands here.
+  place(side, n) {
+    const key = `places ${side}`, text = side === "source" ? this.source : this.target;
+    if (!this.known.has(key)) this.known.set(key, [...text].reduce((all, letter) => [...all, all.at(-1) + letter.length], [0]));
+    return this.known.get(key)[n];
+  }
+
   madeUnits(side, unit) {
+    const placed = (one) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end) });
     if (unit === "tokens") {
       return this.record[side].map((piece, i) => ({ text: this.record.labels[side][i],
         label: this.record.labels[side][i],
         pieces: [i], word: piece.word, special: piece.special, start: piece.start, end: piece.end }));
     }
-    return this.record.words[side].map((one, i) => ({ ...one, label: this.label(one, side, i) }));
+    return this.record.words[side].map((one, i) => ({ ...placed(one), label: this.label(one, side, i) }));
   }
 
   label({ text, special }, side, i) {
@@ -89,7 +97,7 @@ export class Trace {
     return view === "left_out" ? all.filter((one) => one.word !== null) : all;
   }
   isTag(unit) { return unit.special && unit.pieces[0] < this.record.given; }
-  words(side) { return this.record.words[side].filter((one) => one.word !== null); }
+  words(side) { return this.units(side, "words").filter((one) => one.word !== null); }
   unitAt(side, piece, unit = "words") { return this.units(side, unit).find((one) => one.pieces.includes(piece)); }
   get written() { return this.rows("cross", "words"); }
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.errors import UserError
 from ...lens.kinds import Kind
@@ -46,9 +46,6 @@ class Question(BaseModel):
     def trace(self, translator: Translator) -> Trace:
         """Not to be called inside `translator.inside()`."""
         return translator.look_at(self.text, self.translation, source=self.source, target=self.target)
-
-    def answer(self, translator: Translator) -> dict[str, Any]:
-        raise NotImplementedError
 
 
 class ArithmeticQuestion(Question):
@@ -227,7 +224,11 @@ Asked = Annotated[
 
 
 class InsideBody(Body):
-    question: Asked
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
+    ]})  # fmt: skip
+
+    question: Asked = Field(description="a tool, the translation it is about, and what else the tool wants")
 
 
 async def inside_reply(service: Service, body: InsideBody, caller: Caller) -> str:

@@ -29,7 +29,7 @@ LINES = 12  # of what the running lessons say, that are shown
 
 
 class LessonsBody(Body):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"run": False}]})
 
     run: bool = Field(default=False, description="run them on the first model, where the operator lets the page do so")
 

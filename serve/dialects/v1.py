@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, Tag
 
 from seq2see.views import View
 from ...lens.kinds import Kind
-from ...lens.record import evidence_record, measured, record
+from ...lens.record import measured, record
 from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
@@ -219,7 +219,7 @@ def _trace_record(translator: Translator, trace: Trace, body: LookBody) -> dict[
         return found
     from ...lens.averages import head_means
     from ...lens.counterparts import counterparts
-    from ...lens.evidence import evidence, spelt_candidates
+    from ...lens.evidence import evidence, evidence_record, spelt_candidates
     from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None
