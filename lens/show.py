@@ -101,9 +101,9 @@ def to_html(
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     reply = {"traces": [drawable(trace)], "measured": measured(roles or {}, None), "translation": {
         "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
-    chosen = {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}
-    settings = {"first": reply, "models": [], "embedded": True, "start": {
-        "head": chosen, "pinned": True, "view": view, "unit": "words" if words else "tokens", "rows": rows}}
+    opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
+              "view": view, "unit": "words" if words else "tokens", "rows": rows}
+    settings = {"first": reply, "models": [], "embedded": True, "start": opened}
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
     title = html.escape(f"{trace.source_text} · Seq2See")
     return f"""<!doctype html>

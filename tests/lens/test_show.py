@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from seq2see.lens.head_roles import HeadRole
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.record import measured, record
 from seq2see.lens.show import script, style
+from seq2see.lens.summary import sink_shares
 from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import Piece
 
