@@ -104,7 +104,8 @@ def to_html(
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
     settings = {"first": reply, "models": [], "embedded": True, "start": opened}
-    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+    policy = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+              "font-src data:")
     title = html.escape(f"{trace.source_text} · Seq2See")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

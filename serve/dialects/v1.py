@@ -19,7 +19,6 @@ from ..errors import APIError
 from ..service import Service
 from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, key_wanted
 
-
 HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
