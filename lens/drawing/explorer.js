@@ -194,12 +194,16 @@ export function explorer(element, settings) {
     const trace = traceOf(state);
     if (!trace || trace.evidence || !engine) return set({ busy: null });
     const flip = flipOf(settings, trace.source);
-    const answer = await ask("look", { ...about(trace), evidence: true, others: flip ? [flip.text] : [], maps: [] },
-      signal).catch((error) => {
+    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] }, quiet = (error) => {
       if (error.name === "AbortError") throw error;
       return null;  // then the page does without
-    });
-    if (answer) trace.add(answer.traces[0]);
+    };
+    const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
+    if (answer && !trace.add(answer.traces[0])) {  // its text has other tokens: then the same is translated again
+      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more },
+        signal).catch(quiet);
+      if (again) trace.add(again.traces[0]);
+    }
     if (flip) prepare(flip.text, signal);
     const best = trace.telling(state.word)[0];
     set({ busy: null, waited: false, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer,

@@ -59,9 +59,11 @@ def open_tab(browser):
 def settled(tab):
     """Waits until what was asked for is there, and what each word rests on."""
     tab.wait_for_function("""() => {
-        const root = document.querySelector('.s2s:not(.s2s-first)'), text = (name) => root.querySelector(name).innerText;
+        const root = document.querySelector('.s2s:not(.s2s-first)');
+        const text = (name) => root.querySelector(name).innerText;
         return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working')
-            && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word')) && root.querySelector('.needed');
+            && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
+            && root.querySelector('.needed');
     }""")
 
 

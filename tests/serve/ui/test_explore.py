@@ -57,7 +57,8 @@ def test_it_can_be_read_without_script(open_tab, packaged):
     first = tab.locator(".s2s-first.light")
     assert first.is_visible() and tab.locator(".s2s-first.dark").is_hidden()
     assert first.locator(".tgt").text_content() == "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
-    assert " ".join(first.locator(".say").text_content().split()).startswith("While writing il, this head looked back at")
+    said = " ".join(first.locator(".say").text_content().split())
+    assert said.startswith("While writing il, this head looked back at")
     assert "it = the cat, so il (masculine)" in " ".join(first.locator(".meaning").text_content().split())
 
 
