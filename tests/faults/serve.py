@@ -25,20 +25,6 @@ FAULTS = [
         tests="tests/translate/test_translator.py -k counts_in_neither",
     ),
     Fault(
-        "the page drops a word taken before when another is taken",
-        "serve/ui/translate_tab.py",
-        "list(trace.target_ids[tags:step])",
-        "list(trace.target_ids[trace.given : step])",
-        tests="tests/serve/ui/test_asking.py -k keeps_it",
-    ),
-    Fault(
-        "heads are switched off in a translation that begins otherwise",
-        "serve/ui/panels/switch_off.py",
-        "new = what_if.again(trace)",
-        "new = what_if.as_it_is(trace.source_text)",
-        tests="tests/serve/ui/test_asking.py -k keeps_it",
-    ),
-    Fault(
         "look shows whatever weights lie there now",
         "translate/checkpoint.py",
         "same = _checksums(self.folder) == self._files",
@@ -327,7 +313,7 @@ FAULTS = [
     ),
     Fault(
         "serve: a checkpoint that is still being written is looked at",
-        "serve/ui/history.py",
+        "translate/history.py",
         "checkpoint-*/{LAST_WRITTEN}",
         "checkpoint-*/config.json",
         tests="tests/serve/test_history.py",
