@@ -84,7 +84,7 @@ def other_views(browser: Browser, url: str) -> None:
         tab.keyboard.press("Escape")
         tab.get_by_role("button", name="Watch it learn").click()
         tab.get_by_role("button", name="Pause").wait_for()
-        tab.wait_for_timeout(3_000)
+        tab.wait_for_function("Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")
         tab.get_by_role("button", name="Pause").click()
         keep(tab, "explore-learning.png")
 
