@@ -83,15 +83,9 @@ def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] |
         "pairLanguages": [SOURCE, TARGET] if chosen else None,
         "exampleModel": chosen,
         "first": first,
-        "text": None if first or not models else opening(next(iter(models.values())), chosen is not None),
+        "text": sentences()[0][0] if not first and any(pair[0] == SOURCE for pair in service.language_pairs) else None,
         "learning": learning,
     }  # fmt: skip
-
-
-def opening(translator: Translator, examples: bool) -> str | None:
-    """The sentence that is translated first where no first view is kept."""
-    english = any(source == SOURCE for source, _ in translator.language_pairs)
-    return sentences()[0][0] if examples or english else None
 
 
 def first_view(translator: Translator) -> dict[str, Any] | None:
