@@ -17,7 +17,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 
 from seq2see import __version__
-from .dialects import huggingface, libretranslate, v1
+from .dialects import huggingface, inside, lessons, libretranslate, v1
 from .dialects.bodies import ERRORS, bad_request
 from .errors import APIError
 from .guard import Guard
@@ -56,7 +56,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    for dialect in (v1, libretranslate, huggingface):  # in this order a request is looked for
+    for dialect in (v1, inside, lessons, libretranslate, huggingface):  # in this order a request is looked for
         app.include_router(dialect.router(service))
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.counterparts import KnownChoice
-    from ..lens.head_roles import Roles
+    from ..lens.head_roles import Apart, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -179,6 +179,13 @@ class LoadedCheckpoint:
         from ..lens.head_roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What each head does for the pronoun, from the same file."""
+        from ..lens.head_roles import FILE, read_apart
+
+        return self._beside(FILE, partial(read_apart, weights=self._fingerprint))
 
     @property
     def alignment(self) -> AlignmentChoice | None:

@@ -88,13 +88,6 @@ FAULTS = [
         tests="tests/serve/test_page_api.py -k looks",
     ),
     Fault(
-        "page: an assistant is answered in Python",
-        "serve/ui/page.py",
-        "        answer_in_json(page.mcp_server_obj)",
-        "        pass",
-        tests="tests/serve/test_page_api.py -k assistant",
-    ),
-    Fault(
         "dialects: of a text in parts the first alone is looked at",
         "serve/dialects/v1.py",
         "for one in traces],",

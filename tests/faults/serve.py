@@ -25,13 +25,6 @@ FAULTS = [
         tests="tests/translate/test_translator.py -k counts_in_neither",
     ),
     Fault(
-        "heads are switched off in a translation that begins otherwise",
-        "serve/ui/panels/switch_off.py",
-        "new = what_if.again(trace)",
-        "new = what_if.as_it_is(trace.source_text)",
-        tests="tests/serve/ui/test_asking.py -k switched_off_too",
-    ),
-    Fault(
         "look shows whatever weights lie there now",
         "translate/checkpoint.py",
         "same = _checksums(self.folder) == self._files",
@@ -320,7 +313,7 @@ FAULTS = [
     ),
     Fault(
         "serve: a checkpoint that is still being written is looked at",
-        "serve/ui/history.py",
+        "translate/history.py",
         "checkpoint-*/{LAST_WRITTEN}",
         "checkpoint-*/config.json",
         tests="tests/serve/test_history.py",

@@ -21,11 +21,16 @@ expected-statuses = ["2xx", 400, 403, 404, 413, 429]  # 400: see what_is_documen
 
 
 class Looked(serving.Stub):
-    """Answers at once, and has been looked into before: a thousand requests are about the wire, not about a model."""
+    """Answers at once, and has been looked into before: a thousand requests are about the wire, not about a model.
+    What goes further is asked of the real one."""
 
-    def __init__(self, trace):
+    def __init__(self, trace, real):
         super().__init__()
         self.trace = trace
+        self.real = real
+
+    def __getattr__(self, name):
+        return getattr(self.real, name)
 
     def look(self, results, *, alternative=0, views=("raw",)):
         return [self.trace for _ in results]
@@ -34,7 +39,7 @@ class Looked(serving.Stub):
 @pytest.fixture(scope="module")
 def url(translator):
     [trace] = translator.look(translator("The cat."))
-    with serving.running({"tiny": lambda: Looked(trace)}) as server:
+    with serving.running({"tiny": lambda: Looked(trace, translator)}) as server:
         yield server.url
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from seq2see.lens import Calibrator, with_confidence
-from seq2see.serve.dialects.v1 import OneTrace, _trace_record
+from seq2see.lens.record import record as made_of
+from seq2see.serve.dialects.v1 import OneTrace
 from .conftest import KEY
 
 TEXT = "The cat did not cross."
@@ -85,7 +86,7 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
 def test_look_has_calibrated_probabilities_beside_the_model_s_own_where_it_is_calibrated(translator):
     [trace] = translator.look(translator(TEXT))
     found = with_confidence(trace, Calibrator(smoothing=0.1, temperature=0.8))
-    record = OneTrace.model_validate(_trace_record(found, []))
+    record = OneTrace.model_validate(made_of(found, kinds=[]))
     assert record.log_probs == trace.log_probs.tolist()
     assert (record.calibrated["smoothing"], record.calibrated["temperature"]) == (0.1, 0.8)
     assert record.calibrated["log_probs"] == pytest.approx(found.calibrated.log_probs.tolist())
@@ -185,3 +186,54 @@ def test_the_document_tells_where_a_key_goes_if_one_is_wanted(live, guarded):
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             assert ("security" in operation) is (method == "post"), (method, path)
+
+
+def test_look_takes_a_translation_that_is_given(live, translator):
+    given = "Le chat a traversé."
+    body = {"text": TEXT, "source": "en", "target": "fr", "translation": given, "maps": ["cross"]}
+    answer = post(live, "look", body).json()
+    trace = translator.look_at(TEXT, given, source="en", target="fr")
+    [got] = answer["traces"]
+    assert answer["translation"] is None and got["target_text"] == given
+    assert got["target_ids"] == list(trace.target_ids)
+    assert array(got["maps"]["cross"]["raw"]) == pytest.approx(trace.maps("cross"), abs=1e-3)
+
+
+def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live, translator):
+    body = {"text": TEXT, "source": "en", "target": "fr", "evidence": True, "others": ["The dog did not cross."]}
+    [got] = post(live, "look", body).json()["traces"]
+    found, steps = got["evidence"], len(got["target"])
+    layers = {"encoder": 2, "decoder": 3, "cross": 3}
+    assert sorted((one["kind"], one["layer"], one["head"]) for one in found["heads"]) == sorted(
+        (kind, layer, head) for kind, count in layers.items() for layer in range(count) for head in range(2))
+    assert len(found["erased"]) == len([one for one in got["words"]["source"] if one["word"] is not None])
+    assert len(found["others"]) == 1
+    for one in (*found["heads"], *found["erased"], *found["others"]):
+        assert len(one["margins"]) == len(one["top"]) == steps
+
+
+def test_look_without_heads_translates_with_their_averages(live, translator):
+    from seq2see.lens.ablation import ablate, all_heads
+    from seq2see.lens.averages import head_means
+    from seq2see.lens.what_if import WhatIf
+
+    asked = {"text": TEXT, "source": "en", "target": "fr"}
+    [own] = translator.look(translator(TEXT))
+    with translator.inside() as (model, tokenizer):
+        heads = [head for head in all_heads(model) if head.kind == "cross"]
+        means, _ = head_means(model, tokenizer, own, translator.folder)
+        with ablate(model, heads, replace="mean", means=means):
+            wanted = WhatIf(model, tokenizer, "en", "fr").again(own).target_text
+    assert wanted != own.target_text, "choose heads that matter"
+    answer = post(live, "look", asked | {"without": [list(head) for head in heads]}).json()
+    assert answer["traces"][0]["target_text"] == wanted
+
+
+@pytest.mark.parametrize(("more", "told"), [
+    ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"without": [["cross", 0]]}, "without"),
+    ({"translation": "x" * 1001}, "1000 at most"), ({"evidence": True, "others": ["x" * 1001]}, "1000 at most"),
+    ({"others": ["a"] * 5}, "others"),
+])
+def test_look_says_what_is_wrong_in_one_line(live, more, told):
+    answer = post(live, "look", {"text": TEXT, "source": "en", "target": "fr"} | more)
+    assert answer.status_code == 400 and told in answer.json()["error"] and "\n" not in answer.json()["error"]

@@ -24,12 +24,14 @@ with sync_playwright() as playwright:
     tab.set_default_timeout(90_000)
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto(url)
-    tab.locator("textarea.tr-text").fill("The Zq" + f"xv{random.randrange(10**5, 10**6)} did not cross.")
-    tab.locator("#translate").click()
-    tab.wait_for_function("document.querySelector('.tr-caption').textContent.startsWith('Point')")
-    for name in ("Look", "Learn", "Translate"):
-        tab.get_by_role("tab", name=name).click()
-        tab.wait_for_timeout(500)
+    tab.locator(".s2s:not(.s2s-first)").wait_for()
+    if not tab.locator(".field").count():
+        tab.get_by_role("button", name="Edit").click()
+    tab.locator(".field").fill("The Zq" + f"xv{random.randrange(10**5, 10**6)} did not cross.")
+    tab.locator(".field").press("Enter")
+    tab.wait_for_function("document.querySelector('.src').innerText.includes('xv') && document.querySelector('.grid2')")
+    tab.get_by_role("button", name="What would each layer have said?").click()
+    tab.get_by_text("after layer 1").first.wait_for()
     kept = tab.evaluate('''async () => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie,
         await indexedDB.databases(), await caches.keys(), history.state, location.href])''')
     browser.close()
