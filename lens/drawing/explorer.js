@@ -92,9 +92,13 @@ export function explorer(element, settings) {
   }
 
   function layTexts() {
-    const texts = find(".texts");
-    fit(texts);
-    texts.classList.toggle("wrapped", texts.classList.contains("wrapped") || state.traces.length > 1);
+    const texts = find(".texts"), lines = [...root.querySelectorAll(".line")].map((line) => line.textContent);
+    const key = [root.clientWidth, state.editing, state.traces.length, ...lines].join();
+    if (texts.key !== key) {
+      texts.key = key;
+      fit(texts);
+      if (state.traces.length > 1) texts.classList.add("wrapped");
+    }
     drawThreads(texts, state);
   }
 
@@ -469,7 +473,7 @@ export function explorer(element, settings) {
   new ResizeObserver(() => { if (Math.abs(root.clientWidth - width) > 1) { width = root.clientWidth;
     find(".mapbox").key = null; render(); } }).observe(root);
   addEventListener("resize", () => { if (state.page === "explore") render(); });
-  document.fonts?.ready.then(() => render());
+  document.fonts?.ready.then(() => { find(".texts").key = null; render(); });
   begin();
 
   function begin() {
