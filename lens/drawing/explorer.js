@@ -204,7 +204,8 @@ export function explorer(element, settings) {
     };
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
     if (answer && !trace.add(answer.traces[0])) {  // its text has other tokens: then the same is translated again
-      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more },
+      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative,
+        ...more },
         signal).catch(quiet);
       if (again) trace.add(again.traces[0]);
     }

@@ -178,7 +178,8 @@ function fill(grid, state, map) {
     const cells = rows[i].querySelectorAll(".c");
     row.forEach((value, j) => {
       const cell = cells[j], masked = value === null, names = `${map.rows[i].label}, ${map.columns[j].label}: `;
-      const share = masked ? 0 : value / scale, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, state.theme);
+      const share = masked ? 0 : value / scale, colour = shade(Math.abs(share), value < 0 ? "orange" : tone,
+        state.theme);
       const said = masked ? "not yet written" : state.view === "norm" ? value.toFixed(2)
         : state.view === "left_out" ? `${nats(value)} nats` : percent(value);
       const faded = state.fade && (map.columns[j].special || marks.test(map.columns[j].label));
