@@ -83,7 +83,8 @@ class Front:
             from .ui import page
 
             self._open = contextlib.AsyncExitStack()
-            await self._open.enter_async_context(page.shown(app, await asyncio.to_thread(page.build_page, service)))
+            blocks = await asyncio.to_thread(page.build_page, service)
+            await self._open.enter_async_context(page.shown(app, blocks, service))
 
 
 def application(arguments: dict[str, str]) -> serve.Application:

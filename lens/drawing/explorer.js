@@ -92,9 +92,13 @@ export function explorer(element, settings) {
   }
 
   function layTexts() {
-    const texts = find(".texts");
-    fit(texts);
-    texts.classList.toggle("wrapped", texts.classList.contains("wrapped") || state.traces.length > 1);
+    const texts = find(".texts"), lines = [...root.querySelectorAll(".line")].map((line) => line.textContent);
+    const key = [root.clientWidth, state.editing, state.traces.length, ...lines].join();
+    if (texts.key !== key) {
+      texts.key = key;
+      fit(texts);
+      if (state.traces.length > 1) texts.classList.add("wrapped");
+    }
     drawThreads(texts, state);
   }
 
@@ -200,7 +204,8 @@ export function explorer(element, settings) {
     };
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
     if (answer && !trace.add(answer.traces[0])) {  // its text has other tokens: then the same is translated again
-      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more },
+      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative,
+        ...more },
         signal).catch(quiet);
       if (again) trace.add(again.traces[0]);
     }
@@ -469,7 +474,7 @@ export function explorer(element, settings) {
   new ResizeObserver(() => { if (Math.abs(root.clientWidth - width) > 1) { width = root.clientWidth;
     find(".mapbox").key = null; render(); } }).observe(root);
   addEventListener("resize", () => { if (state.page === "explore") render(); });
-  document.fonts?.ready.then(() => render());
+  document.fonts?.ready.then(() => { find(".texts").key = null; render(); });
   begin();
 
   function begin() {

@@ -73,21 +73,24 @@ function inWords(state, trace) {
   })}</div>`;
 }
 
+// Pictures that are drawn already are kept: those of a large model are many.
 export function paintThumbs(root, state) {
   const trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
+  const drawn = root.drawn ||= new Map();
   for (const button of root.querySelectorAll(".th")) {
-    const head = headOf(button.dataset.head), tone = trace.tone(head, state.word),
-      canvas = button.querySelector("canvas");
-    const map = trace.map(head, { view, unit: state.unit, rows: state.rows }),
-      key = [tone, state.theme, view, state.unit, state.rows].join();
-    if (canvas.drawn === map && canvas.key === key) continue;
+    const name = button.dataset.head, head = headOf(name), tone = trace.tone(head, state.word);
+    const map = trace.map(head, { view, unit: state.unit, rows: state.rows });
+    const key = [tone, state.theme, view, state.unit, state.rows].join(), old = drawn.get(name);
+    const empty = button.querySelector("canvas");
+    if (old?.map === map && old.key === key) {
+      if (old.canvas !== empty) empty.replaceWith(old.canvas);
+      continue;
+    }
     const C = map.columns.length, R = map.rows.length, image = new ImageData(C, R);
-    map.at.forEach((row, r) => row.forEach((value, c) => {
-      const share = Math.abs(value || 0) / map.most;
-      image.data.set([...shade(share, tone, state.theme), 255], (r * C + c) * 4);
-    }));
-    Object.assign(canvas, { width: C, height: R, drawn: map, key });
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    map.at.forEach((row, r) => row.forEach((value, c) =>
+      image.data.set([...shade(Math.abs(value || 0) / map.most, tone, state.theme), 255], (r * C + c) * 4)));
+    Object.assign(empty, { width: C, height: R }).getContext("2d").putImageData(image, 0, 0);
+    drawn.set(name, { map, key, canvas: empty });
   }
 }
 

@@ -177,17 +177,20 @@ function fill(grid, state, map) {
   map.at.forEach((row, i) => {
     const cells = rows[i].querySelectorAll(".c");
     row.forEach((value, j) => {
-      const cell = cells[j], masked = value === null;
+      const cell = cells[j], masked = value === null, names = `${map.rows[i].label}, ${map.columns[j].label}: `;
+      const share = masked ? 0 : value / scale, colour = shade(Math.abs(share), value < 0 ? "orange" : tone,
+        state.theme);
+      const said = masked ? "not yet written" : state.view === "norm" ? value.toFixed(2)
+        : state.view === "left_out" ? `${nats(value)} nats` : percent(value);
+      const faded = state.fade && (map.columns[j].special || marks.test(map.columns[j].label));
+      const key = `${masked} ${colour} ${said} ${faded}`;
+      if (cell.key === key) return;  // most cells of two heads are alike
+      cell.key = key;
       cell.classList.toggle("masked", masked);
-      if (masked) { cell.style.background = ""; cell.textContent = ""; cell.setAttribute("aria-label",
-        `${map.rows[i].label}, ${map.columns[j].label}: not yet written`); return; }
-      const share = value / scale, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, state.theme);
-      cell.style.background = `${css(colour)}`;
-      cell.style.color = inkOn(colour);
-      cell.textContent = Math.abs(share) >= SHOWN ? numberOf(state.view, value) : "";
-      cell.classList.toggle("faded", state.fade && (map.columns[j].special || marks.test(map.columns[j].label)));
-      cell.setAttribute("aria-label", `${map.rows[i].label}, ${map.columns[j].label}: ${state.view === "norm"
-        ? value.toFixed(2) : state.view === "left_out" ? `${nats(value)} nats` : percent(value)}`);
+      cell.classList.toggle("faded", faded);
+      cell.style.cssText = masked ? "" : `background:${css(colour)};color:${inkOn(colour)}`;
+      cell.textContent = !masked && Math.abs(share) >= SHOWN ? numberOf(state.view, value) : "";
+      cell.setAttribute("aria-label", names + said);
     });
   });
 }

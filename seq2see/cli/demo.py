@@ -5,6 +5,7 @@ model is trained there behind the page, which is there at once, and watched from
 import argparse
 import json
 import socket
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,7 +52,8 @@ def run(args: argparse.Namespace) -> None:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)
         # A packaged model has the others beside it: examples and typed text each have the model that does them best.
         others = [name for name in NAMES if packaged and name != packaged.name]
-        loaders = {run.resolve().name: load, **{name: partial(Translator.from_pretrained, name) for name in others}}
+        loaders: dict[str, Callable[[], Translator]] = {run.resolve().name: load}
+        loaders |= {name: partial(Translator.from_pretrained, name) for name in others}
         Server(loaders, host=args.host, port=port, open_browser=not args.no_browser,
                settings=settings, learning=None if known else learning.record).run()
     finally:
