@@ -54,8 +54,7 @@ def opened(browser: Browser, url: str, *, width: int, height: int = 900, scheme:
 
 def keep(tab: Page, name: str, *, whole: bool = False) -> None:
     with Image.open(io.BytesIO(tab.screenshot(full_page=whole))) as picture:
-        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        few.save(DOCS / name, optimize=True)  # a third of the size; no colour is off by more than some eight levels
+        picture.convert("RGB").save(DOCS / name, optimize=True)
         print(f"docs/{name}: {picture.width} x {picture.height}, {(DOCS / name).stat().st_size / 1000:.0f} kB")
 
 

@@ -103,7 +103,7 @@ def test_the_other_word_of_a_pair_turns_the_pronoun(tab):
     assert tab.locator(".w.sel").inner_text() == "elle"
     assert tab.locator(".w.new").count() >= 1
     assert tab.locator(".pairs [aria-pressed=true]").inner_text() == "wide"
-    assert "it = the street, so elle (feminine)" in tab.locator(".meaning").inner_text()
+    tab.locator(".meaning", has_text="it = the street, so elle (feminine)").wait_for()
     tab.locator(".pairs button", has_text="fled from").click()
     tab.wait_for_function("document.querySelector('.tgt').innerText.includes('loup')")
     assert tab.locator(".flip").inner_text().split("\n")[0].startswith(("chased", "fled"))
