@@ -1,20 +1,24 @@
-"""How every picture looks: one style, colours that a page turns with its light and dark, and SVG to put in that page.
+"""How every picture is drawn: one style, curves, bars and maps, and SVG for a page that is light or dark.
 
 A picture is drawn in the colours below. In the SVG they become the names that the page's palette has for them
-(`var(--ink, ...)`), so that the same picture reads on white, on black and on paper. Maps are drawn as one blue of many
-opacities, by `heatmap`, for the same reason.
+(`var(--ink, ...)`), so that the same picture reads on white, on black and on paper. `heatmap` draws one blue of many
+opacities, for the same reason. What `curves` and `bars` draw may be numbers or `Interval`s.
 """
 
 import html
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from ..lens.ablation import Head
+from ..lens.kinds import KINDS
+from .interval import Interval
 
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
 BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#ad4c08", "#2f7d4f", "#7b4fa6", "#b3344a"
@@ -54,6 +58,56 @@ def new_figure(columns: int = 1, rows: int = 1, *, height: float = 3.2, **settin
     return figure, figure.subplots(rows, columns, **settings)
 
 
+Values = Sequence[Any] | np.ndarray  # numbers or Intervals
+
+
+def ends(values: Values) -> np.ndarray:
+    """[3,N]: each value with its low and high end; a number is its own."""
+    return np.array([(one.value, one.low, one.high) if isinstance(one, Interval) else (one,) * 3 for one in values]).T
+
+
+def curves(
+    axes: Axes, x: Sequence[float], lines: Mapping[str, Values], *, title: str, xlabel: str = "",
+    doubling: bool = False, colours: Sequence[str] = SERIES, legend: bool = True,
+) -> None:  # fmt: skip
+    """A line for each name, and a band between the ends of its intervals; `doubling`: each x is twice the last."""
+    for (name, values), colour in zip(lines.items(), colours, strict=False):
+        middle, low, high = ends(values)
+        axes.plot(x, middle, color=colour, marker="o", markersize=4, label=name)
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    if doubling:
+        axes.set_xscale("log", base=2)
+    if len(x) < 10:
+        axes.set_xticks(x, [f"{place:g}" for place in x])
+    axes.set_title(title)
+    axes.set_xlabel(xlabel)
+    if legend and len(lines) > 1:
+        axes.legend(fontsize=8)
+
+
+def bars(
+    axes: Axes, names: Sequence[str], groups: Mapping[str, Values], *, title: str, across: bool = False,
+    top: float | None = None, colours: Sequence[str] = SERIES,
+) -> None:  # fmt: skip
+    """For each name a bar of every group, with a whisker between its ends; `across`: bars lie, names to the left."""
+    places, width = np.arange(len(names)), 0.8 / len(groups)
+    for number, ((name, values), colour) in enumerate(zip(groups.items(), colours, strict=False)):
+        middle, low, high = ends(values)
+        at, whiskers = places + (number - (len(groups) - 1) / 2) * width, np.stack([middle - low, high - middle])
+        if across:
+            axes.barh(at, middle, height=0.9 * width, color=colour, label=name, xerr=whiskers, ecolor=INK)
+        else:
+            axes.bar(at, middle, width=0.9 * width, color=colour, label=name, yerr=whiskers, ecolor=INK)
+    (axes.set_yticks if across else axes.set_xticks)(places, names)
+    (axes.set_xlim if across else axes.set_ylim)(0, top)
+    axes.grid(axis="y" if across else "x", visible=False)
+    if across:
+        axes.invert_yaxis()
+    axes.set_title(title)
+    if len(groups) > 1:
+        axes.legend(fontsize=8)
+
+
 def heatmap(
     axes: Axes, values_RC: np.ndarray, *, rows: Sequence[str], columns: Sequence[str], top: float | None = None,
     numbers: bool | None = None,
@@ -85,6 +139,21 @@ def heatmap(
     axes.spines[:].set_visible(False)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set_parse_math(False)
+
+
+def head_map(axes: Axes, heads: Sequence[Head], values: Sequence[float], *, title: str, texts: Sequence[str] = (),
+             top: float | None = None) -> None:  # fmt: skip
+    """A cell for each head, a row for each layer of each kind of attention; `texts` stand in the cells."""
+    rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
+    grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)
+    places = [(rows.index((KINDS.index(head.kind), head.layer)), head.head) for head in heads]
+    for place, value in zip(places, values, strict=True):
+        grid[place] = value
+    heatmap(axes, grid, rows=[f"{KINDS[kind]} {layer}" for kind, layer in rows],
+            columns=[str(head) for head in range(grid.shape[1])], top=top, numbers=not texts)
+    for (row, column), text in zip(places, texts, strict=False):
+        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=INK)
+    axes.set_title(title, pad=20)
 
 
 def to_svg(draw: Callable[[Any], Figure], result: Any, *, name: str, title: str) -> str:

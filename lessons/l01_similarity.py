@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 from ..lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
 from ..modeling.attention import MultiHeadAttention
 from .drawing import BLUE, GREEN, ORANGE, SOFT, new_figure
-from .lesson import Table, Verdict, found, overall
+from .old import Table, Verdict, found, overall
 from .workbench import Workbench
 
 TITLE = "Similarity"

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from ..lens.forcing import encode_source, forced_pass, looking
 from ..measures.gold import in_halves, to_gold
 from . import lookup
+from .by_hand import softmax
 from .drawing import BLUE, GREEN, ORANGE, PURPLE, SOFT, heatmap, new_figure
-from .l03_scaling import softmax
-from .lesson import Finding, Table, Verdict, found, overall
+from .old import Finding, Table, Verdict, found, overall
 from .workbench import Workbench
 
 TITLE = "Attention, from nothing to three matrices"

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from ..lens.forcing import decode_target, encode_source, forced_pass, looking
 from ..tokenizer.words import split_words
 from ..training.metrics import score
+from .by_hand import softmax
 from .drawing import BLUE, GREEN, ORANGE, PURPLE, RED, new_figure
-from .l03_scaling import softmax
-from .lesson import Table, Verdict, found, overall, spelled
+from .old import Table, Verdict, found, overall, spelled
 from .workbench import Workbench
 
 TITLE = "Softmax and temperature"

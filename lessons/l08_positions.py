@@ -17,7 +17,7 @@ from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
 from ..tokenizer.words import split_words
 from .drawing import BLUE, ORANGE, heatmap, new_figure
-from .lesson import Look, Table, Verdict, found, overall
+from .old import Look, Table, Verdict, found, overall
 from .small import Recipe, quality, task_of, trained, translate
 from .workbench import Workbench
 

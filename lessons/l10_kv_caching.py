@@ -15,7 +15,7 @@ from ..lens.anatomy import attention_sites
 from ..lens.forcing import encode_source
 from ..training.batching import pad
 from .drawing import BLUE, ORANGE, new_figure
-from .lesson import Look, Table, Verdict, found, overall
+from .old import Look, Table, Verdict, found, overall
 from .timing import least_seconds
 from .workbench import Workbench
 

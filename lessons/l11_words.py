@@ -16,7 +16,7 @@ from ..tokenizer.words import split_words
 from .drawing import BLUE, ORANGE, SOFT, new_figure
 from .held_out import Share
 from .l02_attention import APART
-from .lesson import Finding, Look, Table, Verdict, Word, found, overall
+from .old import Finding, Look, Table, Verdict, Word, found, overall
 from .workbench import Workbench
 
 # L layers, N words or occurrences, D model width

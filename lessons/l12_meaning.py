@@ -17,7 +17,7 @@ from ..training.cache import fingerprint
 from ..training.pairs import Pair
 from .cake import IDIOM, LITERAL, Said, sentences
 from .drawing import BLUE, INK, ORANGE, new_figure
-from .lesson import Table, Verdict, found, overall
+from .old import Table, Verdict, found, overall
 from .small import TRAINING, TRANSFORMER, WIDTH, Recipe, SmallTransformer, fit, translate
 from .workbench import Workbench
 

@@ -17,7 +17,7 @@ from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import BLUE, GREEN, INK, ORANGE, SOFT, WIDTH, heatmap
 from .held_out import Share, group_of, halves, measured, traces
-from .lesson import Finding, Look, Table, Verdict, found, overall, spelled, undecided
+from .old import Finding, Look, Table, Verdict, found, overall, spelled, undecided
 from .workbench import Workbench
 
 # L layers, H heads, N sentences

@@ -18,7 +18,7 @@ from ..tokenizer.words import piece_spans
 from . import keys
 from .drawing import BLUE, GREEN, ORANGE, PURPLE, heatmap, new_figure
 from .held_out import Pronouns, Share, measured, pronouns, turned
-from .lesson import Finding, Look, Table, Verdict, Word, found, overall, undecided
+from .old import Finding, Look, Table, Verdict, Word, found, overall, undecided
 from .workbench import Workbench
 
 # L layers, H heads, N sentences, P pairs

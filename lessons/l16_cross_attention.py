@@ -22,7 +22,7 @@ from ..lens.what_if import WhatIf
 from ..tokenizer.words import split_words
 from .drawing import BLUE, INK, SOFT, heatmap, new_figure
 from .held_out import Share, group_of, halves, measured
-from .lesson import Finding, Look, Table, Verdict, found, overall
+from .old import Finding, Look, Table, Verdict, found, overall
 from .workbench import Workbench
 
 # B sentences, S source pieces, T decoder steps, D model width, H heads, E size of one head

@@ -15,7 +15,7 @@ from ..lens.patching import Stack
 from ..lens.trace import Trace
 from .drawing import BLUE, GREEN, ORANGE, new_figure
 from .held_out import Pronouns, Share, group_of, halves, inside, pronouns, turned
-from .lesson import Look, Table, Verdict, Word, found, overall
+from .old import Look, Table, Verdict, Word, found, overall
 from .workbench import Workbench
 
 # B sentences, T decoder steps, S source pieces, L decoder layers, D model width, V vocabulary

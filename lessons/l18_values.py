@@ -21,7 +21,7 @@ from ..lens.wording import NAMES
 from .drawing import BLUE, INK, ORANGE, new_figure
 from .held_out import Share, group_of, halves, inside
 from .l01_similarity import rank_correlation
-from .lesson import Finding, Look, Table, Verdict, Word, found, overall
+from .old import Finding, Look, Table, Verdict, Word, found, overall
 from .workbench import Workbench
 
 # L layers, H heads, R rows, C columns, N cells: a head and a column

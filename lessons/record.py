@@ -1,21 +1,21 @@
-"""Running lessons, and what is kept of them: the one record that the page, the terminal and the explorer show.
+"""Running lessons, and the one record of a run, which the page, the terminal and the explorer show.
 
-    {"format": 1, "version": of seq2see, "budget": "full" | "reduced", "seeds": [0, 1, 2], "run": the model's folder,
-     "command": that makes it again, "model": a line about it, "seconds": 734.1,
+    {"format": 2, "version": of seq2see, "budget": "full" | "reduced", "seeds": [0, 1, 2], "run": the model's folder,
+     "command": that repeats it, "model": a line about it, "seconds": 734.1,
      "chapters": [{"title", "about", "lessons": [numbers, in reading order]}],
      "lessons":  [{"number", "name": "l03_scaling", "title", "claim", "how", "try",
-                   "verdict": {"word": "holds" | "holds partly" | "does not hold here" | "not decidable here", "why",
-                               "findings": [{"claim", "word", "why"}]},
-                   "tables": [{"caption", "columns": [text], "rows": [[text]], "folded": large, shut until opened}],
+                   "verdict": {"word": "4 of 5 claims hold", "why",
+                               "findings": [{"claim", "word": "holds" | "does not hold here" | "not decidable here",
+                                             "why", "checks": ["0.98, required ≥ 0.9"]}]},
+                   "slips": [text],
+                   "tables": [{"caption", "columns": [text], "rows": [[text]], "folded": large, closed until opened}],
                    "svg": the picture, an <svg> element in the colours --ink, --soft, --line, --blue, --orange, --green,
                           --purple and --red of whatever page it stands in, or else those of light,
                    "code": [{"name", "file", "line", "source"}],
                    "look": {"text", "kind", "layer", "head"} | null, "seconds": 1.2,
-                   "result": the figures themselves, as `lesson.to_data` gives them}],
-     "errata":   [{"title", "note": the sentence as the notes have it, "instead", "stands": bool, "why",
-                   "table": as above, "code": as above}]}
+                   "result": the figures by name, as `interval.to_data` gives them}]}
 
-Texts are plain, but for `code` between backquotes and *words spoken of* between stars. NaN and infinity are null.
+Texts are plain, but for `code` between backquotes and *emphasis* between stars. NaN and infinity are null.
 """
 
 import inspect
@@ -23,28 +23,28 @@ import json
 import sys
 import textwrap
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from seq2see import __version__
 from .contents import CHAPTERS, load, number_of
 from .drawing import to_svg
-from .errata import ERRATA, Erratum
-from .lesson import Lesson, to_data
+from .interval import to_data
+from .lesson import Claim, Lesson, count
+from .prose import fill, read_prose
 from .workbench import Workbench
 
-FORMAT = 1
+FORMAT = 2
 
 
-def collect(bench: Workbench, names: list[str], *, errata: bool, command: str) -> dict[str, Any]:
-    """Run these lessons and, if wanted, the errata; says how far it is."""
+def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, Any]:
+    """Run these lessons, with a line of progress for each."""
     begun = time.perf_counter()
     model = about_model(bench)  # first: a model that cannot be loaded is told before minutes of work
     lessons = []
-    for count, name in enumerate(names, 1):
+    for place, name in enumerate(names, 1):
         lesson = load(name)
-        print(f"[{count}/{len(names)}] lesson {number_of(name)}: {lesson.TITLE}", file=sys.stderr, flush=True)
+        print(f"[{place}/{len(names)}] lesson {number_of(name)}", file=sys.stderr, flush=True)
         lessons.append(run_lesson(bench, lesson))
         said = lessons[-1]
         bench.say(f"{said['verdict']['word']} ({said['seconds']:.1f} s)")
@@ -62,12 +62,46 @@ def collect(bench: Workbench, names: list[str], *, errata: bool, command: str) -
         "model": model,
         "chapters": [chapter for chapter in chapters if chapter["lessons"]],
         "lessons": lessons,
-        "errata": [run_erratum(bench, show) for show in ERRATA] if errata else [],
         "seconds": round(time.perf_counter() - begun, 1),
     }
 
 
 def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
+    name = lesson.__name__.rpartition(".")[2]
+    if not hasattr(lesson, "measure"):
+        return run_old(bench, lesson)
+    prose = read_prose(name)
+    begun = time.perf_counter()
+    figures = lesson.measure(bench)
+    seconds = time.perf_counter() - begun
+    checks = lesson.claims(figures)
+    if set(prose.claims) != set(checks) or set(prose.findings) != set(checks):
+        raise ValueError(f"{name}: the Markdown and claims() must have the same keys: {', '.join(checks)}")
+    claims = [Claim(text, fill(prose.findings[key], figures), tuple(checks[key])) for key, text in prose.claims.items()]
+    return {
+        "number": number_of(name),
+        "name": name,
+        "title": prose.title,
+        "claim": prose.claim,
+        "how": fill(prose.how, figures),
+        "try": prose.next,
+        "verdict": {"word": count(claims), "why": fill(prose.summary, figures),
+                    "findings": [finding(claim) for claim in claims]},
+        "slips": [fill(slip, figures) for slip in prose.slips],
+        "tables": to_data(lesson.tables(figures)),
+        "svg": to_svg(lesson.draw, figures, name=f"l{number_of(name)}", title=prose.title),
+        "code": [listing(function) for function in lesson.SHOWN],
+        "look": to_data(getattr(figures, "look", None)),
+        "seconds": round(seconds, 2),
+        "result": to_data(vars(figures)),
+    }
+
+
+def finding(claim: Claim) -> dict[str, Any]:
+    return {"claim": claim.claim, "word": claim.word, "why": claim.why, "checks": [str(one) for one in claim.checks]}
+
+
+def run_old(bench: Workbench, lesson: Any) -> dict[str, Any]:
     begun = time.perf_counter()
     result = lesson.compute(bench)
     seconds = time.perf_counter() - begun
@@ -88,11 +122,6 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "result": to_data(result),
     }
-
-
-def run_erratum(bench: Workbench, show: Callable[[Workbench], Erratum]) -> dict[str, Any]:
-    found: dict[str, Any] = to_data(show(bench))
-    return found | {"code": [listing(show)]}
 
 
 def listing(function: Any) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Quality:
-    """Of greedy translations, in percent: equal to the reference, chrF2, *il* or *elle* right in the family easy."""
+    """Of greedy translations: the share equal to the reference, chrF2, the share of right *il* and *elle* (easy)."""
 
     exact: float
     chrf: float
@@ -289,7 +289,7 @@ def quality(stories: Sequence[StoryPair], translations: Sequence[str]) -> Qualit
     """How good translations are."""
     scores = score(translations, [story.target for story in stories])
     rows = pronoun_accuracy(stories, translations)
-    return Quality(scores.exact_match, scores.chrf, rows["easy"]["pronoun"])
+    return Quality(scores.exact_match / 100, scores.chrf, rows["easy"]["pronoun"] / 100)
 
 
 # What the weights depend on: a change of any of these trains anew.

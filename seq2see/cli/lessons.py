@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"there is no lesson {args.number}", exit_code=2)
     html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
-    record = collect(bench, names, errata=args.number is None, command=as_typed(args))
+    record = collect(bench, names, command=as_typed(args))
     atomic_write(html, page(record))
     atomic_write(data, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
     print(summary(record) if args.number is None else in_words(record["lessons"][0]))
@@ -72,8 +72,8 @@ def set_up(run: str | None, *, quick: bool) -> Workbench:
         folder = home_of("storybook")
         check_packaged(folder)
     if run and not is_finished(folder):
-        raise UserError(f"{folder} is no finished run (it has no model with metrics.json): give the folder of one by"
-                        " --run, or leave it out to have the packaged one used", exit_code=2)
+        raise UserError(f"{folder} is not a finished run: it has no model with metrics.json. Give the folder of a finished"
+                        " run with --run, or omit it to use the packaged model", exit_code=2)
     check_corpus(folder)
     return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
 
@@ -91,15 +91,17 @@ def check_corpus(run: Path) -> None:
 
 def summary(record: dict[str, Any]) -> str:
     """A line a lesson: its number, verdict and title."""
-    return "\n".join(f"{one['number']:>3}  {one['verdict']['word']:<19} {one['title']}" for one in record["lessons"])
+    width = max(len(one["verdict"]["word"]) for one in record["lessons"])
+    return "\n".join(f"{one['number']:>3}  {one['verdict']['word']:<{width}}  {one['title']}" for one in record["lessons"])
 
 
 def in_words(lesson: dict[str, Any]) -> str:
     """One lesson for a terminal."""
     verdict = lesson["verdict"]
-    lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", f"Claim: {lesson['claim']}",
-             f"Verdict: {verdict['word']}. {verdict['why']}"]
-    lines += [f"  {item['word']}: {item['claim']} {item['why']}" for item in verdict["findings"]]
+    lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", lesson["claim"], "",
+             f"{verdict['word']}. {verdict['why']}"]
+    for item in verdict["findings"]:
+        lines += [f"  {item['word']}: {item['claim']}", f"    {item['why']} Measured: {'; '.join(item['checks'])}."]
     for table in (table for table in lesson["tables"] if not table["folded"]):
         rows = [table["columns"], *table["rows"]]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
