@@ -115,8 +115,8 @@ def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pron
     )
 
 
-def turned(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
-    """Of the pronouns that were right, the share that turns when `what` is put in from the other sentence."""
+def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
+    """Of the pronouns that were correct, the share that flips when `what` is patched from the other sentence."""
     flipped = pronoun.patching.margins(**what) < 0  # type: ignore[arg-type]
     was_right = own_P > 0
     groups = [group for group, right in zip(pronoun.pair_groups, was_right, strict=True) if right]

@@ -69,7 +69,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 def written(value: Any, spec: str = "") -> str:
     """As `format`, for what lessons hold: several values stand in a row, NaN is a dash, a minus is a minus."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{written(item, spec)} ({key})" for key, item in value.items())
+        return ", ".join(f"{key} {written(item, spec)}" for key, item in value.items())
     if isinstance(value, np.ndarray | list | tuple):
         return ", ".join(written(item, spec) for item in value)
     if isinstance(value, str | Interval):

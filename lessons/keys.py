@@ -8,11 +8,13 @@ from functools import cache
 import numpy as np
 import torch
 
+from ..lens.ablation import Head
 from ..lens.forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.lexicon import NOUNS, Noun
 from ..tokenizer.words import piece_spans, split_words
-from .held_out import Share, halves
+from .held_out import halves
+from .interval import Interval
 from .workbench import Workbench
 
 # N occurrences of nouns, L layers, H heads, E size of one head
@@ -22,24 +24,6 @@ ROLES = ("agent", "patient", "recipient")  # of nouns; *saw* and *stone* are oth
 FORMS = {form: (noun, many) for noun in NOUNS.values() for form, many in ((noun.en, False), (noun.en_plural, True))}
 
 Label = Callable[[Noun, bool], bool]
-
-
-@dataclass(frozen=True)
-class Told:
-    """The encoder head whose keys tell it best, and the shares of nouns told rightly: of those that are so, and of the
-    others."""
-
-    layer: int
-    head: int
-    so: Share
-    not_so: Share
-
-    @property
-    def low(self) -> float:
-        return min(self.so.low, self.not_so.low)
-
-    def __str__(self) -> str:
-        return f"encoder {self.layer}.{self.head}: {self.so} and {self.not_so}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +79,8 @@ def means_of(known: Nouns, label: Label, layer: int, head: int) -> dict[bool, di
 
 
 def told(known: Nouns, asked: Nouns, label: Label, layer: int, head: int) -> dict[bool, list[float]]:
-    """For each noun of either class the share of its occurrences whose key is nearer to its own class.
-
-    A class is the mean of its nouns' mean keys, the noun in question left out.
-    """
+    """For each noun of either class the share of its occurrences whose key is nearer to its own class: the mean of its
+    nouns' mean keys, without the noun in question."""
     means = means_of(known, label, layer, head)
     right: dict[bool, dict[Noun, list[bool]]] = {False: defaultdict(list), True: defaultdict(list)}
     for entry, key_LHE in zip(asked.entries, asked.keys_NLHE, strict=True):
@@ -111,14 +93,15 @@ def told(known: Nouns, asked: Nouns, label: Label, layer: int, head: int) -> dic
     return {is_so: [float(np.mean(hits)) for hits in of.values()] for is_so, of in right.items()}
 
 
-def told_by_keys(bench: Workbench, label: Label) -> Told:
-    """By the head that tells it best on the first half of the unseen sentences, on the second."""
+def told_by_keys(bench: Workbench, label: Label) -> tuple[Head, Interval, Interval]:
+    """The encoder head whose keys tell it best on the first half of the unseen sentences; and the shares of nouns told
+    correctly on the second, of those that are so and of the others."""
     first, second = _both(bench)
     _, layers, heads, _ = first.keys_NLHE.shape
     grid = [(layer, head) for layer in range(layers) for head in range(heads)]
     layer, head = max(grid, key=lambda at: min(np.mean(of) for of in told(first, first, label, *at).values() if of))
     shares = told(first, second, label, layer, head)
-    return Told(layer, head, Share.of(shares[True]), Share.of(shares[False]))
+    return Head("encoder", layer, head), Interval.of(shares[True]), Interval.of(shares[False])
 
 
 @cache

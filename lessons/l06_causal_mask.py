@@ -1,5 +1,6 @@
 """Lesson 6: the causal mask keeps a model from reading the answer, and makes one pass as good as many."""
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -41,7 +42,7 @@ def measure(bench: Workbench) -> Figures:
     return Figures(
         steps=len(runs[0][0].losses), curves=dict(zip(NAMES, losses, strict=True)), ended=ended,
         collapse=ended[1] / ended[0], seen=over_seeds(seen), hidden=Interval.seeds(hidden), exact=exact,
-        share=exact[1].value / max(exact[0].value, 1e-9),
+        share=exact[1].value / (exact[0].value or math.nan),
         chrf=over_seeds([[one.chrf for one in row] for row in scores]), source=sources[0],
         written=(texts[0][0][0], texts[1][0][0]),
         **passes(runs[0][0].model, task, bench.pick(20, 3)),

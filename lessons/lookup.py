@@ -1,8 +1,8 @@
-"""A task that attention is made for, and the ways to give attention parameters that lesson 2 compares on it.
+"""A task made for attention, and the ways of giving attention parameters that lesson 2 compares on it.
 
-Each word of a sequence has a name, the name of another word that it wants, and a content. It is to say the content of
-the word that it wants: a dictionary, looked up. The three parts lie in one vector, turned by a random rotation, so that
-no component of the vector belongs to one part alone.
+Each word of a sequence has a name, the name of another word that it asks for, and a content. It must answer with the
+content of the word that it asks for, like looking up a dictionary. The three parts form one vector, turned by a random
+rotation, so that no component of the vector belongs to one part alone.
 """
 
 from collections.abc import Sequence

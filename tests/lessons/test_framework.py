@@ -143,7 +143,7 @@ def test_markdown_is_read_by_its_sections() -> None:
 def test_placeholders_take_figures() -> None:
     figures = SimpleNamespace(share=-0.5, part=Interval(0.5, 0.25, 1.0), rows=[0.1, 0.2], by={"a": 1.0}, none=math.nan)
     assert prose.fill("{share:.0%}, {part:.0%}, {part.value:.2f}", figures) == "−50%, 50% (25% to 100%), 0.50"
-    assert prose.fill("{rows:.1f}; {rows[1]:.0%}; {by:.0f}", figures) == "0.1, 0.2; 20%; 1 (a)"
+    assert prose.fill("{rows:.1f}; {rows[1]:.0%}; {by:.0f}", figures) == "0.1, 0.2; 20%; a 1"
     assert prose.fill("A – b: {none:.0%}.", figures) == "A – b: –. (–: could not be measured here.)"
     with pytest.raises(KeyError):
         prose.fill("{missing}", figures)
