@@ -24,8 +24,6 @@ from .interval import Interval
 from .lesson import Check
 from .workbench import Workbench
 
-Share = Interval
-
 
 @cache
 def halves(bench: Workbench) -> tuple[list[StoryPair], list[StoryPair]]:

@@ -36,9 +36,6 @@ class Interval:
         values = np.asarray(values, dtype=float)
         return cls(float(values.mean()), float(values.min()), float(values.max()))
 
-    def __str__(self) -> str:
-        return f"{self:.1%}"
-
     def __format__(self, spec: str) -> str:
         value, low, high = (written(part, spec) for part in (self.value, self.low, self.high))
         return value if low == value == high else f"{value} ({low} to {high})"

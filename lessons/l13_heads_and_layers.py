@@ -17,7 +17,7 @@ from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import WIDTH, curves, head_map
 from .held_out import ROLE_COLUMNS, group_of, halves, measured, named, role_checks, role_row, traces
-from .interval import Interval, columns_of
+from .interval import Interval, columns_of, written
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench
 
@@ -67,8 +67,8 @@ def measure(bench: Workbench) -> Figures:
         reached={name: {kind: of[0] for kind, of in by_kind.items()} for name, by_kind in reached.items()}, steps=steps,
         with_role=with_role, having=sum(with_role.values()), count=len(heads), sentences=len(groups), places=places,
         said={name: named(one) for name, one in [*places.items(), ("antecedent", antecedent)]}, antecedent=antecedent,
-        named=sorted({one.role for roles in by_head.values() for one in roles}), roled=having, unroled=lacking,
-        costly=str(heads[costly]), cost=costs[costly].value,
+        named=sorted({one.role for roles in by_head.values() for one in roles}) or ["none"], roled=having,
+        unroled=lacking, costly=str(heads[costly]), cost=costs[costly].value,
         look=Look(TEXT, *noun[0]) if noun else Look(TEXT, "encoder"),
     )  # fmt: skip
 
@@ -121,7 +121,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     def by_layer(values: Sequence[Interval]) -> str:
-        return " → ".join(f"{one.value:.2f}" for one in values)
+        return " → ".join(written(one.value, ".2f") for one in values)
 
     return (
         Table.of("By layer, first to last", ("", "distance in tokens", "share across sentences"), [

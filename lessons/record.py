@@ -68,8 +68,6 @@ def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, An
 
 def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
     name = lesson.__name__.rpartition(".")[2]
-    if not hasattr(lesson, "measure"):
-        return run_old(bench, lesson)
     prose = read_prose(name)
     begun = time.perf_counter()
     figures = lesson.measure(bench)
@@ -99,29 +97,6 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
 
 def finding(claim: Claim) -> dict[str, Any]:
     return {"claim": claim.claim, "word": claim.word, "why": claim.why, "checks": [str(one) for one in claim.checks]}
-
-
-def run_old(bench: Workbench, lesson: Any) -> dict[str, Any]:
-    begun = time.perf_counter()
-    result = lesson.compute(bench)
-    seconds = time.perf_counter() - begun
-    name = lesson.__name__.rpartition(".")[2]
-    number = number_of(name)
-    return {
-        "number": number,
-        "name": name,
-        "title": lesson.TITLE,
-        "claim": lesson.CLAIM,
-        "how": lesson.HOW,
-        "try": lesson.TRY,
-        "verdict": to_data(lesson.judge(result)),
-        "tables": to_data(lesson.tables(result)),
-        "svg": to_svg(lesson.draw, result, name=f"l{number}", title=lesson.TITLE),
-        "code": [listing(function) for function in lesson.SHOWN],
-        "look": to_data(lesson.look(result)),
-        "seconds": round(seconds, 2),
-        "result": to_data(result),
-    }
 
 
 def listing(function: Any) -> dict[str, Any]:
