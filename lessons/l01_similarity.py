@@ -1,11 +1,9 @@
 """Lesson 1: the dot product and the cosine as measures of similarity."""
 
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from statistics import median
 
 import numpy as np
 import torch
@@ -21,12 +19,10 @@ from .workbench import Workbench
 # N vectors, D width, B batch, T tokens, H heads, E size of one head
 
 A, B, C = (1.0, 2.0), (6.0, 2.0), (3.0, 4.0)
-LENGTHS = (0.5, 1.0, 2.0, 4.0)  # of a query, when its weights are shown
 EXACT = 1e-12
 AGREE = 0.95  # share of words whose nearest word must be the same by both, for the two to be one measure
 CARRIES = 3.0  # standard errors by which a rank correlation must differ from that of unrelated figures
 MATTERS = 1.05  # times the loss: this much more says that lengths matter
-MUCH_FASTER = 1.5  # times
 DRAWN = 4  # one token in so many is a dot in the picture: more make the page heavy and say no more
 SIDES = ("English", "French")
 
@@ -45,7 +41,6 @@ SHOWN = (dot, cosine)
 
 def measure(bench: Workbench) -> Figures:
     twice = tuple(2 * b for b in B)
-    powers = np.exp([[length * dot(vector, C) / dot(C, C) ** 0.5 for vector in (B, A)] for length in LENGTHS])
     ids, counts, english = counted_tokens(bench)
     bench.seed(0)
     untrained_ND, vectors_ND = (model.get_input_embeddings().weight[ids].detach().double().numpy()
@@ -58,16 +53,16 @@ def measure(bench: Workbench) -> Figures:
     chance = {name: CARRIES / math.sqrt(side.sum()) for name, side in sides.items()}
     trained, untrained = ({name: rank_correlation(counts[side], of[side]) for name, side in sides.items()}
                           for of in (lengths, np.linalg.norm(untrained_ND, axis=1)))  # fmt: skip
-    losses, milliseconds = (loss(bench), loss(bench, equal=True)), 1e3 * clock(bench)
+    losses = loss(bench), loss(bench, equal=True)
     return Figures(
         dots=(dot(B, C), dot(A, C)), cosines=(cosine(B, C), cosine(A, C)), doubled=dot(twice, C) / dot(B, C),
-        moved=abs(cosine(twice, C) - cosine(B, C)), weights=powers / powers.sum(-1, keepdims=True), tokens=len(ids),
+        moved=abs(cosine(twice, C) - cosine(B, C)), tokens=len(ids),
         same=np.mean(nearest[0] == nearest[1]),
         itself=[np.mean(of.argmax(1) == np.arange(len(ids))) for of in likeness], counts=counts, lengths=lengths,
         sides=sides, sizes={name: int(side.sum()) for name, side in sides.items()}, chance=chance, trained=trained,
         untrained=untrained, after=min(abs(trained[name]) / chance[name] for name in SIDES),
         before=max(abs(untrained[name]) / chance[name] for name in SIDES), losses=losses,
-        worse=losses[1] / losses[0], milliseconds=milliseconds, slower=milliseconds[:, 1] / milliseconds[:, 0],
+        worse=losses[1] / losses[0],
     )  # fmt: skip
 
 
@@ -114,30 +109,6 @@ def equal_lengths(model: torch.nn.Module) -> Iterator[None]:
         yield
 
 
-def clock(bench: Workbench) -> np.ndarray:
-    """Seconds for all pairs of vectors, pair by pair and as one product: [2 ways, dot product and cosine]."""
-    bench.seed(0)
-    x_ND = torch.randn(bench.pick(384, 96), 64)
-    pairs = (x_ND[:, None], x_ND[None])
-
-    def by_product() -> torch.Tensor:
-        """All cosines: each vector is normalised once, not once a pair."""
-        direction_ND = torch.nn.functional.normalize(x_ND, dim=-1)
-        return direction_ND @ direction_ND.T
-
-    ways: tuple[tuple[Callable[[], torch.Tensor], ...], ...] = (
-        (lambda: (pairs[0] * pairs[1]).sum(-1), lambda: torch.cosine_similarity(*pairs, dim=-1)),
-        (lambda: x_ND @ x_ND.T, by_product),
-    )
-    return np.array([[median(timed(way) for _ in range(bench.pick(15, 3))) for way in row] for row in ways])
-
-
-def timed(work: Callable[[], torch.Tensor]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
-
-
 def claims(f: Figures) -> dict[str, list[Check]]:
     return {
         "direction": [Check(abs(f.doubled - 2), "<", EXACT, "dot product off by"),
@@ -146,22 +117,12 @@ def claims(f: Figures) -> dict[str, list[Check]]:
         "length": [Check(f.after, ">", 1, "smaller correlation over chance")],
         "learnt": [Check(f.before, "<", 1, "before training, over chance"), Check(f.after, ">", 1, "after training")],
         "used": [Check(f.worse, ">", MATTERS, "times the loss")],
-        "faster": [Check(slower, ">", MUCH_FASTER, of) for slower, of in zip(
-            f.slower, ("pair by pair", "as a matrix product"), strict=True)],
     }  # fmt: skip
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table.of("A = (1, 2), B = (6, 2), C = (3, 4)", ("", "dot product", "cosine"),
-                 [(f"{name} and C", f.dots[row], f.cosines[row]) for row, name in enumerate("BA")]),
-        Table.of("Weights of B and A by the length of a query along C, which sets how sharp the choice is",
-                 ("length", "weight of B", "weight of A"),
-                 [(length, *row) for length, row in zip(LENGTHS, f.weights, strict=True)]),
-        Table.of("Milliseconds for all pairs of vectors", ("", "dot product", "cosine", "times"),
-                 [(name, *row, row[1] / row[0])
-                  for name, row in zip(("pair by pair", "as one matrix product"), f.milliseconds, strict=True)]),
-    )  # fmt: skip
+    rows = [(f"{name} and C", f.dots[row], f.cosines[row]) for row, name in enumerate("BA")]
+    return (Table.of("A = (1, 2), B = (6, 2), C = (3, 4)", ("", "dot product", "cosine"), rows),)
 
 
 def draw(f: Figures) -> Picture:

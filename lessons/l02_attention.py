@@ -22,7 +22,6 @@ VECTORS = {
 ENTRIES = (2.0, 3.0, 5.0)
 SCALES = (1, 2, 4, 8, 16, 32, 64)
 SIZES = (2, 4, 6, 8, 10, 14, 28)  # of query, key and value together
-GRID = (1, 2, 4, 8, 14)  # of key and value separately
 MATRICES = ("one matrix", "query = key", "key = value", "three matrices")
 
 EXACT = 1e-6
@@ -62,48 +61,40 @@ def measure(bench: Workbench) -> Figures:
     order = np.array([2, 0, 1])
     one, other = mixed[1], attend(river_ND)[2][1]
     right = ways(bench)
-    copies = [(seed, key, value) for seed in bench.seeds for key in GRID for value in GRID]
-    grid_KV = train(bench, "three matrices", copies).reshape(-1, len(GRID), len(GRID)).mean(0)
     errors = dictionary(bench)
     summed, attended = sum_of_three(bench)
     return Figures(
-        scores=scores, weights=weights, mixed=mixed, right=right, grid=grid_KV, errors=errors,
+        scores=scores, weights=weights, mixed=mixed, right=right, errors=errors,
         off_alone=np.abs(mixed - [attend_one(money_ND, word) for word in range(3)]).max(),
         off_order=np.abs(mixed[order] - attend(money_ND[order])[2]).max(),
         mirrored=np.abs(scores - scores.T).max(), unlike=np.abs(weights - weights.T).max(),
         bank=one @ other / np.linalg.norm(one) / np.linalg.norm(other),
         loose=errors[0], tight=errors[-1], scales=(SCALES[0], SCALES[-1]), summed=summed, attended=attended,
-        **own(bench), **needed(right, grid_KV),
+        **own(bench), **needed(right),
     )  # fmt: skip
-
-
-def train(bench: Workbench, way: str, copies: list[tuple[int, int, int]]) -> np.ndarray:
-    """The share of right answers of each copy: (seed, size of its keys, of its values)."""
-    result = bench.cached(lookup.train, way, *map(list, zip(*copies, strict=True)), bench.pick(300, 60),
-                          made_by=lookup.MADE_BY)  # fmt: skip
-    return np.array(result["right"])
 
 
 def ways(bench: Workbench) -> dict[str, np.ndarray]:
     """Right answers [sizes,seeds] of each way to give attention parameters; one size where it has no matrices."""
-    sizes = {way: SIZES if way in MATRICES else (lookup.WIDTH,) for way in lookup.WAYS}
-    return {way: train(bench, way, [(seed, size, size) for size in of for seed in bench.seeds]).reshape(len(of), -1)
-            for way, of in sizes.items()}  # fmt: skip
+    right = {}
+    for way in lookup.WAYS:
+        sizes = SIZES if way in MATRICES else (lookup.WIDTH,)
+        seeds, widths = map(list, zip(*((seed, size) for size in sizes for seed in bench.seeds), strict=True))
+        kept = bench.cached(lookup.train, way, seeds, widths, bench.pick(300, 60), made_by=lookup.MADE_BY)
+        right[way] = np.array(kept["right"]).reshape(len(sizes), -1)
+    return right
 
 
-def needed(right: dict[str, np.ndarray], grid_KV: np.ndarray) -> dict[str, object]:
-    """Right answers at the smallest size that suffices three matrices; by how much other ways fall behind there, and at
-    the size where they come closest; the smallest key and value."""
+def needed(right: dict[str, np.ndarray]) -> dict[str, object]:
+    """Right answers at the smallest size that suffices three matrices; how far other ways are behind there, and at the
+    size where they come closest."""
     mean = {way: of.mean(1) for way, of in right.items()}
     three = mean["three matrices"]
-    narrow = int(np.argmax(three >= SUFFICES * three.max()))
-    at = {way: float(of[narrow if way in MATRICES else 0]) for way, of in mean.items()}
-    behind = {way: float(three[narrow] - of[narrow]) for way, of in mean.items() if way in MATRICES}
     good = three >= SUFFICES * three.max()  # sizes at which three matrices suffice
-    closest = {way: float((three - of)[good].min()) for way, of in mean.items() if way in MATRICES}
-    enough = SUFFICES * grid_KV.max()
-    key, value = (GRID[int(np.argmax(of >= enough))] for of in (grid_KV[:, -1], grid_KV[-1]))
-    return {"size": SIZES[narrow], "at": at, "behind": behind, "closest": closest, "key": key, "value": value}
+    narrow = int(np.argmax(good))
+    return {"size": SIZES[narrow], "at": {way: of[narrow if way in MATRICES else 0] for way, of in mean.items()},
+            "behind": {way: three[narrow] - mean[way][narrow] for way in MATRICES},
+            "closest": {way: (three - mean[way])[good].min() for way in MATRICES}}  # fmt: skip
 
 
 def dictionary(bench: Workbench) -> np.ndarray:
@@ -159,11 +150,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
                    Check(min(f.unscaled, f.scaled), ">", 1 - NEGLIGIBLE, "weight that they keep")],
         "dictionary": [Check(f.tight, "<", LOOKED_UP)],
         "nothing": [Check(f.at["three matrices"] - f.at["none"], ">", BETTER, "gain of three matrices")],
-        "scaling": [Check(max(f.at["scalar"], f.at["diagonal"]) - f.at["none"], "≤", BETTER, "gain of scaling")],
         "one": parted("one matrix"),
         "query": parted("query = key"),
         "value": parted("key = value"),
-        "small": [Check(f.key / f.value, "<", 1, "key over value")],
     }
 
 
@@ -175,24 +164,19 @@ def tables(f: Figures) -> tuple[Table, ...]:
         words("Scores of *money bank grows*: x xᵀ, 3 × 3", f.scores, MONEY),
         words("Weights: the softmax of each row", f.weights, MONEY),
         words("The mixed words: weights times x, 3 × 4", f.mixed, ("1", "2", "3", "4")),
-        Table.of("Right answers without matrices, and their spread over seeds", ("", "right"),
-                 [(way, *over_seeds(of)) for way, of in f.right.items() if way not in MATRICES]),
         Table.of("Right answers by the size of query, key and value", ("", *map(str, SIZES)),
                  [(way, *(f"{one:.0%}" for one in over_seeds(f.right[way]))) for way in MATRICES]),
     )
 
 
 def draw(f: Figures) -> Picture:
-    figure, ((first, second), (third, fourth)) = new_figure(2, 2, height=6.2)
+    figure, (first, second, third) = new_figure(3, height=3.2)
     heatmap(first, f.weights, rows=MONEY, columns=MONEY, top=1)
-    first.set_title("Weights with no parameters")
-    curves(second, SCALES, {"error": f.errors}, title="Error of the soft dictionary", xlabel="scale of the query",
+    first.set_title("No parameters")
+    curves(second, SCALES, {"error": f.errors}, title="Soft dictionary: error", xlabel="scale of the query",
            doubling=True)
     second.set_yscale("log")
     curves(third, SIZES, {way: over_seeds(f.right[way]) for way in MATRICES}, title="Right answers",
-           xlabel="size of query, key and value", doubling=True)
+           xlabel="size of query, key, value", doubling=True)
     third.axhline(f.right["none"].mean(), color=SOFT, linestyle="--", linewidth=1)
-    sizes = [str(size) for size in GRID]
-    heatmap(fourth, f.grid, rows=sizes, columns=sizes, top=1)
-    fourth.set(title="Right, three matrices", xlabel="size of the value", ylabel="size of the key")
     return figure

@@ -9,7 +9,7 @@ from .by_hand import softmax
 from .drawing import BLUE, ORANGE, SOFT, curves, new_figure
 from .interval import over_seeds
 from .lesson import Check, Figures, Table
-from .workbench import Workbench
+from .workbench import Workbench, captured
 
 # N queries, K keys, D width, H heads, T and S tokens, E size of one head
 
@@ -71,24 +71,15 @@ def measure(bench: Workbench) -> Figures:
 @torch.no_grad()
 def head_variances(model: torch.nn.Module, bench: Workbench) -> np.ndarray:
     """The variance of the scaled scores of each encoder head around the mean of their row: [L,H]."""
-    layers = [layer.self_attn for layer in model.model.encoder.layers]
-    scores: list[list[torch.Tensor]] = [[] for _ in layers]
-
-    def listen(number: int) -> torch.utils.hooks.RemovableHandle:
-        def keep(module: torch.nn.Module, args: tuple) -> None:
-            query_HTE, key_HSE = (module.split_heads(projection(args[0]))[0]
-                                  for projection in (module.q_proj, module.k_proj))
-            score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * module.scaling
-            scores[number].append((score_HTS - score_HTS.mean(-1, keepdim=True)).flatten(1))
-
-        return layers[number].register_forward_pre_hook(keep)
-
-    handles = [listen(number) for number in range(len(layers))]
-    with looking(model):
-        for pair in bench.corpus.test[: bench.pick(60, 10)]:
-            model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, pair.source)]))
-    for handle in handles:
-        handle.remove()
+    scores: list[list[torch.Tensor]] = [[] for _ in model.model.encoder.layers]
+    for pair in bench.corpus.test[: bench.pick(60, 10)]:
+        for layer, kept in zip(model.model.encoder.layers, scores, strict=True):
+            attention = layer.self_attn
+            with looking(model), captured((attention.q_proj, attention.k_proj)) as seen:
+                model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, pair.source)]))
+            query_HTE, key_HSE = (out.unflatten(-1, (attention.num_heads, -1))[0].transpose(0, 1) for [out] in seen)
+            score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * attention.scaling
+            kept.append((score_HTS - score_HTS.mean(-1, keepdim=True)).flatten(1))
     found_LH: np.ndarray = torch.stack([torch.cat(kept, dim=1).var(1) for kept in scores]).numpy()
     return found_LH
 

@@ -7,10 +7,9 @@ import torch
 from matplotlib.figure import Figure as Picture
 
 from ..lens.forcing import decode_target, encode_source, forced_pass, looking
-from ..tokenizer.words import split_words
 from ..training.metrics import score
 from .by_hand import softmax
-from .drawing import BLUE, ORANGE, PURPLE, curves, new_figure
+from .drawing import BLUE, ORANGE, curves, new_figure
 from .interval import over_seeds
 from .lesson import Check, Figures, Table
 from .workbench import Workbench
@@ -32,13 +31,7 @@ def at_temperature(logits: np.ndarray, temperature: float) -> np.ndarray:
     return softmax(logits / temperature)
 
 
-def distinct(texts: Sequence[Sequence[str]], n: int) -> float:
-    """How many different n-grams there are for each word written: distinct-n (Li et al. 2016)."""
-    grams = {tuple(words[i : i + n]) for words in texts for i in range(len(words) - n + 1)}
-    return len(grams) / max(sum(map(len, texts)), 1)
-
-
-SHOWN = (softmax, at_temperature, distinct)
+SHOWN = (softmax, at_temperature)
 
 
 def measure(bench: Workbench) -> Figures:
@@ -48,7 +41,7 @@ def measure(bench: Workbench) -> Figures:
     entropies = -(by_T * np.log2(np.maximum(by_T, 1e-300))).sum(-1)
     pairs = bench.corpus.test[: bench.pick(24, 4)]
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    different, bigrams, chrf = np.zeros((3, len(TEMPERATURES), len(bench.seeds)))
+    different, chrf = np.zeros((2, len(TEMPERATURES), len(bench.seeds)))
     samples: list[str] = []
     for t, T in enumerate(TEMPERATURES):
         for s, seed in enumerate(bench.seeds):
@@ -56,7 +49,6 @@ def measure(bench: Workbench) -> Figures:
             texts = sample(bench, sources, T)
             different[t, s] = np.mean([(len(set(one)) - 1) / (SAMPLES - 1) for one in texts])
             written = [text for one in texts for text in one]
-            bigrams[t, s] = distinct([[word.text for word in split_words(text, language="fr")] for text in written], 2)
             chrf[t, s] = score(written, [text for text in references for _ in range(SAMPLES)]).chrf
         bench.seed(0)
         samples.append(sample(bench, [SENTENCE], T)[0][0])
@@ -68,11 +60,9 @@ def measure(bench: Workbench) -> Figures:
         bits=(entropies[0], entropies[-1]), most=np.log2(len(logits_V)), rise=np.diff(entropies).min(),
         off_sum=np.abs(by_T.sum(-1) - 1).max(), least=by_T.min(), winners=len(set(by_T.argmax(-1).tolist())),
         spread=(different.mean(1)[0], different.mean(1)[-1]), varied=different.mean(1)[-1] - different.mean(1)[0],
-        pairs=(bigrams.mean(1)[0], bigrams.mean(1)[-1]), more=bigrams.mean(1)[-1] - bigrams.mean(1)[0],
-        by_chrf=means, chrf=(means[0], means[ONE], means[-1]), greedy=greedy, lost=greedy - means[ONE:].min(),
+        chrf=(means[0], means[ONE], means[-1]), greedy=greedy, lost=greedy - means[ONE:].min(),
         lowest=TEMPERATURES[0], highest=TEMPERATURES[-1], samples=samples, sampled=SAMPLES,
-        columns={"different translations": over_seeds(different), "word pairs for each word": over_seeds(bigrams),
-                 "chrF / 100": over_seeds(chrf / 100)},
+        columns={"different translations": over_seeds(different), "chrF / 100": over_seeds(chrf / 100)},
         alone=weights[0] / weights[:2].sum(), among=weights[0] / weights[:3].sum(),
     )  # fmt: skip
 
@@ -110,8 +100,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
         "softmax": [Check(f.off_sum, "<", SUMS_TO_ONE, "sums off 1 by"), Check(f.least, ">", 0, "smallest share")],
         "flatter": [Check(f.rise, ">", 0, "smallest rise of the entropy")],
         "winner": [Check(f.winners, "=", 1)],
-        "varied": [Check(f.varied, ">", MORE_VARIED, "more different translations"),
-                   Check(f.more, ">", 0, "more word pairs")],
+        "varied": [Check(f.varied, ">", MORE_VARIED, "more different translations")],
         "creative": [Check(f.lost, "<", WORSE, "points of chrF lost")],
     }
 
@@ -134,7 +123,7 @@ def draw(f: Figures) -> Picture:
     curves(left, TEMPERATURES, {f"“{token}”": of for token, of in zip(f.tokens, f.shares.T, strict=True)},
            title="Probability of a token", xlabel="temperature T", doubling=True)
     curves(right, TEMPERATURES, f.columns, title="Variety and quality of samples", xlabel="temperature T",
-           doubling=True, colours=(ORANGE, PURPLE, BLUE))
+           doubling=True, colours=(ORANGE, BLUE))
     for axes in (left, right):
         axes.set_ylim(0, 1.02)
     return figure

@@ -17,8 +17,8 @@ from .drawing import bars, new_figure
 from .held_out import ROLE_COLUMNS, named, role_checks, role_row
 from .interval import Interval, over_seeds
 from .lesson import Check, Figures, Look, Table
-from .small import Recipe, in_rows, quality, task_of, test_loss, trained, translate
-from .workbench import Workbench
+from .small import Recipe, quality, task_of, trained, translate
+from .workbench import Workbench, captured
 
 # H heads, T tokens, E size of one head, D width
 
@@ -48,20 +48,19 @@ def measure(bench: Workbench) -> Figures:
     encoder = attention_sites(bench.model)["encoder"]
     off, plain = both_ways(bench, encoder)
     task = task_of(bench)
-    exact, pronoun, loss = (np.empty((2, len(bench.seeds))) for _ in range(3))  # four heads, one head
+    exact = np.empty((2, len(bench.seeds)))  # four heads, one head
     for row, heads in enumerate((4, 1)):
         for column, seed in enumerate(bench.seeds):
             model = trained(bench, Recipe(heads=heads), seed).model
-            good = quality(task.test, translate(model, task.tokenizer, [story.source for story in task.test]))
-            exact[row, column], pronoun[row, column] = good.exact, good.pronoun
-            loss[row, column] = test_loss(model, in_rows(task.test, 1), task.tokenizer)
+            texts = translate(model, task.tokenizer, [story.source for story in task.test])
+            exact[row, column] = quality(task.test, texts).exact
     roles, sentences = what_heads_look_at(bench)
     best = {role: next((one for one in roles if one.role == role and one.decidable), None) for role in ROLES}
     clearest = max(roles, key=lambda one: one.score - one.baseline, default=None)
     text = "The goat chased the wolf because it was hungry."
     return Figures(
-        off=off, plain=plain, slices=own_slice(encoder), even=1 / encoder[0].heads, roles=roles, best=best,
-        sentences=sentences, exact=over_seeds(exact), pronoun=over_seeds(pronoun), loss=over_seeds(loss),
+        off=off, plain=plain, slices=own_slice(encoder[0]), even=1 / encoder[0].heads, roles=roles, best=best,
+        sentences=sentences, exact=over_seeds(exact),
         gain=exact.mean(1)[0] - exact.mean(1)[1], gap=exact[0].min() - exact[1].max(),
         said={role: named(one) for role, one in best.items()},
         look=Look(text, *clearest.head) if clearest else Look(text),
@@ -71,14 +70,11 @@ def measure(bench: Workbench) -> Figures:
 @torch.no_grad()
 def both_ways(bench: Workbench, sites: Sequence[AttentionSite]) -> tuple[float, float]:
     """How far the two sums are apart in any layer, and how far heads added up with one projection for all are."""
+    with looking(bench.model), captured([site.output for site in sites], inputs=True) as seen:
+        for story in bench.corpus.test[: bench.pick(20, 3)]:
+            bench.model.get_encoder()(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
     worst, plain = 0.0, []
-    for site in sites:
-        inputs: list[torch.Tensor] = []
-        handle = site.output.register_forward_pre_hook(lambda module, args, kept=inputs: kept.append(args[0]))
-        with looking(bench.model):
-            for story in bench.corpus.test[: bench.pick(20, 3)]:
-                bench.model.get_encoder()(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
-        handle.remove()
+    for site, inputs in zip(sites, seen, strict=True):
         weight_DHE = site.output.weight.double()
         mean_part = torch.stack(weight_DHE.split(site.head_size, dim=1)).mean(0)
         for concatenated in inputs:
@@ -90,15 +86,11 @@ def both_ways(bench: Workbench, sites: Sequence[AttentionSite]) -> tuple[float, 
 
 
 @torch.no_grad()
-def own_slice(sites: Sequence[AttentionSite]) -> float:
-    """What share of a head's query, key and value weights reads the slice of the embedding with the head's number."""
-    shares = []
-    for site in sites:
-        for projection in (site.module.q_proj, site.module.k_proj, site.value):
-            square = projection.weight.square().unflatten(1, (site.heads, -1)).unflatten(0, (site.heads, -1))
-            blocks = square.sum((1, 3))  # [heads, slices of the embedding]
-            shares.append(float((blocks.diagonal() / blocks.sum(1)).mean()))
-    return float(np.mean(shares))
+def own_slice(site: AttentionSite) -> float:
+    """What share of a head's query weights reads the slice of the embedding with the head's number."""
+    square = site.module.q_proj.weight.square().unflatten(1, (site.heads, -1)).unflatten(0, (site.heads, -1))
+    blocks = square.sum((1, 3))  # [heads, slices of the embedding]
+    return float((blocks.diagonal() / blocks.sum(1)).mean())
 
 
 def what_heads_look_at(bench: Workbench) -> tuple[tuple[RoleScore, ...], int]:
@@ -125,8 +117,6 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Small models of equal size, and their spread over seeds", ("", "four heads", "one head"), [
-            ("exact translations", *f.exact), ("pronouns right", *f.pronoun), ("loss on unseen pairs", *f.loss)]),
         Table.of(f"Where heads look from *it*; {f.sentences} unseen sentences", ROLE_COLUMNS,
                  [role_row(one, ROLES[one.role]) for one in f.roles]),
     )  # fmt: skip

@@ -2,8 +2,6 @@
 
 import copy
 import math
-from collections import defaultdict
-from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -20,14 +18,13 @@ from .lesson import Check, Figures, Look, Table
 from .small import Recipe, quality, task_of, trained, translate
 from .workbench import Workbench
 
-# P positions, D width, E half of it, V vocabulary, K directions, L layers
+# P positions, D width, E half of it, L layers
 
 SAME = 1e-4  # share of a vector's length that is rounding
 MOVED = 0.01  # share that is a difference
-WORSE = 0.5  # of pairs that order tells apart, and of exact translations
+WORSE = 0.5  # of exact translations
 ROUNDING = 1e-5
 READ_OFF = 0.8  # R² of positions read off the encoder's output
-APART = 0.5  # of the words' variance that lies evenly in this many directions
 DRAWN = 24  # positions of the picture
 NAMES = ("with positions", "without")
 
@@ -40,18 +37,14 @@ def measure(bench: Workbench) -> Figures:
     texts = [[translate(trained(bench, Recipe(positions=positions), seed).model, task.tokenizer,
                         [story.source for story in task.test]) for seed in bench.seeds] for positions in (True, False)]
     exact = over_seeds([[quality(task.test, one).exact for one in row] for row in texts])
-    pairs, width = same_words(bench), model.config.d_model
+    width = model.config.d_model
     table_PD = sinusoids(512, width).double().numpy()
-    words_VD = model.get_input_embeddings().weight.detach().double().numpy()
     bench.seed(0)
-    taken = len(directions(table_PD[:40]))
     return Figures(
         encoder=moves[:, 0], output=moves[1, 1], decoder=moves[:, 2:], first=moves[1, 2], last=moves[1, -1],
-        told=[told_apart(one, pairs) for one in (model, blind)], pairs=len(pairs), exact=exact,
-        worse=exact[1].value / (exact[0].value or math.nan), source=task.test[0].source,
+        exact=exact, worse=exact[1].value / (exact[0].value or math.nan), source=task.test[0].source,
         written=(texts[0][0][0], texts[1][0][0]), distance=by_distance(table_PD), shift=shift_error(table_PD),
-        dots=(table_PD @ table_PD.T)[:DRAWN, :DRAWN] / (width / 2), taken=taken, width=width,
-        overlap=overlap(words_VD, table_PD[:40]), even=taken / width,
+        dots=(table_PD @ table_PD.T)[:DRAWN, :DRAWN] / (width / 2),
         read=[max(0.0, read_off(one, bench)) for one in (model, blind, type(model)(model.config).eval())],
         twins=[apart(one, bench) for one in (model, blind)],
         look=Look("The goat chased the wolf because it was hungry.", "encoder"),
@@ -84,22 +77,6 @@ def shuffled(model: PreTrainedModel, bench: Workbench, story: StoryPair, number:
     return [moved, float((before - after).abs().max()), *last[1:]]
 
 
-def same_words(bench: Workbench) -> list[tuple[list[int], list[int]]]:
-    """Pairs of sources that have the same tokens in another order."""
-    groups: dict[tuple[int, ...], list[list[int]]] = defaultdict(list)
-    for story in (*bench.corpus.test, *bench.corpus.val):
-        ids = encode_source(bench.tokenizer, story.source.casefold())
-        groups[tuple(sorted(ids))].append(ids)
-    return [(group[0], group[1]) for group in groups.values() if len(group) > 1][: bench.pick(40, 4)]
-
-
-def told_apart(model: PreTrainedModel, pairs: Sequence[tuple[list[int], list[int]]]) -> float:
-    """The share of pairs that are translated differently."""
-    both = [[model.generate(torch.tensor([ids]), num_beams=1, max_length=40)[0].tolist() for ids in pair]
-            for pair in pairs]  # fmt: skip
-    return float(np.mean([first != second for first, second in both])) if both else math.nan
-
-
 def by_distance(table_PD: np.ndarray) -> float:
     """How much dot products at one distance differ, at most, in shares of a position's squared length."""
     dots_PP = table_PD @ table_PD.T
@@ -118,20 +95,6 @@ def shift_error(table_PD: np.ndarray, by: int = 5) -> float:
 
 
 SHOWN = (without_positions, by_distance, shift_error)
-
-
-def directions(table_PD: np.ndarray) -> np.ndarray:
-    """The directions [K,D] that hold 99 % of the variance of these positions."""
-    _, sizes, found_DD = np.linalg.svd(table_PD - table_PD.mean(0), full_matrices=False)
-    count = int((np.cumsum(sizes**2) / (sizes**2).sum() < 0.99).sum()) + 1
-    kept_KD: np.ndarray = found_DD[:count]
-    return kept_KD
-
-
-def overlap(words_VD: np.ndarray, table_PD: np.ndarray) -> float:
-    """The share of the words' variance that lies in the directions of these positions."""
-    centred_VD = words_VD - words_VD.mean(0)
-    return float(((centred_VD @ directions(table_PD).T) ** 2).sum() / (centred_VD**2).sum())
 
 
 @torch.no_grad()
@@ -164,11 +127,9 @@ def claims(f: Figures) -> dict[str, list[Check]]:
         "set": [Check(f.encoder[0], ">", MOVED, "encoder states move by"), Check(f.encoder[1], "<", SAME, "without by"),
                 Check(f.output, "<", SAME, "and probabilities by")],
         "decoder": [Check(f.first, "<", SAME, "after the first layer"), Check(f.last, ">", MOVED, "after the last")],
-        "order": [Check(f.told[0], ">", WORSE, "with positions"), Check(f.told[1], "=", 0, "without")],
         "trained": [Check(f.worse, "<", WORSE, "share of the exact translations with positions")],
         "sinusoid": [Check(f.distance, "<", ROUNDING, "spread at a distance"), Check(f.shift, "<", ROUNDING, "shift")],
         "read": [Check(f.read[0], ">", READ_OFF)],
-        "apart": [Check(f.overlap / f.even, "<", APART, "share of an even overlap")],
         "twins": [Check(f.twins[0], ">", MOVED, "with positions"), Check(f.twins[1], "<", SAME, "without")],
     }  # fmt: skip
 
@@ -179,8 +140,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
             "", "exact", "translation"), list(zip(NAMES, f.exact, f.written, strict=True))),
         Table.of("How far the decoder's last state moves when the tokens before it are shuffled", ("", *NAMES),
                  [(f"after layer {layer}", *row) for layer, row in enumerate(f.decoder.T)]),
-        Table.of("Dot products of positions, over their squared length", ("positions apart", "dot product"),
-                 [(distance, f.dots[0, distance]) for distance in (1, 2, 4, 8, 16)]),
     )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from .interval import over_seeds
 from .lesson import Check, Figures, Table
 from .recurrent import RecurrentTranslator
 from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, build, quality, task_of, trained, translate
-from .timing import least_seconds
 from .workbench import Workbench
 
 # S source tokens, T tokens
@@ -24,7 +23,6 @@ NETWORKS: tuple[Network, ...] = ("elman", "gru", "gru with attention", "transfor
 NAMES = ("Elman", "GRU", "GRU + attention", "Transformer")
 COLOURS = (ORANGE, PURPLE, GREEN, BLUE)
 LENGTHS = (4, 8, 16, 32)
-TIMED = (8, 16, 32, 64, 128)
 DIRECTIONS = 8
 
 KEPT = 0.5  # of a fair share of influence, at the greatest length: below, it is lost
@@ -37,7 +35,7 @@ FEWER = 10.0  # times fewer steps that wait for one another
 def measure(bench: Workbench) -> Figures:
     task = task_of(bench)
     rows = in_pairs(task.test)
-    by: dict[str, list[Any]] = {name: [] for name in ("influence", "single", "double", "exact", "seconds", "sizes")}
+    by: dict[str, list[Any]] = {name: [] for name in ("influence", "single", "double", "exact", "sizes")}
     for network in NETWORKS:
         models = [trained(bench, Recipe(network=network, row=2), seed).model for seed in bench.seeds]
         by["influence"].append([influences(bench, model, task) for model in models])
@@ -49,21 +47,18 @@ def measure(bench: Workbench) -> Figures:
                 by["exact"].append([one.exact for one in scores])
         fresh = build(Recipe(network=network), vocabulary=len(task.tokenizer))
         by["sizes"].append(sum(weight.numel() for weight in fresh.parameters()))
-        by["seconds"].append([1e3 * step_seconds(bench, fresh, length) for length in TIMED])
     influence = dict(zip(NETWORKS, map(np.array, by["influence"]), strict=True))  # [seeds,lengths]
     single, double, exact = (dict(zip(NETWORKS, over_seeds(by[name]), strict=True))
                              for name in ("single", "double", "exact"))  # fmt: skip
     fall = {network: single[network].value - double[network].value for network in NETWORKS}
     bare, attending = min(fall["elman"], fall["gru"]), max(fall["gru with attention"], fall["transformer"])
     learnt = min(exact["elman"].value, exact["gru"].value) >= LEARNT
-    ms = dict(zip(NETWORKS, np.array(by["seconds"]), strict=True))
     return Figures(
-        influence=influence, lengths=LENGTHS, longest=LENGTHS[-1], timed=TIMED[-1], single=single, double=double,
-        exact=exact, fall=fall, sizes=by["sizes"], ms=ms, last={network: of[-1] for network, of in ms.items()},
-        share={network: interval for network, interval in zip(
-            NETWORKS, over_seeds([of[:, -1] for of in influence.values()]), strict=True)},
+        influence=influence, lengths=LENGTHS, longest=LENGTHS[-1], single=single, double=double,
+        exact=exact, fall=fall, sizes=by["sizes"],
+        share=dict(zip(NETWORKS, over_seeds([of[:, -1] for of in influence.values()]), strict=True)),
         bare=bare if learnt else math.nan, more=bare - attending if learnt else math.nan,
-        waiting={network: LAYERS if network == "transformer" else TIMED[-1] for network in NETWORKS},
+        waiting={network: LAYERS if network == "transformer" else LENGTHS[-1] for network in NETWORKS},
     )  # fmt: skip
 
 
@@ -107,17 +102,6 @@ def last_state(model: SmallModel, ids_1S: torch.Tensor) -> tuple[torch.Tensor, t
 SHOWN = (RecurrentTranslator.read, RecurrentTranslator.decode, fair_share)
 
 
-def step_seconds(bench: Workbench, model: SmallModel, length: int) -> float:
-    """Processor time of one training step: eight random sources, and targets as long."""
-    ids_BT = torch.from_numpy(bench.seed(length).integers(300, 400, (8, length)))
-    mask_BT = torch.ones_like(ids_BT)
-
-    def step() -> None:
-        model.decode(model.encode(ids_BT, mask_BT), mask_BT, ids_BT, mask_BT).sum().backward()
-
-    return least_seconds(step, bench.pick(5, 2))
-
-
 def claims(f: Figures) -> dict[str, list[Check]]:
     elman, gru = f.share["elman"], f.share["gru"]
     return {
@@ -126,8 +110,6 @@ def claims(f: Figures) -> dict[str, list[Check]]:
         "distance": [Check(f.share["transformer"].value, ">", KEPT)],
         "falls": [Check(f.bare, ">", FALLS, "smaller fall"), Check(f.more, ">", 0, "beyond those with attention")],
         "parallel": [Check(f.waiting["gru"] / f.waiting["transformer"], "≥", FEWER, "times fewer steps")],
-        "slower": [Check(f.last[bare] / f.last["transformer"], ">", 1, f"{name}: times the Transformer's")
-                   for bare, name in zip(NETWORKS[:2], NAMES, strict=False)],
     }  # fmt: skip
 
 
@@ -142,22 +124,17 @@ def tables(f: Figures) -> tuple[Table, ...]:
         Table.of("Quality on unseen sentences, and its spread over seeds", (
             "", "parameters", "exact", "chrF2", "chrF2 of two in a row"),
             rows(f.sizes, f.exact.values(), f.single.values(), f.double.values())),
-        Table.of("A training step, milliseconds", (
-            "", *(f"{length} tokens" for length in TIMED), f"sequential steps, {TIMED[-1]} tokens"),
-            [(name, *of, wait) for name, of, wait in zip(NAMES, f.ms.values(), f.waiting.values(), strict=True)]),
     )  # fmt: skip
 
 
 def draw(f: Figures) -> Picture:
-    figure, (left, middle, right) = new_figure(3, height=3.6)
+    figure, (left, right) = new_figure(2, height=3.6)
     curves(left, LENGTHS, {name: over_seeds(of.T) for name, of in zip(NAMES, f.influence.values(), strict=True)},
            title="First token's influence", xlabel="tokens", doubling=True, colours=COLOURS, legend=False)
     left.axhline(1, color=SOFT, linewidth=1, linestyle="--")
     left.set_yscale("log")
-    bars(middle, [""] * 4, {"one": list(f.single.values()), "two": list(f.double.values())},
+    bars(right, [""] * 4, {"one": list(f.single.values()), "two": list(f.double.values())},
          title="chrF2, 1 and 2 sentences", top=100, colours=(SOFT, INK))
-    middle.set_xticks(range(4), [name.replace(" ", "\n") for name in NAMES], rotation=60)
-    curves(right, TIMED, dict(zip(NAMES, f.ms.values(), strict=True)), title="Step, milliseconds", xlabel="tokens",
-           doubling=True, colours=COLOURS, legend=False)
+    right.set_xticks(range(4), [name.replace(" ", "\n") for name in NAMES], rotation=60)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure

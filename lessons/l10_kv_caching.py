@@ -1,8 +1,7 @@
 """Lesson 10: keeping keys and values while writing changes nothing but the time, and only the decoder needs it."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -15,8 +14,7 @@ from ..lens.forcing import encode_source
 from ..training.batching import pad
 from .drawing import BLUE, ORANGE, curves, new_figure
 from .lesson import Check, Figures, Look, Table
-from .timing import least_seconds
-from .workbench import Workbench
+from .workbench import Workbench, captured, least_seconds
 
 # S source tokens, T target tokens, D width
 
@@ -31,13 +29,15 @@ def measure(bench: Workbench) -> Figures:
     lengths = bench.pick((8, 16, 32, 64, 128, 256, 512), (8, 32))
     cached, again = 1e3 * np.array([step_seconds(bench, length, bench.pick(9, 2)) for length in lengths]).T
     encoder, decoder = moved(bench, sources[:20])
-    rows, runs, tokens = counted(bench, sources[0])
+    counts = [counted(bench, sources[0], cache=cache) for cache in (True, False)]
+    rows = {kind: [count[kind][1] for count in counts] for kind in counts[0]}
     return Figures(
         sentences=len(sources), same=min(same(bench, sources, beams) for beams in (1, 4)), off=off(bench, sources[:10]),
         lengths=lengths, ms=(cached, again), shortest=lengths[0], longest=lengths[-1], cached=(cached[0], cached[-1]),
         again=(again[0], again[-1]), times=(again[0] / cached[0], again[-1] / cached[-1]),
-        growth=(cached[-1] / cached[0], again[-1] / again[0]), encoder=encoder, decoder=decoder, rows=rows, runs=runs,
-        tokens=tokens, look=Look("The cat did not cross the street because it was too tired.", "decoder"),
+        growth=(cached[-1] / cached[0], again[-1] / again[0]), encoder=encoder, decoder=decoder, rows=rows,
+        runs=[count["encoder"][0] for count in counts],
+        look=Look("The cat did not cross the street because it was too tired.", "decoder"),
     )  # fmt: skip
 
 
@@ -121,35 +121,13 @@ def share(now_TD: torch.Tensor, before_TD: torch.Tensor) -> float:
     return float((now_TD - before_TD).norm(dim=-1).mean() / before_TD.norm(dim=-1).mean())
 
 
-def counted(bench: Workbench, source: Sequence[int]) -> tuple[dict[str, tuple[int, int]], tuple[int, int], int]:
-    """While one translation is written, with the cache and without: rows that become keys in the first layer of each
-    kind of attention, and runs of the encoder; and the tokens written."""
-    counts, tokens = [], 0
-    for cache in (True, False):
-        with counting(bench.model) as one:
-            tokens = bench.model.generate(torch.tensor([source]), num_beams=1, max_length=64, use_cache=cache).shape[1]
-        counts.append(one)
-    both = {name: (counts[0][name], counts[1][name]) for name in counts[0]}
-    return both, both.pop("runs"), tokens - 1
-
-
-@contextmanager
-def counting(model: nn.Module) -> Iterator[dict[str, int]]:
-    counts = dict.fromkeys(["encoder", "decoder", "cross", "runs"], 0)
-
-    def listen(name: str) -> Callable[[nn.Module, tuple, object], None]:
-        def add(module: nn.Module, args: tuple, output: object) -> None:
-            counts[name] += args[0].shape[1] if args else 1
-        return add
-
-    handles = [model.get_encoder().register_forward_hook(lambda *_: counts.update(runs=counts["runs"] + 1))]
-    for kind, sites in attention_sites(model).items():
-        handles.append(sites[0].module.k_proj.register_forward_hook(listen(kind)))
-    try:
-        yield counts
-    finally:
-        for handle in handles:
-            handle.remove()
+def counted(bench: Workbench, source: Sequence[int], *, cache: bool) -> dict[str, tuple[int, int]]:
+    """While one translation is written: calls of the first layer's key projection in each kind of attention, and rows
+    that become keys."""
+    sites = attention_sites(bench.model)
+    with captured([of[0].module.k_proj for of in sites.values()]) as seen:
+        bench.model.generate(torch.tensor([source]), num_beams=1, max_length=64, use_cache=cache)
+    return {kind: (len(calls), sum(out.shape[1] for out in calls)) for kind, calls in zip(sites, seen, strict=True)}
 
 
 def claims(f: Figures) -> dict[str, list[Check]]:
@@ -167,7 +145,7 @@ def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("Processor time of one more step, milliseconds",
                  ("tokens before it", "with the cache", "without", "times"), steps),
-        Table.of(f"Rows turned into keys, in one layer, for a translation of {f.tokens} tokens",
+        Table.of("Rows turned into keys in the first layer while one translation is written",
                  ("", "with the cache", "without"), [(name, *rows) for name, rows in f.rows.items()]),
     )  # fmt: skip
 

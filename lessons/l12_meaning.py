@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from matplotlib.figure import Figure as Picture
 from torch import Tensor, nn
 
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
-from ..tokenizer.words import split_words
 from ..training.cache import fingerprint
 from ..training.pairs import Pair
 from .cake import IDIOM, LITERAL, Said, sentences
 from .drawing import BLUE, ORANGE, bars, new_figure
 from .interval import Interval, over_seeds
 from .lesson import Check, Figures, Table
-from .small import TRAINING, TRANSFORMER, WIDTH, Recipe, SmallTransformer, fit, translate
+from .small import TRAINING, TRANSFORMER, Recipe, SmallTransformer, fit, translate
 from .workbench import Workbench
 
 # B sentences, S tokens, D width
@@ -26,10 +24,8 @@ from .workbench import Workbench
 KINDS = ("no parameters", "Q, K, V")
 STAGES = ("before fine-tuning", "after")
 LANGUAGES = {"fr": "French", "hi": "Hindi"}
-VECTORS = ("embedding", "attention without parameters", "trained encoder")
 ALWAYS, NEVER = 0.8, 0.05  # shares of sentences that count as always and as never
 BETTER = 0.1  # share that counts as a difference
-TOLD = 0.9  # share that a linear classifier must get right; chance is a half
 
 
 class Unlearnt(nn.Module):
@@ -63,7 +59,7 @@ def measure(bench: Workbench) -> Figures:
     idioms, literals = ([one for one in said if one.held_out and one.meaning == meaning]
                         for meaning in ("figurative", "literal"))  # fmt: skip
     shares = np.zeros((3, len(KINDS), len(STAGES), len(LANGUAGES), len(bench.seeds)))  # as idiom, as cake, literal
-    told, cosine, examples = np.zeros((3, len(bench.seeds))), np.zeros((3, len(bench.seeds))), []
+    examples = []
     for (k, kind), (s, seed) in ((a, b) for a in enumerate(KINDS) for b in enumerate(bench.seeds)):
         models = learnt(bench, kind, seed, said, tokenizer)
         for stage, model in enumerate(models):
@@ -77,13 +73,10 @@ def measure(bench: Workbench) -> Figures:
                 first.append(texts[0])
             if s == 0:
                 examples.append((f"{kind}, {STAGES[stage]}", *first))
-        if kind == KINDS[1]:
-            seen = [read(vectors) for vectors in cake_vectors(models[0], tokenizer, said)]
-            told[:, s], cosine[:, s] = zip(*seen, strict=True)
     idiom, cake, literal_ = ({kind: {stage: float(of[k, s].mean()) for s, stage in enumerate(("before", "after"))}
                               for k, kind in enumerate(("plain", "learnt"))} for of in shares)  # fmt: skip
     return Figures(
-        shares=shares, idiom=idiom, cake=cake, literal=literal_, told=told.mean(1), cosine=cosine.mean(1),
+        shares=shares, idiom=idiom, cake=cake, literal=literal_,
         gain=idiom["learnt"]["after"] - idiom["plain"]["after"], examples=examples, source=idioms[0].en,
         phrases=LITERAL[1:], counts=(len(idioms), len(literals)),
     )  # fmt: skip
@@ -129,45 +122,9 @@ def learnt(
     return models
 
 
-Labelled = list[tuple[np.ndarray, bool, bool]]  # a vector, whether it is the idiom's, whether it is held out
-
-
-@torch.no_grad()
-def cake_vectors(model: SmallTransformer, tokenizer: Seq2SeeTokenizer, said: Sequence[Said]) -> tuple[Labelled, ...]:
-    """The vector of *cake* in every sentence that has one, made in the three ways of VECTORS."""
-    ways: tuple[Labelled, ...] = ([], [], [])
-    for one in (one for one in said if one.meaning):
-        ids = tokenizer.encode_source(one.en)
-        words = [word.text for word in split_words(one.en, language="en")]
-        tokens = tokenizer.spans(ids, one.en, language="en")
-        at = max(number for number, token in enumerate(tokens) if token.word == words.index("cake"))
-        static_SD = model.network.model.shared.weight[ids]
-        mixed_SD = (static_SD @ static_SD.T).softmax(-1) @ static_SD
-        encoded_SD = model.encode(torch.tensor([ids]), torch.ones(1, len(ids)))[0]
-        for vectors, states_SD in zip(ways, (static_SD, mixed_SD, encoded_SD), strict=True):
-            vectors.append((states_SD[at].double().numpy(), one.meaning == "figurative", one.held_out))
-    return ways
-
-
-def read(vectors: Labelled) -> tuple[float, float]:
-    """How often ridge regression on seen sentences is right on unseen ones; the mean cosine between the meanings."""
-    x, idiom, unseen = (np.array(column) for column in zip(*vectors, strict=True))
-    centred = x - x[~unseen].mean(0)
-    centred = centred / max(float(np.sqrt((centred[~unseen] ** 2).sum(1).mean())), 1e-9) * math.sqrt(WIDTH)
-    sign = np.where(idiom, 1.0, -1.0)
-    mean_sign = sign[~unseen].mean()
-    square = centred[~unseen].T @ centred[~unseen] + np.eye(x.shape[1])
-    weights = np.linalg.solve(square, centred[~unseen].T @ (sign[~unseen] - mean_sign))
-    said_idiom = centred[unseen] @ weights + mean_sign > 0
-    share = float(np.mean([(said_idiom[idiom[unseen] == label] == label).mean() for label in (True, False)]))
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    return share, float(unit[idiom].mean(0) @ unit[~idiom].mean(0))
-
-
 def claims(f: Figures) -> dict[str, list[Check]]:
     plain, learnt = f.idiom["plain"], f.idiom["learnt"]
     return {
-        "vector": [Check(f.told[1], "<", TOLD, "classified correctly")],
         "before": [Check(f.cake["plain"]["before"], "≥", ALWAYS, "cake"), Check(plain["before"], "≤", NEVER, "idiom")],
         "never": [Check(plain["after"], "≤", NEVER)],
         "difference": [Check(f.gain, "≥", BETTER)],
@@ -184,8 +141,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
         Table.of(f"Shares of {f.counts[0]} unseen idioms and {f.counts[1]} unseen literal sentences, over seeds", (
             "attention of the encoder", "to", "idiom as idiom", "idiom as cake", "literal exact"), rows),
         Table.of(f"Translations of “{f.source}”, errors included", ("attention", "French", "Hindi"), f.examples),
-        Table.of("The vector of *cake*", ("from", "classified correctly", "cosine of idiom and dessert"),
-                 list(zip(VECTORS, f.told, f.cosine, strict=True))),
     )  # fmt: skip
 
 

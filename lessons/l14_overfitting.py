@@ -20,7 +20,7 @@ RECIPES = {"few": Recipe(pairs=60), "dropout": Recipe(pairs=60, dropout=0.3), "s
 FEW, DROPOUT, _, ALL = RECIPES
 LABELS = {"few": "60", "dropout": "60, dropout", "some": "250", "all": "all"}
 COLOURS = (ORANGE, PURPLE, GREEN, BLUE)
-COLUMNS = ("seen", "validation", "unseen", "pronoun", "exact", "noun", "state", "evenness")
+COLUMNS = ("seen", "validation", "unseen", "pronoun", "exact", "noun", "state")
 
 GAP = 10.0  # times the loss on seen pairs: memorised
 RISEN = 1.05  # times the lowest loss on unseen pairs
@@ -70,26 +70,19 @@ def look_at(model: SmallModel, task: Task, seen: Sequence[StoryPair], traced: in
 
 
 def of_attention(model: SmallTransformer, task: Task, validation: Sequence[StoryPair],
-                 stories: Sequence[StoryPair]) -> tuple[float, float, float]:
+                 stories: Sequence[StoryPair]) -> list[float]:
     """From *it*: the share on its noun, and on what is said of it, of the encoder heads that have most of them in
-    validation; and how even all rows are."""
+    validation."""
     both = [trace_texts(model.network, task.tokenizer, [story.source for story in half],
                         [story.target for story in half], source_language="en", target_language="fr")
             for half in (validation, stories)]  # fmt: skip
     chosen_on, scores = (measure_roles(traces, map(to_gold, half)).scores
                          for traces, half in zip(both, (validation, stories), strict=True))
-    noun, state = (float(scores["encoder", role].mean(0).flat[chosen_on["encoder", role].mean(0).argmax()])
-                   for role in ("antecedent", "state"))
-    return noun, state, float(np.mean([evenness(trace.maps("encoder")) for trace in both[1]]))
+    return [float(scores["encoder", role].mean(0).flat[chosen_on["encoder", role].mean(0).argmax()])
+            for role in ("antecedent", "state")]
 
 
-def evenness(maps: np.ndarray) -> float:
-    """The entropy of rows of attention over that of an even row: 1 looks everywhere alike, 0 at one place."""
-    entropy = -(maps * np.log(np.maximum(maps, 1e-12))).sum(-1)
-    return float(entropy.mean() / np.log(maps.shape[-1]))
-
-
-SHOWN = (of_attention, evenness)
+SHOWN = (of_attention,)
 
 
 def claims(f: Figures) -> dict[str, list[Check]]:
@@ -105,17 +98,11 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    columns = ("seen", "unseen", "exact", "pronoun", "noun", "state", "evenness")
-    ends = [(LABELS[name], *(over_seeds(f.curves[column][name].T)[-1] for column in columns)) for name in RECIPES]
-    by_time = [(f"{title}, {LABELS[name]}", *f.curves[column][name].mean(0))
-               for column, title in (("unseen", "loss on unseen pairs"), ("pronoun", "pronouns right"))
-               for name in RECIPES]  # fmt: skip
-    return (
-        Table.of("At the end of training, and the spread over seeds", (
-            "sentences", "loss on them", "on unseen ones", "exact", "pronouns right", "it to noun", "it to predicate",
-            "evenness"), ends),
-        Table.of("During training", ("", *(f"{step} steps" for step in f.steps)), by_time, folded=True),
-    )  # fmt: skip
+    ends = [(LABELS[name], *(over_seeds(f.curves[column][name].T)[-1] for column in COLUMNS if column != "validation"))
+            for name in RECIPES]  # fmt: skip
+    return (Table.of("At the end of training, and the spread over seeds", (
+        "sentences", "loss on them", "on unseen ones", "pronouns right", "exact", "it to noun", "it to predicate"),
+        ends),)  # fmt: skip
 
 
 def draw(f: Figures) -> Picture:

@@ -17,7 +17,6 @@ from ..lens.heads import heads_of_roles
 from ..lens.patching import Stack
 from ..lens.what_if import WhatIf
 from ..tokenizer.words import piece_spans
-from . import keys
 from .drawing import curves, head_map, new_figure
 from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row
 from .interval import Interval
@@ -39,7 +38,6 @@ FAMILIES = {"easy": "the cat and the street", "fit": "the trophy and the suitcas
 PLACES = ("the changed word", "the two nouns", "it", "all words")
 
 FLIPS = 0.9  # share of minimal pairs with both pronouns correct
-TOLD = 0.9  # share of nouns of which a key must tell correctly what they are
 CARRIES = 0.5  # share of pronouns that one head must flip to carry them
 FEW = 3  # heads that are tried together
 
@@ -79,7 +77,6 @@ def measure(bench: Workbench) -> Figures:
                        for layer in range(bench.model.config.encoder_layers)] for name in PLACES}
     looks = [one for one in heads_of_roles(*measured(bench)) if one.role == "antecedent"]
     flips = {title: both_right(bench, test, family) for family, title in FAMILIES.items()}
-    told = {"animate": keys.told_by_keys(bench, keys.alive), "singular": keys.told_by_keys(bench, keys.one)}
     first = best[0]
     return Figures(
         examples=[example(bench, *one) for one in EXAMPLES], flips=flips,
@@ -90,8 +87,7 @@ def measure(bench: Workbench) -> Figures:
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(own),
         asked=(clearest := max((one for one in looks if one.decidable), key=lambda one: one.score - one.baseline,
                                default=None)), said=named(clearest),
-        told={name: [so, other] for name, (_, so, other) in told.items()},
-        tellers={name: str(head) for name, (head, *_) in told.items()}, look=Look(EXAMPLES[0][0], *heads[first]),
+        look=Look(EXAMPLES[0][0], *heads[first]),
     )  # fmt: skip
 
 
@@ -137,7 +133,6 @@ def claims(f: Figures) -> dict[str, list[Check]]:
     return {
         "flips": [Check(f.worst, "≥", FLIPS, "lowest end of an interval")],
         "looks": role_checks(f.asked),
-        "keys": [Check(min(one.low for one in of), "≥", TOLD, f"{name}: lower end") for name, of in f.told.items()],
         "sufficient": [Check(f.turned.low, "≥", CARRIES, "lower end")],
         "necessary": [Check(f.cost.low, ">", 0, "lower end")],
         "state": [Check(f.last["it"].low, "≥", CARRIES, "lower end")],

@@ -17,7 +17,6 @@ from ..lens.forcing import encode_source, encode_target, forced_pass, looking
 from ..lens.heads import heads_of_roles
 from ..lens.kinds import Kind
 from ..lens.values import other_values
-from ..lens.what_if import WhatIf
 from ..tokenizer.words import split_words
 from .drawing import bars, heatmap, new_figure
 from .held_out import group_of, halves, measured, named, role_checks
@@ -31,30 +30,11 @@ SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too ti
                          "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
 PREFIX, NEXT, ASKED = "Le chat n'a pas", "traversé", "cross"
 SENTENCES = 240
-SAME = 1e-3  # logits: the most that an order without meaning may change
 LEFT = 0.5  # share of the correct tokens: less than this left counts as destroyed
 BOTH = 0.2  # each source of knowledge alone must be so much worse than both for both to be needed
-WHOLE, REORDERED, SHUFFLED, ANOTHER, PREFIX_ALONE, SOURCE_ALONE = (
-    "unchanged", "keys and values shuffled together", "values shuffled", "another source", "prefix alone",
-    "source alone")  # fmt: skip
+WHOLE, SHUFFLED, PREFIX_ALONE, SOURCE_ALONE = "unchanged", "values shuffled", "prefix alone", "source alone"
 
 Condition = Callable[[np.random.Generator, Sequence[int]], AbstractContextManager[Any]]  # of lengths of the sources
-
-
-@contextmanager
-def reordered_source(model: Any, order_BS: torch.Tensor) -> Any:
-    """The source's columns in another order: every key keeps its value."""
-
-    def hook(module: Any, args: Any, output: Any) -> Any:
-        state_BSD = output.last_hidden_state
-        output.last_hidden_state = state_BSD.gather(1, order_BS[..., None].expand_as(state_BSD))
-        return output
-
-    handle = model.get_encoder().register_forward_hook(hook)
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def shuffled_values(model: Any, order_BS: torch.Tensor) -> AbstractContextManager[None]:
@@ -77,7 +57,7 @@ def without_words(model: Any, mean_D: torch.Tensor) -> Any:
         handle.remove()
 
 
-SHOWN = (reordered_source, shuffled_values, without_words)
+SHOWN = (shuffled_values, without_words)
 
 
 def measure(bench: Workbench) -> Figures:
@@ -88,17 +68,13 @@ def measure(bench: Workbench) -> Figures:
     right = {}
     for name, condition in conditions.items():
         bench.say(name)
-        half = len(sources) // 2
-        read = [*sources[half:], *sources[:half]] if name == ANOTHER else sources
-        seeds = bench.seeds[: None if "shuffled" in name else 1]
-        found_SN = np.stack([correct(bench, read, targets, condition, bench.seed(seed)) for seed in seeds])
+        seeds = bench.seeds[: None if name == SHUFFLED else 1]
+        found_SN = np.stack([correct(bench, sources, targets, condition, bench.seed(seed)) for seed in seeds])
         right[name] = Interval.of(found_SN.mean(0), groups)
     alone = max(right[PREFIX_ALONE].high, right[SOURCE_ALONE].high)
     return Figures(
         **one_step(bench), next=NEXT, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
         destroyed={name: right[name].high / right[WHOLE].low for name in (SHUFFLED, PREFIX_ALONE)},
-        reordered=reordering(bench, sources[:32], targets[:32]), wrote=written(bench, conditions),
-        steps=by_step(bench, conditions),
     )  # fmt: skip
 
 
@@ -133,9 +109,7 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
 
     return {
         WHOLE: lambda rng, lengths: nullcontext(),
-        REORDERED: lambda rng, lengths: reordered_source(model, random_order(rng, lengths)),
         SHUFFLED: lambda rng, lengths: shuffled_values(model, random_order(rng, lengths)),
-        ANOTHER: lambda rng, lengths: nullcontext(),
         PREFIX_ALONE: lambda rng, lengths: off("cross"),
         SOURCE_ALONE: lambda rng, lengths: source_alone(),
     }
@@ -154,16 +128,6 @@ def correct(bench: Workbench, sources: Sequence[list[int]], targets: Sequence[li
             for b, row in enumerate(rows):
                 found_N[row] = hit_BT[b, : len(targets[row]) - 1].mean()
     return found_N
-
-
-def reordering(bench: Workbench, sources: list, targets: list) -> float:
-    """The largest change of a logit when the source's columns are reordered."""
-    with looking(bench.model, eager=False):
-        plain = forced_pass(bench.model, sources, targets)[0].logits
-        with reordered_source(bench.model, random_order(bench.seed(0), [len(source) for source in sources])):
-            other = forced_pass(bench.model, sources, targets)[0].logits
-    real = torch.tensor([[t < len(target) for t in range(plain.shape[1])] for target in targets])
-    return float((plain - other)[real].abs().max())
 
 
 def one_step(bench: Workbench) -> dict[str, Any]:
@@ -187,32 +151,10 @@ def one_step(bench: Workbench) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def written(bench: Workbench, conditions: dict[str, Condition]) -> dict[str, str]:
-    """What greedy decoding makes of SENTENCE under each condition."""
-    what_if = WhatIf(bench.model, bench.tokenizer, "en", "fr", num_beams=1)
-    length = [len(encode_source(bench.tokenizer, SENTENCE))]
-    return {name: what_if.within(SENTENCE, condition(bench.seed(0), length))[1].target_text
-            for name, condition in conditions.items() if name != ANOTHER}  # fmt: skip
-
-
-def by_step(bench: Workbench, conditions: dict[str, Condition]) -> list[tuple[str, ...]]:
-    """How probable each word of TRANSLATION is under three conditions."""
-    columns, words = [], []
-    for name in (WHOLE, SOURCE_ALONE, PREFIX_ALONE):
-        with conditions[name](bench.seed(0), []):
-            [trace] = trace_texts(bench.model, bench.tokenizer, [SENTENCE], [TRANSLATION], target_language="fr")
-        words = [word.text for word in trace.target_words]
-        columns.append([
-            f"{np.exp(sum(trace.log_probs[i] for i, token in enumerate(trace.target) if token.word == number)):.3f}"
-            for number in range(len(words))])
-    return list(zip(words, *columns, strict=True))
-
-
 def claims(f: Figures) -> dict[str, list[Check]]:
     return {
         "asks": [Check(float(f.asked == ASKED), "=", 1, "the head looks at the word"),
                  Check(float(f.costly == ASKED), "=", 1, "removing that word costs most"), *role_checks(f.alignment)],
-        "set": [Check(f.reordered, "≤", SAME)],
         "values": [Check(f.destroyed[SHUFFLED], "<", LEFT, "share left")],
         "source": [Check(f.destroyed[PREFIX_ALONE], "<", LEFT, "share left")],
         "both": [Check(f.gain, "≥", BOTH, "gain over either")],
@@ -220,14 +162,8 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table.of("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
-                 [(name, f"{share:.1%}") for name, share in f.right.items()]),
-        Table.of(f"What the model then writes for *{SENTENCE}*, errors included", ("", "French"),
-                 list(f.wrote.items())),
-        Table.of("How probable each word of the correct translation is, given the words before it", (
-            "", "source and prefix", "source alone", "prefix alone"), f.steps),
-    )
+    return (Table.of("Tokens that are the model's first choice, on unseen sentences", ("", "correct"),
+                     [(name, f"{share:.1%}") for name, share in f.right.items()]),)
 
 
 def draw(f: Figures) -> Picture:

@@ -16,7 +16,7 @@ from .drawing import BLUE, GREEN, ORANGE, bars, curves, new_figure
 from .held_out import Pronouns, flip_rate, group_of, halves, inside, pronouns
 from .interval import Interval, columns_of
 from .lesson import Check, Figures, Look, Table
-from .workbench import Workbench
+from .workbench import Workbench, captured
 
 # B sentences, T decoder steps, S source tokens, L decoder layers, D model width, V vocabulary
 
@@ -63,8 +63,6 @@ def measure(bench: Workbench) -> Figures:
                      for wanted in (lambda trace: [0, *trace.target_ids[:-1]], lambda trace: trace.target_ids))
     owed = np.array([[owed_to(trace, layer)[1:].mean(0) for layer in layers] for trace in some])
     flips = by_place(bench, pronouns(bench)[1])
-    shown = min(range(len(some)), key=lambda i: abs(len(some[i].target) - 12))
-    names = bench.tokenizer.convert_ids_to_tokens
     coming, parts = columns_of(to_come, groups), [columns_of(owed[:, :, part], groups) for part in range(4)]
     return Figures(
         sentences=len(some), off=off, stages=["before any layer", *(f"after layer {layer}" for layer in layers)],
@@ -72,8 +70,6 @@ def measure(bench: Workbench) -> Figures:
         owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Interval.of(read[:, 0], groups),
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
         flips=flips, alone=flips[PLACES[0]], earlier=[one.value for one in flips[PLACES[1]]],
-        example=[(token.text.strip(), *(str(names(stage[t])).strip() for stage in says[shown]))
-                 for t, token in enumerate(some[shown].target)],
         look=Look("The cat did not cross the street because it was too tired.", "decoder", layers[-1]),
     )  # fmt: skip
 
@@ -87,23 +83,18 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
     """What the states before the first layer predict; and how far logits from the last vectors alone are off."""
     model, decoder = bench.model, bench.model.get_decoder()
     says: list[list[int]] = [[] for _ in some]
-    states: list[torch.Tensor] = []
-    handles = [module.register_forward_pre_hook(lambda module, args: states.append(args[0]))
-               for module in (decoder.layers[0], decoder.layer_norm)]
     off = 0.0
     with looking(model, eager=False), torch.no_grad():
         for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
-            states.clear()
             chosen = [some[i] for i in rows]
-            output, _ = forced_pass(model, [one.source_ids for one in chosen], [one.target_ids for one in chosen])
-            first_BTD, last_BTD = states[:2]
+            with captured((decoder.layers[0].self_attn_layer_norm, decoder.layer_norm), inputs=True) as seen:
+                output, _ = forced_pass(model, [one.source_ids for one in chosen], [one.target_ids for one in chosen])
+            [first_BTD], [last_BTD] = seen
             for b, row in enumerate(rows):
                 steps = len(some[row].target)
                 says[row] = from_the_last_vector(model, first_BTD[b, :steps]).argmax(-1).tolist()
                 alone_TV = torch.stack([from_the_last_vector(model, last_BTD[b, t]) for t in range(steps)])
                 off = max(off, float((alone_TV - output.logits[b, :steps]).abs().max()))
-    for handle in handles:
-        handle.remove()
     return says, off
 
 
@@ -141,7 +132,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
              for stage, *row in zip(f.stages[1:], *f.owed.values(), f.visible, strict=True)]),
         Table.of("Pronouns flipped by the states of another sentence", ("states", *f.stages[1:]),
                  [(name, *(f"{one:.0%}" for one in of)) for name, of in f.flips.items()]),
-        Table.of("One sentence, step by step: what each state predicts", ("to come", *f.stages), f.example),
     )  # fmt: skip
 
 

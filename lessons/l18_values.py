@@ -10,11 +10,9 @@ from matplotlib.figure import Figure as Picture
 from ..lens import trace_texts
 from ..lens.ablation import Head
 from ..lens.anatomy import attention_sites
-from ..lens.by_words import word_map
 from ..lens.forcing import forced_pass, looking
 from ..lens.inside import watching
 from ..lens.kinds import KINDS, Kind
-from ..lens.summary import sink_shares
 from ..lens.trace import Trace
 from ..lens.values import Cell, other_values, silenced
 from ..lens.wording import NAMES
@@ -28,11 +26,8 @@ from .workbench import Workbench
 
 SENTENCE, TRANSLATION = ("The cat did not cross the street because it was too tired.",
                          "Le chat n'a pas traversé la rue parce qu'il était trop fatigué.")
-PAIR_SENTENCE, PAIR = "The cat sat on the mat.", ("cat", "sat")
 EXACT = 1e-4  # the most that the parts may fail to add up to the output
 OFTEN = 0.1  # share of rows whose most attended word adds less than another: from here on it is no exception
-MUCH = 0.1  # share of the weights on ends and punctuation that counts as much
-NOTABLE = 0.05  # of a last vector, from which on what a word contributes counts as significant
 SENTENCES = 40  # whose cells are silenced one by one, some five hundred a sentence
 
 
@@ -64,11 +59,8 @@ def measure(bench: Workbench) -> Figures:
             orders.append([rank_correlation(of.ravel(), effect_N) for of in (weight, length)])
             cells += len(effect_N)
         weights_N, lengths_N = np.array(orders).T
-        sinks = np.array([[sink_shares(trace, kind, view=view).sum(-1).mean() for view in ("raw", "norm")]
-                          for trace in some])
         kinds[kind] = {
             "other first": Interval.of([other_first(trace, kind) for trace in some], groups),
-            "sink weight": Interval.of(sinks[:, 0], groups), "sink length": Interval.of(sinks[:, 1], groups),
             "by weight": Interval.of(weights_N, groups[: len(tested)]),
             "by length": Interval.of(lengths_N, groups[: len(tested)]),
             "gain": Interval.of(lengths_N - weights_N, groups[: len(tested)]),
@@ -77,20 +69,8 @@ def measure(bench: Workbench) -> Figures:
     return Figures(
         moved=weights_moved(bench, some[0]), off=off_sums(bench, tested), sentences=len(some), cells=cells,
         by_figure=by_figure, by_weight={kind: one.value for kind, one in by_figure["by weight"].items()},
-        by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench), **pair(bench),
+        by_length={kind: one.value for kind, one in by_figure["by length"].items()}, **one_head(bench),
     )  # fmt: skip
-
-
-def pair(bench: Workbench) -> dict[str, Any]:
-    """What the last vectors of PAIR in the encoder come from: rows that sum to 1, over words."""
-    [trace] = trace_texts(bench.model, bench.tokenizer, [PAIR_SENTENCE], [TRANSLATION], source_language="en",
-                          target_language="fr", views=["contributions"])  # the encoder ignores the translation
-    words = word_map(trace, "encoder", view="contributions")
-    names = [unit.text.strip() for unit in words.columns]
-    places = [names.index(word) for word in PAIR]
-    owed = words.maps[-1][places]
-    return {"names": names, "owed": owed, "own": [owed[0, places[0]], owed[1, places[1]]],
-            "taken": [owed[0, places[1]], owed[1, places[0]]]}  # fmt: skip
 
 
 def weights_moved(bench: Workbench, trace: Trace) -> float:
@@ -142,29 +122,18 @@ def claims(f: Figures) -> dict[str, list[Check]]:
         return [Check(getattr(one, end), comparison, threshold, f"{kind}:")
                 for kind, one in f.by_figure[checked].items()]
 
-    sinks = [(kind, f.by_figure["sink weight"][kind].value, f.by_figure["sink length"][kind].value) for kind in KINDS]
     return {
         "sum": [Check(f.off, "≤", EXACT)],
         "other": each("other first", "≥", OFTEN, "low"),
-        "pair": [Check(min(f.taken), "≥", NOTABLE)],
         "effect": each("gain", ">", 0, "low"),
-        "sinks": [check for kind, weight, length in sinks for check in (
-            Check(weight, "≥", MUCH, f"{kind}: weight"), Check(length / weight, "≤", 0.5, "length over weight"))],
     }  # fmt: skip
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    return (
-        Table.of("Weights, lengths and effects", (
-            "", "another word adds most", "effects ordered by weight", "by length", "weight on ends and punctuation",
-            "length there"),
-            [(NAMES[kind], *(format(f.by_figure[name][kind], spec) for name, spec in (
-                ("other first", ".1%"), ("by weight", ".2f"), ("by length", ".2f"), ("sink weight", ".1%"),
-                ("sink length", ".1%")))) for kind in KINDS]),
-        Table.of("What the last vectors of *cat* and *sat* come from", (
-            "", *(word.replace("</s>", "`</s>`") for word in f.names)),
-            [(word, *row) for word, row in zip(PAIR, f.owed, strict=True)]),
-    )  # fmt: skip
+    rows = [(NAMES[kind], f"{f.by_figure['other first'][kind]:.1%}", *(f"{f.by_figure[name][kind]:.2f}" for name in (
+        "by weight", "by length"))) for kind in KINDS]  # fmt: skip
+    return (Table.of("Weights, lengths and effects", (
+        "", "another word adds most", "effects ordered by weight", "by length"), rows),)  # fmt: skip
 
 
 def draw(f: Figures) -> Picture:

@@ -1,4 +1,5 @@
-"""What a lesson works with: the trained model, the corpus, a budget, seeds, and a shelf for what was trained once."""
+"""What a lesson works with: the trained model, the corpus, a budget, seeds, a shelf for what was trained once, one
+thread, and what modules hand over."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ import inspect
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -16,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 from transformers import PreTrainedModel
 
 from ..measures.alignment import settings_of
@@ -23,9 +27,45 @@ from ..modeling.loading import load_checkpoint
 from ..storybook import Storybook, generate
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..training.cache import cache_folder, fingerprint, get_or_build
-from .timing import one_thread
 
 T = TypeVar("T")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch computes on one thread inside: how many there are decides in which order sums are made, and so their last
+    bits, which a few hundred training steps turn into other weights."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def least_seconds(run: Callable[[], object], times: int) -> float:
+    """The least processor time of several runs on one thread: whatever disturbs a run can only add to it."""
+    seconds = []
+    with one_thread():
+        for _ in range(times):
+            begun = time.process_time()
+            run()
+            seconds.append(time.process_time() - begun)
+    return min(seconds)
+
+
+@contextmanager
+def captured(modules: Iterable[nn.Module], *, inputs: bool = False) -> Iterator[list[list[torch.Tensor]]]:
+    """For each module what it returns inside, call by call; `inputs`: what it reads."""
+    modules = list(modules)
+    kept: list[list[torch.Tensor]] = [[] for _ in modules]
+    handles = [module.register_forward_hook(lambda module, args, out, of=of: of.append(args[0] if inputs else out))
+               for module, of in zip(modules, kept, strict=True)]  # fmt: skip
+    try:
+        yield kept
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 class Budget(Enum):
