@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
 from ..lens.anatomy import supervised_heads
 from ..lens.choices import Choice
 from ..lens.heads import LEAST, Measured, RoleScore, measure
 from ..lens.patching import MinimalPairs
-from ..lens.roles import GoldPair
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from ..measures.gold import in_halves, minimal_pairs, pronoun_choice, to_gold
+from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..storybook import StoryPair
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .interval import Interval
 from .lesson import Check
 from .workbench import Workbench
@@ -34,14 +35,20 @@ def halves(bench: Workbench) -> tuple[list[StoryPair], list[StoryPair]]:
 @cache
 def traces(bench: Workbench) -> tuple[list[Trace], list[Trace]]:
     """The model's attention over both halves, forced to the right translations; without logits, which take room."""
-    return tuple(
-        [replace(trace, logits=None) for trace in _read(bench, stories)] for stories in halves(bench)
-    )  # type: ignore[return-value]
+    dev, test = ([replace(trace, logits=None) for trace in traced(bench.model, bench.tokenizer, stories)]
+                 for stories in halves(bench))
+    return dev, test
 
 
-def _read(bench: Workbench, stories: Sequence[StoryPair]) -> list[Trace]:
-    return trace_texts(bench.model, bench.tokenizer, [story.source for story in stories],
-                       [story.target for story in stories], source_language="en", target_language="fr")
+def traced(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, stories: Sequence[StoryPair]) -> list[Trace]:
+    return trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
+                       source_language="en", target_language="fr")
+
+
+@cache
+def groups(bench: Workbench) -> list[str]:
+    """Of the second half: variants of one sentence are one group."""
+    return groups_of(halves(bench)[1])
 
 
 @cache
@@ -52,22 +59,12 @@ def inside(bench: Workbench) -> list[Trace]:
 
 
 @cache
-def gold(bench: Workbench) -> tuple[list[GoldPair], list[GoldPair]]:
-    dev, test = ([to_gold(story) for story in stories] for stories in halves(bench))
-    return dev, test
-
-
-@cache
 def measured(bench: Workbench) -> tuple[Measured, Measured]:
     """Every head's scores in every role, on both halves."""
     supervised = supervised_heads(bench.model)
-    dev, test = (measure(*half, supervised=supervised) for half in zip(traces(bench), gold(bench), strict=True))
+    dev, test = (measure(read, map(to_gold, stories), supervised=supervised)
+                 for read, stories in zip(traces(bench), halves(bench), strict=True))
     return dev, test
-
-
-def group_of(number: int, story: StoryPair) -> str:
-    """Variants of one sentence are one group."""
-    return story.contrast_key or f"sentence {number}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,10 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
 from ..modeling.attention import MultiHeadAttention
-from .drawing import BLUE, GREEN, ORANGE, new_figure
+from .drawing import Curves, Map, Panel
 from .interval import rank_correlation
 from .lesson import Check, Figures, Table
 from .workbench import Workbench
@@ -23,7 +22,6 @@ EXACT = 1e-12
 AGREE = 0.95  # share of words whose nearest word must be the same by both, for the two to be one measure
 CARRIES = 3.0  # standard errors by which a rank correlation must differ from that of unrelated figures
 MATTERS = 1.05  # times the loss: this much more says that lengths matter
-DRAWN = 4  # one token in so many is a dot in the picture: more make the page heavy and say no more
 SIDES = ("English", "French")
 
 
@@ -55,7 +53,8 @@ def measure(bench: Workbench) -> Figures:
                           for of in (lengths, np.linalg.norm(untrained_ND, axis=1)))  # fmt: skip
     losses = loss(bench), loss(bench, equal=True)
     return Figures(
-        dots=(dot(B, C), dot(A, C)), cosines=(cosine(B, C), cosine(A, C)), doubled=dot(twice, C) / dot(B, C),
+        **{name: np.array([[of(one, other) for other in (A, B, C)] for one in (A, B, C)])
+           for name, of in (("dots", dot), ("cosines", cosine))}, doubled=dot(twice, C) / dot(B, C),
         moved=abs(cosine(twice, C) - cosine(B, C)), tokens=len(ids),
         same=np.mean(nearest[0] == nearest[1]),
         itself=[np.mean(of.argmax(1) == np.arange(len(ids))) for of in likeness], counts=counts, lengths=lengths,
@@ -121,21 +120,13 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    rows = [(f"{name} and C", f.dots[row], f.cosines[row]) for row, name in enumerate("BA")]
-    return (Table.of("A = (1, 2), B = (6, 2), C = (3, 4)", ("", "dot product", "cosine"), rows),)
+    rows = [(name, f.sizes[name], f.untrained[name], f.trained[name], f.chance[name]) for name in SIDES]
+    return (Table.of("Rank correlation of a word vector's length and the token's count", (
+        "", "tokens", "before training", "after", "by chance below"), rows),)
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2)
-    for name, (x, y), colour in (("A", A, ORANGE), ("B", B, BLUE), ("C", C, GREEN)):
-        left.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2,
-                                                      "shrinkA": 0, "shrinkB": 0})
-        left.text(x + 0.15, y + 0.1, name, color=colour, weight="bold")
-    left.set(xlim=(-0.3, 7), ylim=(-0.3, 5), aspect="equal", title=f"B·C = {f.dots[0]:.0f}, A·C = {f.dots[1]:.0f}",
-             xlabel=f"cosines {f.cosines[0]:.2f} and {f.cosines[1]:.2f}")
-    for (name, side), colour in zip(f.sides.items(), (BLUE, ORANGE), strict=True):
-        right.scatter(f.counts[side][::DRAWN], f.lengths[side][::DRAWN], s=9, color=colour, alpha=0.5, linewidths=0,
-                      label=name)
-    right.legend(fontsize=8, markerscale=2)
-    right.set(xscale="log", xlabel="count of the token in the corpus", title="Length of its vector")
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    tenths = {name: [part.mean() for part in np.array_split(f.lengths[side][f.counts[side].argsort()], 10)]
+              for name, side in f.sides.items()}  # fmt: skip
+    return [Map("Dot products", f.dots, "ABC", "ABC"), Map("Cosines", f.cosines, "ABC", "ABC", top=1),
+            Curves("Length of word vectors", range(1, 11), tenths, xlabel="tokens, from rare to frequent")]

@@ -2,12 +2,11 @@
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens.forcing import encode_source, forced_pass, looking
 from . import lookup
-from .by_hand import one_head, softmax
-from .drawing import SOFT, curves, heatmap, new_figure
+from .by_hand import softmax
+from .drawing import Curves, Map, Panel
 from .interval import over_seeds
 from .lesson import Check, Figures, Table
 from .workbench import Workbench
@@ -62,14 +61,13 @@ def measure(bench: Workbench) -> Figures:
     one, other = mixed[1], attend(river_ND)[2][1]
     right = ways(bench)
     errors = dictionary(bench)
-    summed, attended = sum_of_three(bench)
     return Figures(
         scores=scores, weights=weights, mixed=mixed, right=right, errors=errors,
         off_alone=np.abs(mixed - [attend_one(money_ND, word) for word in range(3)]).max(),
         off_order=np.abs(mixed[order] - attend(money_ND[order])[2]).max(),
         mirrored=np.abs(scores - scores.T).max(), unlike=np.abs(weights - weights.T).max(),
         bank=one @ other / np.linalg.norm(one) / np.linalg.norm(other),
-        loose=errors[0], tight=errors[-1], scales=(SCALES[0], SCALES[-1]), summed=summed, attended=attended,
+        loose=errors[0], tight=errors[-1], scales=(SCALES[0], SCALES[-1]),
         **own(bench), **needed(right),
     )  # fmt: skip
 
@@ -127,16 +125,6 @@ def own(bench: Workbench) -> dict[str, float]:
     return dict(zip(("first", "unscaled", "scaled", "trained"), map(float, np.mean(rows, axis=0)), strict=True))
 
 
-def sum_of_three(bench: Workbench) -> tuple[float, float]:
-    """How much Q + K + V of a word, and its attention, change when its neighbours do."""
-    rng = bench.seed(0)
-    matrices, (one, other) = rng.normal(size=(3, 4, 4)), rng.normal(size=(2, 3, 4))
-    other[0] = one[0]  # the same first word in another sentence
-    sums = [x_ND[0] @ matrices.sum(0) for x_ND in (one, other)]
-    mixed = [one_head(*(x_ND @ matrix for matrix in matrices), causal=False).mixed_NE[0] for x_ND in (one, other)]
-    return float(np.abs(sums[0] - sums[1]).max()), float(np.abs(mixed[0] - mixed[1]).max())
-
-
 def claims(f: Figures) -> dict[str, list[Check]]:
     def parted(way: str) -> list[Check]:
         return [Check(f.behind[way], ">", BETTER, "behind at this size"), Check(f.closest[way], ">", BETTER, "at best")]
@@ -157,26 +145,18 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    def words(caption: str, matrix: np.ndarray, columns: tuple[str, ...]) -> Table:
-        return Table.of(caption, ("", *columns), [(word, *row) for word, row in zip(MONEY, matrix, strict=True)])
-
     return (
-        words("Scores of *money bank grows*: x xᵀ, 3 × 3", f.scores, MONEY),
-        words("Weights: the softmax of each row", f.weights, MONEY),
-        words("The mixed words: weights times x, 3 × 4", f.mixed, ("1", "2", "3", "4")),
+        Table.of("Scores of *money bank grows*: x xᵀ, 3 × 3", ("", *MONEY),
+                 [(word, *row) for word, row in zip(MONEY, f.scores, strict=True)]),
         Table.of("Right answers by the size of query, key and value", ("", *map(str, SIZES)),
                  [(way, *(f"{one:.0%}" for one in over_seeds(f.right[way]))) for way in MATRICES]),
     )
 
 
-def draw(f: Figures) -> Picture:
-    figure, (first, second, third) = new_figure(3, height=3.2)
-    heatmap(first, f.weights, rows=MONEY, columns=MONEY, top=1)
-    first.set_title("No parameters")
-    curves(second, SCALES, {"error": f.errors}, title="Soft dictionary: error", xlabel="scale of the query",
-           doubling=True)
-    second.set_yscale("log")
-    curves(third, SIZES, {way: over_seeds(f.right[way]) for way in MATRICES}, title="Right answers",
-           xlabel="size of query, key, value", doubling=True)
-    third.axhline(f.right["none"].mean(), color=SOFT, linestyle="--", linewidth=1)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    right = {way: over_seeds(f.right[way]) for way in MATRICES}
+    return [Map("No parameters", f.weights, MONEY, MONEY, top=1),
+            Curves("Soft dictionary: error", SCALES, {"": f.errors + 1e-16}, "scale of the query", doubling=True,
+                   log=True),
+            Curves("Right answers", SIZES, right, "size of query, key, value", doubling=True,
+                   level=f.right["none"].mean())]  # fmt: skip

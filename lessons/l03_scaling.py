@@ -2,11 +2,10 @@
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens.forcing import encode_source, looking
 from .by_hand import softmax
-from .drawing import BLUE, ORANGE, SOFT, curves, new_figure
+from .drawing import Curves, Panel
 from .interval import over_seeds
 from .lesson import Check, Figures, Table
 from .workbench import Workbench, captured
@@ -107,14 +106,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )
 
 
-def draw(f: Figures) -> Picture:
-    figure, panels = new_figure(2)
-    for axes, values, title in zip(panels, (f.variance, f.jacobian), (
-            "Variance of scores", "Gradient through the softmax"), strict=True):
-        lines = {name: over_seeds(of) for name, of in zip(("not scaled", "divided by √d"), values, strict=True)}
-        curves(axes, WIDTHS, lines, title=title, xlabel="width d of queries and keys", doubling=True,
-               colours=(ORANGE, BLUE))
-    panels[0].axhline(1, color=SOFT, linewidth=1, linestyle="--")
-    panels[0].set_yscale("log")
-    panels[1].set_ylim(0)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    lines = [{name: over_seeds(of) for name, of in zip(("not scaled", "divided by √d"), values, strict=True)}
+             for values in (f.variance, f.jacobian)]  # fmt: skip
+    return [Curves("Variance of scores", WIDTHS, lines[0], "width d", doubling=True, log=True, level=1),
+            Curves("Gradient through the softmax", WIDTHS, lines[1], "width d", doubling=True)]

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens.forcing import decode_target, encode_source, forced_pass, looking
 from ..training.metrics import score
 from .by_hand import softmax
-from .drawing import BLUE, ORANGE, curves, new_figure
+from .drawing import Curves, Panel
 from .interval import over_seeds
 from .lesson import Check, Figures, Table
 from .workbench import Workbench
@@ -118,12 +117,7 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, height=3.4)
-    curves(left, TEMPERATURES, {f"“{token}”": of for token, of in zip(f.tokens, f.shares.T, strict=True)},
-           title="Probability of a token", xlabel="temperature T", doubling=True)
-    curves(right, TEMPERATURES, f.columns, title="Variety and quality of samples", xlabel="temperature T",
-           doubling=True, colours=(ORANGE, BLUE))
-    for axes in (left, right):
-        axes.set_ylim(0, 1.02)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    tokens = {f"“{token}”": of for token, of in zip(f.tokens, f.shares.T, strict=True)}
+    return [Curves("Probability of a token", TEMPERATURES, tokens, "temperature T", doubling=True, top=1.02),
+            Curves("Variety and quality of samples", TEMPERATURES, f.columns, "temperature T", doubling=True, top=1.02)]

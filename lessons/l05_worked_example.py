@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens import trace_texts
 from ..lens.arithmetic import arithmetic
 from .by_hand import Steps, one_head
-from .drawing import heatmap, new_figure
+from .drawing import Map, Panel
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench
 
@@ -112,10 +111,6 @@ def exact(value: float, digits: int) -> str:
     return "−∞" if math.isinf(value) else f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # no −0
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, height=3.6)
-    heatmap(left, f.hand.weight_NN, rows=WORDS, columns=WORDS, top=1)
-    left.set_title("Weights by hand")
-    heatmap(right, f.model.weight_NN, rows=f.tokens, columns=f.tokens, top=1, numbers=False)
-    right.set_title(f"Decoder layer 0, head {f.look.head}")
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    return [Map("Weights by hand", f.hand.weight_NN, WORDS, WORDS, top=1),
+            Map(f"Decoder layer 0, head {f.look.head}", f.model.weight_NN, f.tokens, f.tokens, top=1)]

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 from torch.nn.functional import cross_entropy
 
-from .drawing import bars, curves, new_figure
+from .drawing import Bars, Curves, Panel
 from .interval import Interval, over_seeds
 from .lesson import Check, Figures, Look, Table
-from .small import Recipe, SmallModel, Task, in_rows, open_mask, quality, task_of, test_loss, trained, translate
+from .small import Recipe, SmallModel, Task, compare, in_rows, open_mask, task_of, test_loss
 from .workbench import Workbench
 
 # S source tokens, T target tokens
@@ -27,25 +26,19 @@ NAMES = ("with the mask", "without")
 
 def measure(bench: Workbench) -> Figures:
     task = task_of(bench)
-    runs = [[trained(bench, Recipe(causal=causal), seed) for seed in bench.seeds] for causal in (True, False)]
-    sources, pairs = [story.source for story in task.test], in_rows(task.test, 1)
-    texts = [[translate(run.model, task.tokenizer, sources) for run in row] for row in runs]
-    scores = [[quality(task.test, one) for one in row] for row in texts]
-    losses = [np.array([thinned(run.losses) for run in row]) for row in runs]
-    seen = np.array([[test_loss(run.model, pairs, task.tokenizer) for run in row] for row in runs])
+    masked, plain = both = list(compare(bench, masked=Recipe(), plain=Recipe(causal=False)).values())
+    losses = [np.array([thinned(run.losses) for run in one.runs]) for one in both]
     hidden = []
-    for run in runs[1]:
+    for run in plain.runs:
         run.model.causal = True
-        hidden.append(test_loss(run.model, pairs, task.tokenizer))
-    exact = over_seeds([[one.exact for one in row] for row in scores])
+        hidden.append(test_loss(run.model, in_rows(task.test, 1), task.tokenizer))
     ended = [float(curve[:, -POINTS // 10 :].mean()) for curve in losses]
     return Figures(
-        steps=len(runs[0][0].losses), curves=dict(zip(NAMES, losses, strict=True)), ended=ended,
-        collapse=ended[1] / ended[0], seen=over_seeds(seen), hidden=Interval.seeds(hidden), exact=exact,
-        share=exact[1].value / (exact[0].value or math.nan),
-        chrf=over_seeds([[one.chrf for one in row] for row in scores]), source=sources[0],
-        written=(texts[0][0][0], texts[1][0][0]),
-        **passes(runs[0][0].model, task, bench.pick(20, 3)),
+        steps=len(masked.runs[0].losses), curves=dict(zip(NAMES, losses, strict=True)), ended=ended,
+        collapse=ended[1] / ended[0], seen=[one.loss for one in both], hidden=Interval.seeds(hidden),
+        exact=[one.exact for one in both], share=plain.exact.value / (masked.exact.value or math.nan),
+        chrf=[one.chrf for one in both], source=task.test[0].source, written=[one.sample for one in both],
+        **passes(masked.runs[0].model, task, bench.pick(20, 3)),
         look=Look("The cat did not cross the street because it was too tired.", "decoder"),
     )  # fmt: skip
 
@@ -115,11 +108,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, width_ratios=(2, 1))
-    points = next(iter(f.curves.values())).shape[1]
-    curves(left, np.linspace(0, f.steps, points), {name: over_seeds(curve.T) for name, curve in f.curves.items()},
-           title="Training loss", xlabel="training steps")
-    left.set_yscale("log")
-    bars(right, NAMES, {"exact": f.exact}, title="Exact translations", top=1)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    lines = {name: over_seeds(curve.T) for name, curve in f.curves.items()}
+    steps = np.linspace(0, f.steps, len(next(iter(lines.values()))))
+    return [Curves("Training loss", steps, lines, "training steps", log=True),
+            Bars("Exact translations", NAMES, {"exact": f.exact}, top=1)]

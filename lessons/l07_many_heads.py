@@ -4,20 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
-from ..lens import trace_texts
 from ..lens.anatomy import AttentionSite, attention_sites, supervised_heads
 from ..lens.forcing import encode_source, looking
 from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.heads import measure as measure_roles
 from ..measures.gold import in_halves, to_gold
 from ..storybook import HARD
-from .drawing import bars, new_figure
-from .held_out import ROLE_COLUMNS, named, role_checks, role_row
-from .interval import Interval, over_seeds
+from .drawing import Bars, Panel
+from .held_out import ROLE_COLUMNS, named, role_checks, role_row, traced
+from .interval import Interval
 from .lesson import Check, Figures, Look, Table
-from .small import Recipe, quality, task_of, trained, translate
+from .small import Recipe, compare
 from .workbench import Workbench, captured
 
 # H heads, T tokens, E size of one head, D width
@@ -47,21 +45,15 @@ SHOWN = (together, added_up)
 def measure(bench: Workbench) -> Figures:
     encoder = attention_sites(bench.model)["encoder"]
     off, plain = both_ways(bench, encoder)
-    task = task_of(bench)
-    exact = np.empty((2, len(bench.seeds)))  # four heads, one head
-    for row, heads in enumerate((4, 1)):
-        for column, seed in enumerate(bench.seeds):
-            model = trained(bench, Recipe(heads=heads), seed).model
-            texts = translate(model, task.tokenizer, [story.source for story in task.test])
-            exact[row, column] = quality(task.test, texts).exact
+    four, one_head = compare(bench, four=Recipe(heads=4), one=Recipe(heads=1)).values()
     roles, sentences = what_heads_look_at(bench)
     best = {role: next((one for one in roles if one.role == role and one.decidable), None) for role in ROLES}
     clearest = max(roles, key=lambda one: one.score - one.baseline, default=None)
     text = "The goat chased the wolf because it was hungry."
     return Figures(
         off=off, plain=plain, slices=own_slice(encoder[0]), even=1 / encoder[0].heads, roles=roles, best=best,
-        sentences=sentences, exact=over_seeds(exact),
-        gain=exact.mean(1)[0] - exact.mean(1)[1], gap=exact[0].min() - exact[1].max(),
+        sentences=sentences, exact=[four.exact, one_head.exact],
+        gain=four.exact.value - one_head.exact.value, gap=four.exact.low - one_head.exact.high,
         said={role: named(one) for role, one in best.items()},
         look=Look(text, *clearest.head) if clearest else Look(text),
     )  # fmt: skip
@@ -97,10 +89,8 @@ def what_heads_look_at(bench: Workbench) -> tuple[tuple[RoleScore, ...], int]:
     """The best encoder and cross-attention head of each role, chosen and ranked on one half of contrast sentences."""
     stories = [story for story in bench.corpus.test if story.kind == "contrast" and story.family in HARD]
     halves = in_halves(stories, bench.pick(160, 12))
-    dev, test = (measure_roles(
-        trace_texts(bench.model, bench.tokenizer, [story.source for story in half], [story.target for story in half],
-                    source_language="en", target_language="fr"),
-        [to_gold(story) for story in half], supervised=supervised_heads(bench.model)) for half in halves)  # fmt: skip
+    dev, test = (measure_roles(traced(bench.model, bench.tokenizer, half), map(to_gold, half),
+                               supervised=supervised_heads(bench.model)) for half in halves)  # fmt: skip
     clear = {(one.role, one.head): one.score - one.baseline for one in heads_of_roles(dev, dev)}
     scores = [score for score in heads_of_roles(dev, test) if score.role in ROLES and score.head.kind != "decoder"]
     scores.sort(key=lambda one: (list(ROLES).index(one.role), -clear[one.role, one.head]))
@@ -122,11 +112,9 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, width_ratios=(1, 2))
-    bars(left, ["four heads", "one head"], {"exact": f.exact}, title="Exact translations", top=1)
+def panels(f: Figures) -> list[Panel]:
     names = [f"{ROLES[one.role]} ({one.head}{', supervised' * one.supervised})" for one in f.roles]
-    bars(right, names, {"attention": [Interval(one.score, one.low, one.high) for one in f.roles],
-                        "best baseline": [one.baseline for one in f.roles]},
-         title="Attention from it", across=True)
-    return figure
+    attention = {"attention": [Interval(one.score, one.low, one.high) for one in f.roles],
+                 "best baseline": [one.baseline for one in f.roles]}  # fmt: skip
+    return [Bars("Exact translations", ["four heads", "one head"], {"exact": f.exact}, top=1, wide=True),
+            Bars("Attention from it", names, attention, wide=True)]

@@ -5,17 +5,15 @@ import math
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 from transformers import PreTrainedModel
 
 from ..lens.forcing import encode_source, encode_target
 from ..measures.gold import in_halves
 from ..modeling.positions import sinusoids
 from ..storybook import StoryPair
-from .drawing import bars, heatmap, new_figure
-from .interval import over_seeds
+from .drawing import Bars, Map, Panel
 from .lesson import Check, Figures, Look, Table
-from .small import Recipe, quality, task_of, trained, translate
+from .small import Recipe, compare, task_of
 from .workbench import Workbench
 
 # P positions, D width, E half of it, L layers
@@ -33,17 +31,15 @@ def measure(bench: Workbench) -> Figures:
     model, blind = bench.model, without_positions(bench.model)
     moves = np.array([[shuffled(one, bench, story, number) for number, story in enumerate(
         bench.corpus.test[: bench.pick(20, 6)])] for one in (model, blind)]).mean(1)  # fmt: skip
-    task = task_of(bench)
-    texts = [[translate(trained(bench, Recipe(positions=positions), seed).model, task.tokenizer,
-                        [story.source for story in task.test]) for seed in bench.seeds] for positions in (True, False)]
-    exact = over_seeds([[quality(task.test, one).exact for one in row] for row in texts])
+    trained = list(compare(bench, placed=Recipe(), blind=Recipe(positions=False)).values())
+    exact = [one.exact for one in trained]
     width = model.config.d_model
     table_PD = sinusoids(512, width).double().numpy()
     bench.seed(0)
     return Figures(
         encoder=moves[:, 0], output=moves[1, 1], decoder=moves[:, 2:], first=moves[1, 2], last=moves[1, -1],
-        exact=exact, worse=exact[1].value / (exact[0].value or math.nan), source=task.test[0].source,
-        written=(texts[0][0][0], texts[1][0][0]), distance=by_distance(table_PD), shift=shift_error(table_PD),
+        exact=exact, worse=exact[1].value / (exact[0].value or math.nan), source=task_of(bench).test[0].source,
+        written=[one.sample for one in trained], distance=by_distance(table_PD), shift=shift_error(table_PD),
         dots=(table_PD @ table_PD.T)[:DRAWN, :DRAWN] / (width / 2),
         read=[max(0.0, read_off(one, bench)) for one in (model, blind, type(model)(model.config).eval())],
         twins=[apart(one, bench) for one in (model, blind)],
@@ -143,12 +139,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2)
+def panels(f: Figures) -> list[Panel]:
     ticks = [str(place) if place % 4 == 0 else "" for place in range(DRAWN)]
-    heatmap(left, f.dots, rows=ticks, columns=ticks, top=1.0, numbers=False)
-    left.set_title("Dot products of positions")
-    left.set_aspect("equal")
-    bars(right, [f"layer {layer}" for layer in range(f.decoder.shape[1])], dict(zip(NAMES, f.decoder, strict=True)),
-         title="State moved by shuffling")
-    return figure
+    layers = [f"layer {layer}" for layer in range(f.decoder.shape[1])]
+    return [Map("Dot products of positions", f.dots, ticks, ticks, top=1.0),
+            Bars("State moved by shuffling", layers, dict(zip(NAMES, f.decoder, strict=True)))]

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..storybook import StoryPair
-from .drawing import BLUE, GREEN, INK, ORANGE, PURPLE, SOFT, bars, curves, new_figure
-from .interval import over_seeds
+from ..training.metrics import score
+from .drawing import BLUE, GREEN, ORANGE, PURPLE, Bars, Curves, Panel
+from .interval import Interval, over_seeds
 from .lesson import Check, Figures, Table
 from .recurrent import RecurrentTranslator
-from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, build, quality, task_of, trained, translate
+from .small import LAYERS, LONGEST, Network, Recipe, SmallModel, Task, compare, task_of, translate
 from .workbench import Workbench
 
 # S source tokens, T tokens
@@ -35,27 +35,21 @@ FEWER = 10.0  # times fewer steps that wait for one another
 def measure(bench: Workbench) -> Figures:
     task = task_of(bench)
     rows = in_pairs(task.test)
-    by: dict[str, list[Any]] = {name: [] for name in ("influence", "single", "double", "exact", "sizes")}
-    for network in NETWORKS:
-        models = [trained(bench, Recipe(network=network, row=2), seed).model for seed in bench.seeds]
-        by["influence"].append([influences(bench, model, task) for model in models])
-        for name, stories, longest in (("single", task.test, LONGEST), ("double", rows, 2 * LONGEST)):
-            scores = [quality(stories, translate(model, task.tokenizer, [one.source for one in stories],
-                                                 longest=longest)) for model in models]  # fmt: skip
-            by[name].append([one.chrf for one in scores])
-            if stories is task.test:
-                by["exact"].append([one.exact for one in scores])
-        fresh = build(Recipe(network=network), vocabulary=len(task.tokenizer))
-        by["sizes"].append(sum(weight.numel() for weight in fresh.parameters()))
-    influence = dict(zip(NETWORKS, map(np.array, by["influence"]), strict=True))  # [seeds,lengths]
-    single, double, exact = (dict(zip(NETWORKS, over_seeds(by[name]), strict=True))
-                             for name in ("single", "double", "exact"))  # fmt: skip
+    compared = compare(bench, **{network: Recipe(network=network, row=2) for network in NETWORKS})
+    influence, double, sizes = {}, {}, []
+    for network, one in compared.items():
+        influence[network] = np.array([influences(bench, run.model, task) for run in one.runs])  # [seeds,lengths]
+        texts = [translate(run.model, task.tokenizer, [row.source for row in rows], longest=2 * LONGEST)
+                 for run in one.runs]  # fmt: skip
+        double[network] = Interval.seeds([score(text, [row.target for row in rows]).chrf for text in texts])
+        sizes.append(sum(weight.numel() for weight in one.runs[0].model.parameters()))
+    single, exact = ({network: getattr(one, name) for network, one in compared.items()} for name in ("chrf", "exact"))
     fall = {network: single[network].value - double[network].value for network in NETWORKS}
     bare, attending = min(fall["elman"], fall["gru"]), max(fall["gru with attention"], fall["transformer"])
     learnt = min(exact["elman"].value, exact["gru"].value) >= LEARNT
     return Figures(
         influence=influence, lengths=LENGTHS, longest=LENGTHS[-1], single=single, double=double,
-        exact=exact, fall=fall, sizes=by["sizes"],
+        exact=exact, fall=fall, sizes=sizes,
         share=dict(zip(NETWORKS, over_seeds([of[:, -1] for of in influence.values()]), strict=True)),
         bare=bare if learnt else math.nan, more=bare - attending if learnt else math.nan,
         waiting={network: LAYERS if network == "transformer" else LENGTHS[-1] for network in NETWORKS},
@@ -127,14 +121,9 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, height=3.6)
-    curves(left, LENGTHS, {name: over_seeds(of.T) for name, of in zip(NAMES, f.influence.values(), strict=True)},
-           title="First token's influence", xlabel="tokens", doubling=True, colours=COLOURS, legend=False)
-    left.axhline(1, color=SOFT, linewidth=1, linestyle="--")
-    left.set_yscale("log")
-    bars(right, [""] * 4, {"one": list(f.single.values()), "two": list(f.double.values())},
-         title="chrF2, 1 and 2 sentences", top=100, colours=(SOFT, INK))
-    right.set_xticks(range(4), [name.replace(" ", "\n") for name in NAMES], rotation=60)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    influence = {name: over_seeds(of.T) for name, of in zip(NAMES, f.influence.values(), strict=True)}
+    return [Curves("First token's influence", LENGTHS, influence, "tokens", doubling=True, log=True, level=1,
+                   colours=COLOURS),
+            Bars("chrF2", [name.replace(" ", "\n") for name in NAMES],
+                 {"one sentence": list(f.single.values()), "two": list(f.double.values())}, top=100)]

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 from torch import nn
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
 from ..lens.anatomy import attention_sites
 from ..lens.forcing import encode_source
 from ..training.batching import pad
-from .drawing import BLUE, ORANGE, curves, new_figure
+from .drawing import Curves, Panel
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench, captured, least_seconds
 
@@ -142,17 +141,10 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     steps = [(length, a, b, b / a) for length, a, b in zip(f.lengths, *f.ms, strict=True)]
-    return (
-        Table.of("Processor time of one more step, milliseconds",
-                 ("tokens before it", "with the cache", "without", "times"), steps),
-        Table.of("Rows turned into keys in the first layer while one translation is written",
-                 ("", "with the cache", "without"), [(name, *rows) for name, rows in f.rows.items()]),
-    )  # fmt: skip
+    return (Table.of("Processor time of one more step, milliseconds",
+                     ("tokens before it", "with the cache", "without", "times"), steps),)  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, axes = new_figure(height=2.9)
-    curves(axes, f.lengths, {"without the cache": f.ms[1], "with it": f.ms[0]}, title="One more step, milliseconds",
-           xlabel="tokens already written", doubling=True, colours=(ORANGE, BLUE))
-    axes.set_ylim(0)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    lines = {"with the cache": f.ms[0], "without": f.ms[1]}
+    return [Curves("One more step, milliseconds", f.lengths, lines, "tokens already written", doubling=True)]

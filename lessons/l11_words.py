@@ -5,14 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.figure import Figure as Picture
 
 from ..lens.embeddings import Contextual, analogy, contextual, distances, static
 from ..lens.forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.words import split_words
-from .drawing import ORANGE, SOFT, bars, curves, new_figure
+from .drawing import Bars, Curves, Panel
 from .interval import Interval
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench
@@ -90,10 +89,8 @@ def measure(bench: Workbench) -> Figures:
         relations=relations, right=float(np.nanmean([of["right"] for of in relations.values()])),
         without=float(np.nanmean([of["without"] for of in relations.values()])),
         ranks={name: of["rank"] for name, of in relations.items()},
-        vocabulary=len(bench.tokenizer), cut=[(word, len(ids), " · ".join(
-            str(token).strip() or "space" for token in bench.tokenizer.convert_ids_to_tokens(ids)),
-            bench.tokenizer.decode_text(ids) == word) for word, ids in zip(WORDS, cut, strict=True)],
-        whole=sum(len(ids) == 1 for ids in cut), examples=len(WORDS),
+        vocabulary=len(bench.tokenizer), words=WORDS,
+        whole=sum(len(ids) == 1 for ids in cut),
         back=sum(bench.tokenizer.decode_text(ids) == word for ids, word in zip(cut, WORDS, strict=True)),
         look=Look(BANK[0], "encoder", by_layer.index(max(by_layer))),
     )  # fmt: skip
@@ -187,18 +184,11 @@ def tables(f: Figures) -> tuple[Table, ...]:
         Table.of("Analogies, over the whole vocabulary", (
             "", "questions", "correct", "without the question's words", "median rank"),
             [(name, of["questions"], of["right"], of["without"], of["rank"]) for name, of in f.relations.items()]),
-        Table.of("Words in tokens", ("word", "tokens", "which", "restored exactly"), f.cut),
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, height=3.4)
-    places = range(len(f.meanings))
-    curves(left, places, {"": list(f.meanings.values())}, title="Meanings told apart")
-    left.axhline(GUESSING, color=SOFT, linewidth=1, linestyle="--")
-    left.set_xticks(places, [name.replace(" pos", "\npos").replace(" layer", "\nlayer") for name in f.meanings])
-    left.tick_params(axis="x", labelsize=8)
-    left.set_ylim(0.4, 1.03)
-    bars(right, [str(tenth) for tenth in range(1, 11)], {"": f.deciles}, title="Cosine of embeddings", colours=[ORANGE])
-    right.set_xlabel("pairs of words, from unlike to alike in use")
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    names = [name.replace(" pos", "\npos").replace("after layer", "layer") for name in f.meanings]
+    return [Curves("Meanings told apart", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
+                   level=GUESSING),
+            Bars("Cosine of embeddings, by likeness of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles})]

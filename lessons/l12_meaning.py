@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure as Picture
 from torch import Tensor, nn
 
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..training.cache import fingerprint
 from ..training.pairs import Pair
 from .cake import IDIOM, LITERAL, Said, sentences
-from .drawing import BLUE, ORANGE, bars, new_figure
+from .drawing import Bars, Panel
 from .interval import Interval, over_seeds
 from .lesson import Check, Figures, Table
 from .small import TRAINING, TRANSFORMER, Recipe, SmallTransformer, fit, translate
@@ -144,12 +143,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, panels = new_figure(2, sharey=True)
-    names = [f"{language}\n{kind}" for kind in ("no param.", "Q, K, V") for language in LANGUAGES.values()]
-    for stage, axes in enumerate(panels):
-        as_idiom, as_cake = (over_seeds(of[:, stage].reshape(len(names), -1)) for of in f.shares[:2])
-        bars(axes, names, {"as cake": as_cake, "as idiom": as_idiom}, title=f"Idioms {STAGES[stage]}", top=1.05,
-             colours=(ORANGE, BLUE))
-        axes.tick_params(axis="x", labelsize=7)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    names = [f"{language}, {kind}" for kind in KINDS for language in LANGUAGES.values()]
+    groups = [{name: over_seeds(of[:, stage].reshape(len(names), -1))
+               for name, of in zip(("as idiom", "as cake"), f.shares, strict=False)} for stage in range(len(STAGES))]
+    return [Bars(f"Idioms {stage}", names, of, top=1.05, wide=True) for stage, of in zip(STAGES, groups, strict=True)]

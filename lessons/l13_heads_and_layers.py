@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.figure import Figure as Picture
 
 from ..lens import all_heads, mean_outputs
 from ..lens.ablation import Head, ablate
@@ -15,8 +14,8 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.spread import spread
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
-from .drawing import WIDTH, curves, head_map
-from .held_out import ROLE_COLUMNS, group_of, halves, measured, named, role_checks, role_row, traces
+from .drawing import Curves, Panel, head_map
+from .held_out import ROLE_COLUMNS, groups, measured, named, role_checks, role_row, traces
 from .interval import Interval, columns_of, written
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench
@@ -28,14 +27,14 @@ SENTENCES = 100  # on which heads are ablated
 TEXT = "The owl lent the ladder to the crow. It was grateful."
 
 
-def reach(some: Sequence[Trace], kind: Kind, groups: Sequence[str], name: str) -> tuple[list[Interval], list[Interval]]:
+def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Interval], list[Interval]]:
     """Of `lens.spread`'s "distance" or "across", means over heads: by layer, and each layer's less the one before.
     Texts of one sentence have no "across"."""
     spreads = [spread([trace], kind) for trace in some]
     chosen = [i for i, one in enumerate(spreads) if getattr(one, name) is not None]
     values_NL = np.array([getattr(spreads[i], name).mean(-1) for i in chosen]).reshape(
         len(chosen), spreads[0].distance.shape[0])
-    own = [groups[i] for i in chosen]
+    own = [of[i] for i in chosen]
     return columns_of(values_NL, own), columns_of(np.diff(values_NL, axis=1), own)
 
 
@@ -47,9 +46,8 @@ def measure(bench: Workbench) -> Figures:
     by_head = {head: [one for one in of if one.holds] for head, of in roles_of_heads(dev, test).items()}
     heads = all_heads(bench.model)
     best = heads_of_roles(dev, test)
-    groups = [group_of(i, story) for i, story in enumerate(halves(bench)[1])]
-    costs = ablations(bench, heads, groups)
-    reached = {name: {kind: reach(traces(bench)[1], kind, groups, name) for kind in KINDS}
+    costs = ablations(bench, heads)
+    reached = {name: {kind: reach(traces(bench)[1], kind, groups(bench), name) for kind in KINDS}
                for name in ("distance", "across")}
     steps = {name: {kind: of[1] for kind, of in by_kind.items()} for name, by_kind in reached.items()}
     having, lacking = (Interval.of([cost.value for head, cost in zip(heads, costs, strict=True)
@@ -65,15 +63,17 @@ def measure(bench: Workbench) -> Figures:
         heads=heads, roles=[[one.role for one in by_head.get(head, [])] for head in heads],
         supervised=[any(one.supervised for one in by_head.get(head, [])) for head in heads], best=best, costs=costs,
         reached={name: {kind: of[0] for kind, of in by_kind.items()} for name, by_kind in reached.items()}, steps=steps,
-        with_role=with_role, having=sum(with_role.values()), count=len(heads), sentences=len(groups), places=places,
-        said={name: named(one) for name, one in [*places.items(), ("antecedent", antecedent)]}, antecedent=antecedent,
-        named=sorted({one.role for roles in by_head.values() for one in roles}) or ["none"], roled=having,
-        unroled=lacking, costly=str(heads[costly]), cost=costs[costly].value,
+        with_role=with_role, having=sum(with_role.values()), count=len(heads), sentences=len(groups(bench)),
+        places=places, said={name: named(one) for name, one in [*places.items(), ("antecedent", antecedent)]},
+        antecedent=antecedent,
+        named=sorted({one.role for roles in by_head.values() for one in roles}) or ["none"],
+        roled=having, unroled=lacking,
+        costly=str(heads[costly]), cost=costs[costly].value,
         look=Look(TEXT, *noun[0]) if noun else Look(TEXT, "encoder"),
     )  # fmt: skip
 
 
-def ablations(bench: Workbench, heads: Sequence[Head], groups: Sequence[str]) -> list[Interval]:
+def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Interval]:
     """What a token of the correct translation loses in log-probability without each head, over sentences."""
     known, asked = (half[: bench.pick(SENTENCES, 12)] for half in traces(bench))
     means = mean_outputs(bench.model, [one.source_ids for one in known], [one.target_ids for one in known])
@@ -82,7 +82,7 @@ def ablations(bench: Workbench, heads: Sequence[Head], groups: Sequence[str]) ->
     costs = []
     for head in heads:
         with ablate(bench.model, [head], replace="mean", means=means):
-            costs.append(Interval.of(whole - log_probs(bench, asked), groups[: len(asked)]))
+            costs.append(Interval.of(whole - log_probs(bench, asked), groups(bench)[: len(asked)]))
     return costs
 
 
@@ -131,17 +131,11 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )
 
 
-def draw(f: Figures) -> Picture:
-    figure = Picture(figsize=(WIDTH, 5.8), layout="constrained")
-    axes = figure.subplot_mosaic("ab;ac", width_ratios=(5, 3))
+def panels(f: Figures) -> list[Panel]:
     texts = ["\n".join([*(role.replace(" ", "\n", 1) for role in roles[:1]), *["supervised"] * taught,
                         f"{cost.value:.2f}"])
              for roles, taught, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
-    head_map(axes["a"], f.heads, [max(cost.value, 0) for cost in f.costs], texts=texts,
-             title="Role, and cost of losing it (nats a token)")
-    for place, name, title in (("b", "distance", "Distance, tokens"), ("c", "across", "Across sentences")):
-        layers = range(max(map(len, f.reached[name].values())))
-        curves(axes[place], layers, f.reached[name], title=title, legend=place == "b")
-        axes[place].set_ylim(0)
-    axes["c"].set_xlabel("layer")
-    return figure
+    layers = range(max(map(len, f.reached["distance"].values())))
+    return [head_map("Role, cost (nats a token)", f.heads, [max(cost.value, 0) for cost in f.costs], texts=texts),
+            Curves("Distance, tokens", layers, f.reached["distance"], "layer"),
+            Curves("Across sentences", layers, f.reached["across"], "layer")]

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.figure import Figure as Picture
 
-from ..lens import trace_texts
 from ..lens.heads import measure as measure_roles
 from ..measures.gold import in_halves, to_gold
 from ..storybook import StoryPair
-from .drawing import BLUE, GREEN, ORANGE, PURPLE, curves, new_figure
+from ..training.metrics import pronoun_accuracy, score
+from .drawing import BLUE, GREEN, ORANGE, PURPLE, Curves, Panel
+from .held_out import traced
 from .interval import over_seeds
 from .lesson import Check, Figures, Table
-from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, quality, task_of, test_loss, trained, translate
+from .small import Recipe, SmallModel, SmallTransformer, Task, in_rows, task_of, test_loss, trained, translate
 from .workbench import Workbench
 
 RECIPES = {"few": Recipe(pairs=60), "dropout": Recipe(pairs=60, dropout=0.3), "some": Recipe(pairs=250),
@@ -63,21 +63,20 @@ def summarised(by_column: dict[str, dict[str, np.ndarray]], pairs: dict[str, int
 def look_at(model: SmallModel, task: Task, seen: Sequence[StoryPair], traced: int) -> list[float]:
     """The COLUMNS of one model."""
     assert isinstance(model, SmallTransformer)
-    good = quality(task.test, translate(model, task.tokenizer, [story.source for story in task.test]))
+    texts = translate(model, task.tokenizer, [story.source for story in task.test])
+    pronoun = pronoun_accuracy(task.test, texts)["easy"]["pronoun"] / 100
+    exact = score(texts, [story.target for story in task.test]).exact_match / 100
     losses = [test_loss(model, in_rows(stories, 1), task.tokenizer) for stories in (seen, *in_halves(task.test))]
     easy = in_halves((story for story in task.test if story.family == "easy"), traced)
-    return [*losses, good.pronoun, good.exact, *of_attention(model, task, *easy)]
+    return [*losses, pronoun, exact, *of_attention(model, task, *easy)]
 
 
 def of_attention(model: SmallTransformer, task: Task, validation: Sequence[StoryPair],
                  stories: Sequence[StoryPair]) -> list[float]:
     """From *it*: the share on its noun, and on what is said of it, of the encoder heads that have most of them in
     validation."""
-    both = [trace_texts(model.network, task.tokenizer, [story.source for story in half],
-                        [story.target for story in half], source_language="en", target_language="fr")
-            for half in (validation, stories)]  # fmt: skip
-    chosen_on, scores = (measure_roles(traces, map(to_gold, half)).scores
-                         for traces, half in zip(both, (validation, stories), strict=True))
+    chosen_on, scores = (measure_roles(traced(model.network, task.tokenizer, half), map(to_gold, half)).scores
+                         for half in (validation, stories))
     return [float(scores["encoder", role].mean(0).flat[chosen_on["encoder", role].mean(0).argmax()])
             for role in ("antecedent", "state")]
 
@@ -105,16 +104,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
         ends),)  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, panels = new_figure(3, height=3.4)
-    for axes, column, title in zip(panels, ("unseen", "pronoun", "state"), (
-            "Loss (dotted: seen)", "Pronouns right", "it to predicate"), strict=True):
-        curves(axes, f.steps, {LABELS[name]: over_seeds(of.T) for name, of in f.curves[column].items()},
-               title=title, xlabel="steps", colours=COLOURS, legend=False)
-    for name, colour in zip(RECIPES, COLOURS, strict=True):
-        panels[0].plot(f.steps, f.curves["seen"][name].mean(0), color=colour, linestyle=":", linewidth=1.5)
-    panels[0].set_yscale("log")
-    panels[1].set_ylim(0, 1)
-    panels[2].set_ylim(0)
-    figure.legend(*panels[1].get_legend_handles_labels(), title="sentences", loc="outside lower center", ncols=4)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    lines = {column: {LABELS[name]: over_seeds(of.T) for name, of in f.curves[column].items()} for column in COLUMNS}
+    return [Curves("Loss, unseen pairs", f.steps, lines["unseen"], "steps", log=True, colours=COLOURS),
+            Curves("Pronouns right", f.steps, lines["pronoun"], "steps", top=1, colours=COLOURS),
+            Curves("it to predicate", f.steps, lines["state"], "steps", colours=COLOURS)]

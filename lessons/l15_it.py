@@ -3,21 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure as Picture
 
 from ..lens import all_heads, mean_outputs
 from ..lens.ablation import Head
-from ..lens.by_words import word_map
 from ..lens.choices import margins
 from ..lens.effects import Ablations
 from ..lens.heads import heads_of_roles
 from ..lens.patching import Stack
-from ..lens.what_if import WhatIf
 from ..tokenizer.words import piece_spans
-from .drawing import curves, head_map, new_figure
+from .drawing import Curves, Panel, head_map
 from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row
 from .interval import Interval
 from .lesson import Check, Figures, Look, Table
@@ -25,15 +21,7 @@ from .workbench import Workbench
 
 # L layers, H heads, N sentences, P pairs
 
-# Each with its two nouns and its verb.
-EXAMPLES = (
-    ("The cat did not cross the street because it was too tired.", ("cat", "street", "cross")),
-    ("The cat did not cross the street because it was too wide.", ("cat", "street", "cross")),
-    ("The trophy did not fit in the suitcase because it was too big.", ("trophy", "suitcase", "fit")),
-    ("The trophy did not fit in the suitcase because it was too small.", ("trophy", "suitcase", "fit")),
-    ("The goat chased the wolf because it was hungry.", ("goat", "wolf", "chased")),
-    ("The goat fled from the wolf because it was hungry.", ("goat", "wolf", "fled")),
-)
+TEXT = "The cat did not cross the street because it was too tired."
 FAMILIES = {"easy": "the cat and the street", "fit": "the trophy and the suitcase", "chase": "the goat and the wolf"}
 PLACES = ("the changed word", "the two nouns", "it", "all words")
 
@@ -79,7 +67,7 @@ def measure(bench: Workbench) -> Figures:
     flips = {title: both_right(bench, test, family) for family, title in FAMILIES.items()}
     first = best[0]
     return Figures(
-        examples=[example(bench, *one) for one in EXAMPLES], flips=flips,
+        flips=flips,
         worst=min(one.low for one in flips.values()), looks=looks, heads=heads, flipped=flipped, right=right,
         costs=costs, whole=whole, best=first, head=str(heads[first]), turned=flipped[first], cost=costs[first],
         left=right[first], others=float(np.mean([one.value for i, one in enumerate(flipped) if i != first])),
@@ -87,7 +75,7 @@ def measure(bench: Workbench) -> Figures:
         by_place=by_place, last={name: of[-1] for name, of in by_place.items()}, pairs=len(own),
         asked=(clearest := max((one for one in looks if one.decidable), key=lambda one: one.score - one.baseline,
                                default=None)), said=named(clearest),
-        look=Look(EXAMPLES[0][0], *heads[first]),
+        look=Look(TEXT, *heads[first]),
     )  # fmt: skip
 
 
@@ -119,16 +107,6 @@ def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Interval:
     return Interval.of([hit for _, hit in both], [group for group, _ in both])
 
 
-def example(bench: Workbench, source: str, words: tuple[str, str, str]) -> tuple[str, ...]:
-    """A sentence, the model's translation, and where *it* looks: the largest and the mean weight of the encoder."""
-    trace = WhatIf(bench.model, bench.tokenizer, "en", "fr").as_it_is(source)
-    by_words = word_map(trace, "encoder")
-    names = [unit.text.casefold() for unit in by_words.rows]
-    weights_LH3 = by_words.maps[:, :, names.index("it")][..., [names.index(word) for word in words]]
-    return (source, trace.target_text, *(f"{word}: {most:.0%}, {mean:.0%}" for word, most, mean in zip(
-        words, weights_LH3.max((0, 1)), weights_LH3.mean((0, 1)), strict=True)))
-
-
 def claims(f: Figures) -> dict[str, list[Check]]:
     return {
         "flips": [Check(f.worst, "≥", FLIPS, "lowest end of an interval")],
@@ -140,27 +118,15 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 
 def tables(f: Figures) -> tuple[Table, ...]:
-    def row(i: int) -> tuple[Any, ...]:
-        return str(f.heads[i]), f"{f.flipped[i]:.0%}", f"{f.right[i]:.0%}"
-
-    ranked = sorted(range(len(f.heads)), key=lambda i: -f.flipped[i].value)[:6]
     return (
-        Table.of("Examples, and where *it* looks in the encoder: largest and mean weight over its heads", (
-            "English", "the model's French", "first noun", "second noun", "verb"), f.examples),
         Table.of("The head that looks most at the antecedent, in each kind of attention", ROLE_COLUMNS,
                  [role_row(one, "antecedent") for one in f.looks]),
-        Table.of("The six heads that flip most pronouns", ("head", "pronouns flipped by it", "correct without it"),
-                 [row(i) for i in ranked]),
         Table.of("Pronouns flipped by the encoder's states of another sentence", (
             "states of", *(f"after layer {layer}" for layer in range(len(f.by_place["it"])))),
             [(name, *(f"{one:.0%}" for one in of)) for name, of in f.by_place.items()]),
-    )  # fmt: skip
+    )
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, height=4.4, width_ratios=(3, 2))
-    head_map(left, f.heads, [one.value for one in f.flipped], title="Pronouns flipped by one head", top=1.0)
-    curves(right, range(len(f.by_place["it"])), f.by_place, title="Flipped by the states of",
-           xlabel="after encoder layer")
-    right.set_ylim(-0.04, 1.04)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    return [head_map("Pronouns flipped by a head", f.heads, [one.value for one in f.flipped], top=1.0),
+            Curves("Flipped by the states of", range(len(f.by_place["it"])), f.by_place, "after layer", top=1.04)]

@@ -1,12 +1,11 @@
 """Lesson 16: what a step of the translation asks of the source, and what is left without the source or the prefix."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens import all_heads, mean_outputs, trace_texts
 from ..lens.ablation import ablate
@@ -18,8 +17,8 @@ from ..lens.heads import heads_of_roles
 from ..lens.kinds import Kind
 from ..lens.values import other_values
 from ..tokenizer.words import split_words
-from .drawing import bars, heatmap, new_figure
-from .held_out import group_of, halves, measured, named, role_checks
+from .drawing import Bars, Map, Panel
+from .held_out import groups, halves, measured, named, role_checks
 from .interval import Interval
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench
@@ -32,7 +31,7 @@ PREFIX, NEXT, ASKED = "Le chat n'a pas", "traversé", "cross"
 SENTENCES = 240
 LEFT = 0.5  # share of the correct tokens: less than this left counts as destroyed
 BOTH = 0.2  # each source of knowledge alone must be so much worse than both for both to be needed
-WHOLE, SHUFFLED, PREFIX_ALONE, SOURCE_ALONE = "unchanged", "values shuffled", "prefix alone", "source alone"
+WHOLE, SHUFFLED, PREFIX_ALONE, SOURCE_ALONE = "unchanged", "values shuffled", "prefix alone", "last token and source"
 
 Condition = Callable[[np.random.Generator, Sequence[int]], AbstractContextManager[Any]]  # of lengths of the sources
 
@@ -46,31 +45,19 @@ def shuffled_values(model: Any, order_BS: torch.Tensor) -> AbstractContextManage
     return other_values(model, change, kinds=["cross"])
 
 
-@contextmanager
-def without_words(model: Any, mean_D: torch.Tensor) -> Any:
-    """Every word already written is the mean word; its position stays."""
-    handle = model.get_decoder().embedder.register_forward_pre_hook(
-        lambda module, args: (mean_D.expand_as(args[0]), *args[1:]))
-    try:
-        yield
-    finally:
-        handle.remove()
-
-
-SHOWN = (shuffled_values, without_words)
+SHOWN = (shuffled_values,)
 
 
 def measure(bench: Workbench) -> Figures:
     dev, test = (half[: bench.pick(SENTENCES, 24)] for half in halves(bench))
     sources, targets = ids_of(bench, test)
     conditions = all_conditions(bench, *ids_of(bench, dev))
-    groups = [group_of(i, story) for i, story in enumerate(test)]
     right = {}
     for name, condition in conditions.items():
         bench.say(name)
         seeds = bench.seeds[: None if name == SHUFFLED else 1]
         found_SN = np.stack([correct(bench, sources, targets, condition, bench.seed(seed)) for seed in seeds])
-        right[name] = Interval.of(found_SN.mean(0), groups)
+        right[name] = Interval.of(found_SN.mean(0), groups(bench)[: len(test)])
     alone = max(right[PREFIX_ALONE].high, right[SOURCE_ALONE].high)
     return Figures(
         **one_step(bench), next=NEXT, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
@@ -94,24 +81,15 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
     """What is done to the model, by name.  Means are over these ids."""
     model = bench.model
     means = mean_outputs(model, sources, targets)
-    read = torch.tensor([id for target in targets for id in target[:-1]])
-    mean_D = model.get_decoder().embed_tokens(read).mean(0).detach()
 
     def off(kind: Kind) -> AbstractContextManager[None]:
         return ablate(model, [head for head in all_heads(model) if head.kind == kind], replace="mean", means=means)
-
-    @contextmanager
-    def source_alone() -> Any:
-        with ExitStack() as stack:
-            stack.enter_context(off("decoder"))
-            stack.enter_context(without_words(model, mean_D))
-            yield
 
     return {
         WHOLE: lambda rng, lengths: nullcontext(),
         SHUFFLED: lambda rng, lengths: shuffled_values(model, random_order(rng, lengths)),
         PREFIX_ALONE: lambda rng, lengths: off("cross"),
-        SOURCE_ALONE: lambda rng, lengths: source_alone(),
+        SOURCE_ALONE: lambda rng, lengths: off("decoder"),
     }
 
 
@@ -166,11 +144,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
                      [(name, f"{share:.1%}") for name, share in f.right.items()]),)
 
 
-def draw(f: Figures) -> Picture:
-    figure, (above, below) = new_figure(1, 2, height=6.4, height_ratios=(3, 2))
-    heatmap(above, f.weights, rows=f.names, columns=f.words, top=1.0, numbers=False)
-    above.set_title(f"Cross-attention of the step that writes {NEXT}", pad=8)
-    above.set_ylabel("layer.head")
-    bars(below, list(f.right), {"": list(f.right.values())}, title="Correct tokens, on unseen sentences", across=True,
-         top=1)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    return [Map(f"Cross-attention of the step that writes {NEXT}", f.weights, f.names, f.words, top=1.0, wide=True),
+            Bars("Correct tokens, on unseen sentences", list(f.right), {"": list(f.right.values())}, top=1, wide=True)]

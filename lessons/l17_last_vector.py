@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 from transformers import PreTrainedModel
 
 from ..lens import logit_lens
@@ -12,8 +11,8 @@ from ..lens.choices import by_length
 from ..lens.forcing import forced_pass, looking
 from ..lens.patching import Stack
 from ..lens.trace import Trace
-from .drawing import BLUE, GREEN, ORANGE, bars, curves, new_figure
-from .held_out import Pronouns, flip_rate, group_of, halves, inside, pronouns
+from .drawing import Bars, Curves, Panel
+from .held_out import Pronouns, flip_rate, groups, inside, pronouns
 from .interval import Interval, columns_of
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench, captured
@@ -52,7 +51,7 @@ SHOWN = (from_the_last_vector, owed_to)
 
 def measure(bench: Workbench) -> Figures:
     some = inside(bench)
-    groups = [group_of(i, story) for i, story in enumerate(halves(bench)[1][: len(some)])]
+    of = groups(bench)[: len(some)]
     first, off = first_states(bench, some)
     lenses = logit_lens(bench.model, bench.tokenizer, some, k=1)
     layers = range(len(lenses[0].top))
@@ -63,11 +62,11 @@ def measure(bench: Workbench) -> Figures:
                      for wanted in (lambda trace: [0, *trace.target_ids[:-1]], lambda trace: trace.target_ids))
     owed = np.array([[owed_to(trace, layer)[1:].mean(0) for layer in layers] for trace in some])
     flips = by_place(bench, pronouns(bench)[1])
-    coming, parts = columns_of(to_come, groups), [columns_of(owed[:, :, part], groups) for part in range(4)]
+    coming, parts = columns_of(to_come, of), [columns_of(owed[:, :, part], of) for part in range(4)]
     return Figures(
         sentences=len(some), off=off, stages=["before any layer", *(f"after layer {layer}" for layer in layers)],
-        read=columns_of(read, groups), coming=coming, gains=columns_of(np.diff(to_come, axis=1), groups),
-        owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Interval.of(read[:, 0], groups),
+        read=columns_of(read, of), coming=coming, gains=columns_of(np.diff(to_come, axis=1), of),
+        owed=dict(zip(PARTS, parts, strict=False)), visible=parts[3], begin=Interval.of(read[:, 0], of),
         end=coming[-1].value, own=parts[0][-1], seen=parts[3][-1], most=MOST, shares=[one.value for one in coming],
         flips=flips, alone=flips[PLACES[0]], earlier=[one.value for one in flips[PLACES[1]]],
         look=Look("The cat did not cross the street because it was too tired.", "decoder", layers[-1]),
@@ -135,13 +134,9 @@ def tables(f: Figures) -> tuple[Table, ...]:
     )  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (left, right) = new_figure(2, height=3.6)
-    curves(left, range(len(f.stages)), {"the token just read": f.read, "the token to come": f.coming},
-           title="The last vector predicts ...", colours=(ORANGE, BLUE))
-    left.set_xticks(range(len(f.stages)), ["\nlayer".join(stage.split(" layer")) for stage in f.stages])
-    left.tick_params(axis="x", labelsize=8)
-    bars(right, [stage.replace(" layer", "\nlayer") for stage in f.stages[1:]], {
-        "the token just read": f.owed["read"], "those before": f.owed["before"], "the source": f.owed["source"]},
-        title="... and comes from", top=1.1, colours=(ORANGE, GREEN, BLUE))  # fmt: skip
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    names = [stage.replace("after layer", "layer").replace(" any layer", "") for stage in f.stages]
+    parts = dict(zip(("token just read", "those before", "source"), f.owed.values(), strict=True))
+    lines = {"token just read": f.read, "token to come": f.coming}
+    return [Curves("The last vector predicts ...", range(len(names)), lines, ticks=names),
+            Bars("... and comes from", names[1:], parts)]

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure as Picture
 
 from ..lens import trace_texts
 from ..lens.ablation import Head
@@ -16,8 +15,8 @@ from ..lens.kinds import KINDS, Kind
 from ..lens.trace import Trace
 from ..lens.values import Cell, other_values, silenced
 from ..lens.wording import NAMES
-from .drawing import BLUE, INK, ORANGE, bars, new_figure
-from .held_out import group_of, halves, inside
+from .drawing import Bars, Panel
+from .held_out import groups, inside
 from .interval import Interval, rank_correlation
 from .lesson import Check, Figures, Look, Table
 from .workbench import Workbench
@@ -47,7 +46,7 @@ SHOWN = (effects,)
 
 def measure(bench: Workbench) -> Figures:
     some = inside(bench)
-    groups = [group_of(i, story) for i, story in enumerate(halves(bench)[1][: len(some)])]
+    of = groups(bench)[: len(some)]
     tested = some[: bench.pick(SENTENCES, 2)]
     bench.say(f"silencing values, one by one, in {len(tested)} sentences")
     kinds, cells = {}, 0
@@ -60,10 +59,10 @@ def measure(bench: Workbench) -> Figures:
             cells += len(effect_N)
         weights_N, lengths_N = np.array(orders).T
         kinds[kind] = {
-            "other first": Interval.of([other_first(trace, kind) for trace in some], groups),
-            "by weight": Interval.of(weights_N, groups[: len(tested)]),
-            "by length": Interval.of(lengths_N, groups[: len(tested)]),
-            "gain": Interval.of(lengths_N - weights_N, groups[: len(tested)]),
+            "other first": Interval.of([other_first(trace, kind) for trace in some], of),
+            "by weight": Interval.of(weights_N, of[: len(tested)]),
+            "by length": Interval.of(lengths_N, of[: len(tested)]),
+            "gain": Interval.of(lengths_N - weights_N, of[: len(tested)]),
         }  # fmt: skip
     by_figure = {name: {kind: kinds[kind][name] for kind in KINDS} for name in kinds["encoder"]}
     return Figures(
@@ -136,12 +135,8 @@ def tables(f: Figures) -> tuple[Table, ...]:
         "", "another word adds most", "effects ordered by weight", "by length"), rows),)  # fmt: skip
 
 
-def draw(f: Figures) -> Picture:
-    figure, (above, below) = new_figure(1, 2, height=5.6, height_ratios=(3, 2))
-    bars(above, f.columns, f.example, title=f"One head ({f.head}): share of each word, over all steps",
-         colours=(BLUE, ORANGE, INK))
-    above.tick_params(axis="x", labelrotation=45)
-    bars(below, [NAMES[kind] for kind in KINDS], {name: list(f.by_figure[name].values())
-                                                  for name in ("by weight", "by length")},
-         title="How well each orders the effects (rank correlation)", across=True, top=1)
-    return figure
+def panels(f: Figures) -> list[Panel]:
+    orders = {name: list(f.by_figure[name].values()) for name in ("by weight", "by length")}
+    return [Bars(f"One head ({f.head}): share of each word, over all steps", f.columns, f.example, wide=True),
+            Bars("How well each orders the effects (rank correlation)", [NAMES[kind] for kind in KINDS], orders, top=1,
+                 wide=True)]

@@ -7,7 +7,7 @@ fills its placeholders. `l07_many_heads.py` has
     measure(bench) -> Figures             everything measured, by name; what is random comes from bench.seed
     claims(figures) -> {key: [Check]}     what decides each claim: a claim holds if all its checks pass
     tables(figures) -> (Table, ...)
-    draw(figures) -> Figure               one picture, drawn inside `drawing.style`
+    panels(figures) -> [Panel]            the picture, side by side (`drawing.py`)
 
 Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself" opens.
 """
@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from .interval import spelled
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from .drawing import Panel
     from .workbench import Workbench
 
 Figures = SimpleNamespace
@@ -113,7 +112,7 @@ class Lesson(Protocol):
 
     def tables(self, figures: Figures) -> tuple[Table, ...]: ...
 
-    def draw(self, figures: Figures) -> Figure: ...
+    def panels(self, figures: Figures) -> Sequence[Panel]: ...
 
 
 def count(claims: Sequence[Claim]) -> str:

@@ -75,7 +75,7 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 <h4>What was done</h4>{how}
 <h4>What came out</h4><ul class="findings">{findings}</ul>
 <div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
-{f"<h4>The lines that matter</h4>{listings(lesson['code'], shut=False)}" if lesson["code"] else ""}
+<h4>The lines that matter</h4>{listings(lesson["code"])}
 <h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
 {slips(lesson["slips"])}</article>"""
 
@@ -86,12 +86,11 @@ def slips(items: list[str]) -> str:
     return f'<h4>Common slips</h4><ul class="findings">{listed}</ul>' if items else ""
 
 
-def listings(code: list[dict[str, Any]], *, shut: bool = True) -> str:
+def listings(code: list[dict[str, Any]]) -> str:
     """Functions as they stand in their files."""
     return "".join(
-        f'<details{"" if shut else " open"}><summary><code>{text(item["name"])}</code>'
-        f' in <code>{text(item["file"])}</code>, line {item["line"]}</summary>'
-        f'<pre><code>{html.escape(item["source"])}</code></pre></details>'
+        f'<details open><summary><code>{text(item["name"])}</code> in <code>{text(item["file"])}</code>, line'
+        f' {item["line"]}</summary><pre><code>{html.escape(item["source"])}</code></pre></details>'
         for item in code
     )
 

@@ -87,7 +87,7 @@ def run_lesson(bench: Workbench, lesson: Lesson) -> dict[str, Any]:
                     "findings": [finding(claim) for claim in claims]},
         "slips": [fill(slip, figures) for slip in prose.slips],
         "tables": to_data(lesson.tables(figures)),
-        "svg": to_svg(lesson.draw, figures, name=f"l{number_of(name)}", title=prose.title),
+        "svg": to_svg(lesson.panels(figures), name=f"l{number_of(name)}", title=prose.title),
         "code": [listing(function) for function in lesson.SHOWN],
         "look": to_data(getattr(figures, "look", None)),
         "seconds": round(seconds, 2),

@@ -3,9 +3,7 @@ thread, and what modules hand over."""
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import shutil
 import sys
 import time
@@ -113,20 +111,11 @@ class Workbench:
         seed = training.get("seed", 0) if isinstance(training, dict) else 0
         return generate(seed=seed, train_size=self.pick(20_000, 2_000))
 
-    @cached_property
-    def weights(self) -> str:
-        """A fingerprint of the trained model, for what is kept of it."""
-        return hashlib.blake2b((self.run / "model.safetensors").read_bytes(), digest_size=8).hexdigest()
-
     def cached(self, function: Callable[..., T], *arguments: Any, made_by: Sequence[Any] = ()) -> T:
-        """`function(*arguments)`, kept on disk and found again while its source and arguments are the same.  It runs on
-        one thread, whatever the machine has.
+        """`function(*arguments)`, kept on disk while its source and arguments are the same, and computed on one thread.
 
-        Args:
-            arguments: what JSON can hold. What depends on the trained model has `bench.weights` among them.
-            made_by: functions and classes that `function` uses: a change of theirs is a change of its.
-
-        What it returns is read back by torch.load(weights_only=True): tensors, figures, text, lists and dicts.
+        `arguments` are what JSON can hold; `made_by` are functions and classes whose source counts too. The result is
+        what torch.load(weights_only=True) reads: tensors, numbers, text, lists and dicts.
         """
         def make(unfinished: Path) -> None:
             with one_thread():
@@ -139,32 +128,12 @@ class Workbench:
         try:
             kept: T = torch.load(folder / "kept.pt", weights_only=True)
         except Exception as error:  # a file that is cut or overwritten can fail in any way
-            self.say(f"{folder} is damaged ({type(error).__name__}): making it anew")
+            self.say(f"{folder} is damaged ({type(error).__name__}): computing it again")
             shutil.rmtree(folder)
-            get_or_build(folder, make)
-            kept = torch.load(folder / "kept.pt", weights_only=True)
+            return self.cached(function, *arguments, made_by=made_by)
         return kept
 
     def say(self, text: str) -> None:
         """A line of progress."""
         print(f"    {text}", file=sys.stderr, flush=True)
 
-
-def quick_run(shelf: Path) -> Path:
-    """A tiny storybook model after a few steps, for a run that only shows that everything runs; made once."""
-    from ..training.config import load_config
-    from ..training.run import train_model
-
-    def settings(folder: Path) -> list[str]:
-        return [
-            f"training.output_dir={json.dumps(str(folder))}", "training.max_steps=60", "training.eval_strategy=no",
-            "training.save_strategy=no", "training.learning_rate=5e-3", "training.warmup_steps=20",
-            "tokenizer.vocab_size=1500", "model.d_model=32", "model.encoder_ffn_dim=64", "model.decoder_ffn_dim=64",
-        ]
-
-    def make(folder: Path) -> None:
-        trained = train_model(load_config("storybook", settings(folder)), folder)
-        trained.model.eval().save_pretrained(folder)
-        trained.tokenizer.save_pretrained(folder)
-
-    return get_or_build(shelf / f"quick-{fingerprint(inspect.getsource(quick_run))}", make)

@@ -11,10 +11,9 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
-from seq2see.lessons.workbench import Budget, Workbench, quick_run
+from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.measures.alignment import settings_of
 from seq2see.pretrained import check_packaged, home_of, packaged_folder
-from seq2see.training.cache import cache_folder
 from seq2see.training.packaged import is_finished
 
 DEFAULT_RUN = Path("runs/storybook")
@@ -62,8 +61,6 @@ def as_typed(args: argparse.Namespace) -> str:
 def set_up(run: str | None, *, quick: bool) -> Workbench:
     """The workbench, around the run that was named, which must be finished, or else runs/storybook, where it is, or
     else the packaged storybook."""
-    if quick and not run:
-        return Workbench(quick_run(cache_folder() / "lessons"), Budget.REDUCED)
     if run:
         folder = packaged_folder(run) or Path(run)
     elif is_finished(DEFAULT_RUN):
@@ -72,8 +69,8 @@ def set_up(run: str | None, *, quick: bool) -> Workbench:
         folder = home_of("storybook")
         check_packaged(folder)
     if run and not is_finished(folder):
-        raise UserError(f"{folder} is not a finished run: it has no model with metrics.json. Give the folder of a finished"
-                        " run with --run, or omit it to use the packaged model", exit_code=2)
+        raise UserError(f"{folder} is not a finished run: it has no model with metrics.json. Give the folder of a"
+                        " finished run with --run, or omit it to use the packaged model", exit_code=2)
     check_corpus(folder)
     return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
 
@@ -91,8 +88,9 @@ def check_corpus(run: Path) -> None:
 
 def summary(record: dict[str, Any]) -> str:
     """A line a lesson: its number, verdict and title."""
-    width = max(len(one["verdict"]["word"]) for one in record["lessons"])
-    return "\n".join(f"{one['number']:>3}  {one['verdict']['word']:<{width}}  {one['title']}" for one in record["lessons"])
+    lines = [(one["number"], one["verdict"]["word"], one["title"]) for one in record["lessons"]]
+    width = max(len(word) for _, word, _ in lines)
+    return "\n".join(f"{number:>3}  {word:<{width}}  {title}" for number, word, title in lines)
 
 
 def in_words(lesson: dict[str, Any]) -> str:
