@@ -113,7 +113,7 @@ class Bars:
 @dataclass(frozen=True)
 class Map:
     """R rows and C columns as blue on whatever is behind it, opaque at `top` (the largest); orange below 0. In the
-    cells stand `texts` [R,C], by default their values where there are at most 12 columns."""
+    cells stand `texts` [R,C], by default their values where there are at most 8 columns."""
 
     title: str
     values_RC: np.ndarray
@@ -132,7 +132,7 @@ class Map:
             axes.fill([column - 0.48, column + 0.48, column + 0.48, column - 0.48],
                       [row - 0.48, row - 0.48, row + 0.48, row + 0.48], color=to_rgb(ORANGE if value < 0 else BLUE),
                       alpha=round(0.04 + 0.76 * float(share_RC[row, column]), 3), linewidth=0)
-            text = str(self.texts[row, column]) if self.texts is not None else "" if len(self.columns) > 12 else (
+            text = str(self.texts[row, column]) if self.texts is not None else "" if len(self.columns) > 8 else (
                 written(float(value), ".2f"))
             axes.text(column, row, text, ha="center", va="center", fontsize=7, color=INK)
         tilted = max(map(len, self.columns), default=0) > 4

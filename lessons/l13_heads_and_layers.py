@@ -115,7 +115,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
         "antecedent": role_checks(f.antecedent),
         "wider": rises(f.steps["distance"]),
         "beyond": rises(f.steps["across"]),
-        "matter": [Check(f.roled.low - max(0.0, f.unroled.high), ">", 0, "gap between the intervals")],
+        "matter": [Check(f.roled.low, ">", 0, "lower end"), Check(f.roled.low - f.unroled.high, ">", 0, "gap")],
     }
 
 
