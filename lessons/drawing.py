@@ -134,7 +134,8 @@ class Map:
                       alpha=round(0.04 + 0.76 * float(share_RC[row, column]), 3), linewidth=0)
             text = str(self.texts[row, column]) if self.texts is not None else "" if len(self.columns) > 8 else (
                 written(float(value), ".2f"))
-            axes.text(column, row, text, ha="center", va="center", fontsize=7, color=INK)
+            if text:
+                axes.text(column, row, text, ha="center", va="center", fontsize=7, color=INK)
         tilted = max(map(len, self.columns), default=0) > 4
         axes.set(xlim=(-0.5, len(self.columns) - 0.5), ylim=(len(self.rows) - 0.5, -0.5))
         axes.set_xticks(range(len(self.columns)), self.columns, rotation=45 if tilted else 0,

@@ -109,29 +109,13 @@ def listing(function: Any) -> dict[str, Any]:
 
 
 def about_model(bench: Workbench) -> str:
-    """One line: size, training, and how well it translates what it has not seen; without what nobody has noted."""
+    """One line: its size, and how well it translates unseen sentences if its run has measured that."""
     config = bench.model.config
-    heads = config.encoder_attention_heads
-    line = (f"{bench.model.num_parameters() / 1e6:.2f} million parameters, width {config.d_model},"
-            f" {config.encoder_layers} encoder and {config.decoder_layers} decoder"
-            f" {'layer' if config.encoder_layers == config.decoder_layers == 1 else 'layers'} of"
-            f" {heads} head{'s' * (heads > 1)}")
-    path = bench.run / "metrics.json"
-    if not path.is_file():
-        return f"{line}; trained for a few steps only"
+    line = (f"{bench.model.num_parameters() / 1e6:.2f} million parameters, width {config.d_model}, encoder layers:"
+            f" {config.encoder_layers}, decoder layers: {config.decoder_layers}, heads in each:"
+            f" {config.encoder_attention_heads}")
     try:
-        metrics = json.loads(path.read_text("utf-8"))
-    except ValueError:  # cut, or no JSON
+        test = json.loads((bench.run / "metrics.json").read_text("utf-8"))["evaluation"]["test"]
+        return f"{line}; {test['exact_match']:.1f}% of {test['pairs']:,.0f} unseen sentences translated exactly"
+    except (OSError, ValueError, KeyError, TypeError):  # none, cut, or without these figures
         return line
-    seconds, right, pairs = (noted(metrics, *names) for names in (
-        ("training", "seconds"), ("evaluation", "test", "exact_match"), ("evaluation", "test", "pairs")))
-    line += f"; trained for {seconds / 60:.1f} minutes" if seconds is not None else ""
-    scored = right is not None and pairs is not None
-    return line + (f"; {right:.1f}% of {pairs:,.0f} unseen sentences translated exactly" if scored else "")
-
-
-def noted(metrics: Any, *names: str) -> float | None:
-    """The number that lies under these names, if there is one."""
-    for name in names:
-        metrics = metrics.get(name) if isinstance(metrics, dict) else None
-    return metrics if isinstance(metrics, int | float) else None

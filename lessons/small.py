@@ -57,6 +57,12 @@ class Recipe:
     row: int = 1
     steps: int = 300
 
+    def __str__(self) -> str:
+        """What is not as usual, for progress."""
+        usual = Recipe(steps=self.steps)
+        changed = {name: value for name, value in dataclasses.asdict(self).items() if value != getattr(usual, name)}
+        return ", ".join(f"{name} {value}" for name, value in changed.items()) or "the small Transformer"
+
 
 @dataclass(frozen=True)
 class Task:

@@ -176,7 +176,7 @@ def test_recurrence() -> None:
 
 
 def test_caching() -> None:
-    held = Figures(same=1.0, off=1e-6, times=(1.0, 10.0), growth=(1.1, 9.0), runs=[1, 1], encoder=0.1, decoder=0.0)
+    held = Figures(same=1.0, times=(1.0, 10.0), growth=(1.1, 9.0), runs=[1, 1], encoder=0.1, decoder=0.0)
     check(caching, held, {
         "same": {"same": 0.9},
         "faster": {"times": (1.0, 1.2)},

@@ -240,12 +240,12 @@ def test_a_run_of_another_corpus_is_refused(
 
 
 @pytest.mark.parametrize("metrics, ending", [
-    (None, "4 heads; trained for a few steps only"),
-    ("{}", "4 heads"),
-    ('{"evaluation": {"test": {"pairs', "4 heads"),
-    ('{"evaluation": null, "training": {"seconds": 120}}', "4 heads; trained for 2.0 minutes"),
-    ('{"evaluation": {"test": {"bleu": 3}}, "training": []}', "4 heads"),
-    ('{"evaluation": {"test": {"exact_match": 5, "pairs": 1342}}}', "4 heads; 5.0% of 1,342 unseen sentences translated"
+    (None, "heads in each: 4"),
+    ("{}", "heads in each: 4"),
+    ('{"evaluation": {"test": {"pairs', "heads in each: 4"),
+    ('{"evaluation": null, "training": {"seconds": 120}}', "heads in each: 4"),
+    ('{"evaluation": {"test": {"bleu": 3}}, "training": []}', "heads in each: 4"),
+    ('{"evaluation": {"test": {"exact_match": 5, "pairs": 1342}}}', "4; 5.0% of 1,342 unseen sentences translated"
      " exactly"),
 ])  # fmt: skip
 def test_a_model_is_told_of_by_what_its_run_has_noted(
