@@ -15,7 +15,7 @@ from .workbench import Workbench
 
 # N words, D width, E size of one head
 
-SOURCE, TRANSLATION = "The cat did not cross the street because it was too tired.", "Le chat n'a pas traversé la rue."
+SOURCE, TRANSLATION = "The cat did not cross the street because it was too tired.", "Le chat n'a pas"
 WORDS, SIZE = ("The", "quick", "brown", "fox"), 5  # of the example by hand
 EQUAL = 1e-5  # the most that the model's own numbers may differ, in float32
 SAME = 1e-12  # and torch's, in float64
