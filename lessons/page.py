@@ -39,7 +39,7 @@ def asset(name: str) -> str:
 def head(record: dict[str, Any]) -> str:
     warning = "" if record["budget"] == "full" else (
         '<p class="warning">This page was made with <code>--quick</code>, which only shows that every lesson'
-        " runs, perhaps on a model that is hardly trained. Its verdicts mean nothing.</p>"
+        " runs. Its verdicts mean nothing.</p>"
     )
     return f"""<header><button class="theme" type="button" hidden>Dark</button><h1>Attention, measured</h1>
 <p class="lead">Textbooks and papers say how attention works. Here each claim is put to the test on a small translation

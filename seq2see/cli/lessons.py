@@ -38,17 +38,16 @@ def run(args: argparse.Namespace) -> None:
 def places(folder: str, number: int | None) -> tuple[Path, Path]:
     """Where the page and its data are to be; UserError, before minutes of work, where they cannot be written."""
     if not folder.strip():
-        raise UserError("--out is empty: give a folder, or leave it out", exit_code=2)
+        raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     html, data = (("index.html", "lessons.json") if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
     for path in (out / html, out / data):
         if path.is_dir():
-            raise UserError(f"{path} is a folder, where the lessons are to be written: move it away, or give another"
-                            " folder by --out")
+            raise UserError(f"cannot write {path}: it is a folder. Move it away, or give another folder with --out")
     if not os.access(out, os.W_OK | os.X_OK):
-        raise UserError(f"cannot write into {out}: give another folder by --out")
+        raise UserError(f"cannot write to {out}: give another folder with --out")
     return out / html, out / data
 
 
@@ -81,9 +80,9 @@ def check_corpus(run: Path) -> None:
     data = data if isinstance(data, dict) else {}
     path, source, target = data.get("path"), data.get("source", "en"), data.get("target", "fr")
     if path != "storybook" or source != "en" or target not in ("fr", ["fr"]):
-        trained = f"on {path}, {source} to {target}" if path else "on nobody knows what: it has no run.yaml"
-        raise UserError(f"the lessons are about storybook, en to fr, and {run} was trained {trained}; give another run"
-                        " by --run, or leave it out to have the packaged one used", exit_code=2)
+        trained = f"on {path}, {source} to {target}" if path else "on unknown data: it has no run.yaml"
+        raise UserError(f"the lessons need a model of the built-in corpus, en to fr, and {run} was trained {trained}."
+                        " Give another run with --run, or omit it to use the packaged model", exit_code=2)
 
 
 def summary(record: dict[str, Any]) -> str:

@@ -221,11 +221,11 @@ def refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("settings, said", [
-    ("data: {path: multi30k, source: en, target: de}", "trained on multi30k, en to de;"),
-    ("data: {path: storybook, source: fr, target: en}", "trained on storybook, fr to en;"),
-    ("data: {path: storybook, target: [fr, de]}", "trained on storybook, en to ['fr', 'de'];"),
-    ("data: storybook", "trained on nobody knows what:"),
-    ("", "trained on nobody knows what:"),
+    ("data: {path: multi30k, source: en, target: de}", "trained on multi30k, en to de."),
+    ("data: {path: storybook, source: fr, target: en}", "trained on storybook, fr to en."),
+    ("data: {path: storybook, target: [fr, de]}", "trained on storybook, en to ['fr', 'de']."),
+    ("data: storybook", "trained on unknown data:"),
+    ("", "trained on unknown data:"),
 ])  # fmt: skip
 def test_a_run_of_another_corpus_is_refused(
     settings: str, said: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -271,8 +271,8 @@ def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "out" / "lesson-3.html").mkdir(parents=True)
     (tmp_path / "out" / "lessons.json").mkdir()
     (tmp_path / "file").touch()
-    assert "lesson-3.html is a folder" in refused(["3"], tmp_path, capsys)
-    assert "lessons.json is a folder" in refused([], tmp_path, capsys)
+    assert "lesson-3.html: it is a folder" in refused(["3"], tmp_path, capsys)
+    assert "lessons.json: it is a folder" in refused([], tmp_path, capsys)
     assert "--out is empty" in refused(["3", "--out", ""], tmp_path, capsys)
     for place in ("/dev/null/x", str(tmp_path / "file")):
         assert place in refused(["3", "--out", place], tmp_path, capsys)
