@@ -265,9 +265,9 @@ FAULTS = [
     Fault(
         "a lesson does not say that a head was trained with gold links",
         "lessons/held_out.py",
-        "(measure(*half, supervised=supervised) for",
-        "(measure(*half) for",
-        tests="tests/lessons/test_verdicts_of_the_trained_model.py -k trained_with_gold",
+        "map(to_gold, stories), supervised=supervised)",
+        "map(to_gold, stories))",
+        tests="tests/lessons/test_measures.py -k trained_with_gold",
     ),
     Fault(
         "a leaning to one pronoun looks like knowledge",

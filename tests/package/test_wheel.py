@@ -103,6 +103,7 @@ def test_the_wheel_holds_every_file_that_the_checkout_has(wheel: Path) -> None:
                "serve", "configs")
     kinds = {".py", ".yaml", ".js", ".css", ".html", ".typed"}  # of the packaged models the test below tells
     here = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
+    here += (ROOT / "lessons").glob("*.md")
     wanted = {path.relative_to(ROOT).as_posix() for path in [*here, ROOT / "seq2see/py.typed"]}
     wanted = {name if name.startswith("seq2see/") else f"seq2see/{name}" for name in wanted}
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
