@@ -154,7 +154,12 @@ function rests(state, trace, unit, settings) {
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }
 
+// The twin's own translation decides, word by word, where it has as many words; else the same words forced after it.
 function twinOf(state, settings, trace, piece) {
   const flip = flipOf(settings, trace.source), effect = trace.evidence.others[0];
-  return flip && effect ? { ...flip, ...trace.after(effect, piece) } : null;
+  if (!flip || !effect) return null;
+  const twin = state.twin?.source === flip.text ? state.twin.words("target") : [], own = trace.words("target");
+  const at = own.findIndex((one) => one.pieces.includes(piece));
+  if (at < 0 || twin.length !== own.length) return { ...flip, ...trace.after(effect, piece) };
+  return { ...flip, instead: twin[at].text === own[at].text ? null : twin[at].text };
 }
