@@ -50,7 +50,7 @@ class Curves:
     `level`: where a dashed line lies."""
 
     title: str
-    x: Sequence[float]
+    x: Sequence[float] | np.ndarray
     lines: Mapping[str, Values]
     xlabel: str = ""
     ticks: Sequence[str] = ()
