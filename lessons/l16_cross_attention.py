@@ -60,7 +60,7 @@ def measure(bench: Workbench) -> Figures:
         right[name] = Interval.of(found_SN.mean(0), groups(bench)[: len(test)])
     alone = max(right[PREFIX_ALONE].high, right[SOURCE_ALONE].high)
     return Figures(
-        **one_step(bench), next=NEXT, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
+        **one_step(bench), next=NEXT, wanted=ASKED, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
         destroyed={name: right[name].high / right[WHOLE].low for name in (SHUFFLED, PREFIX_ALONE)},
     )  # fmt: skip
 
