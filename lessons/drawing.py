@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import matplotlib
@@ -50,7 +51,7 @@ class Curves:
     `level`: where a dashed line lies."""
 
     title: str
-    x: Sequence[float]
+    x: Sequence[float] | np.ndarray
     lines: Mapping[str, Values]
     xlabel: str = ""
     ticks: Sequence[str] = ()
@@ -158,7 +159,7 @@ def ends(values: Values) -> np.ndarray:
 
 
 def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),
-             top: float | None = None) -> Map:  # fmt: skip
+             top: float | None = None, wide: bool = False) -> Map:  # fmt: skip
     """A cell for each head, a row for each layer of each kind of attention."""
     rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
     grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)
@@ -167,7 +168,7 @@ def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, text
         place = rows.index((KINDS.index(head.kind), head.layer)), head.head
         grid[place], said[place] = value, text
     return Map(title, grid, [f"{KINDS[kind]} {layer}" for kind, layer in rows],
-               [str(head) for head in range(grid.shape[1])], top, said)
+               [str(head) for head in range(grid.shape[1])], top, said, wide)
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
@@ -177,13 +178,14 @@ def draw(panels: Sequence[Panel]) -> Figure:
     import matplotlib.style
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of fonts that are not there
-    rows = [[panel] for panel in panels] if any(panel.wide for panel in panels) else [list(panels)]
+    rows = [list(row) for _, row in groupby(enumerate(panels), lambda one: one[0] if one[1].wide else -1)]
+    mosaic = [[place for place, _ in row for _ in range(6 // len(row))] for row in rows]  # up to three in a row
     with matplotlib.style.context(["default", STYLE]):
         figure = Figure(figsize=(WIDTH, 3.3 if len(rows) == 1 else 2.9 * len(rows)), layout="constrained")
-        axes = figure.subplots(len(rows), len(rows[0]), squeeze=False).flat
-        for place, panel in zip(axes, panels, strict=True):
-            panel.draw(place)
-            place.set_title(panel.title, pad=20 if isinstance(panel, Map) else 6)
+        axes: dict[Any, Any] = figure.subplot_mosaic(mosaic)
+        for place, panel in enumerate(panels):
+            panel.draw(axes[place])
+            axes[place].set_title(panel.title, pad=20 if isinstance(panel, Map) else 6)
     return figure
 
 

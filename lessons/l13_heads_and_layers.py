@@ -132,10 +132,10 @@ def tables(f: Figures) -> tuple[Table, ...]:
 
 
 def panels(f: Figures) -> list[Panel]:
-    texts = ["\n".join([*(role.replace(" ", "\n", 1) for role in roles[:1]), *["supervised"] * taught,
-                        f"{cost.value:.2f}"])
+    texts = [", ".join([*roles[:1], *["supervised"] * taught, f"{max(cost.value, 0):.2f}"])
              for roles, taught, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
     layers = range(max(map(len, f.reached["distance"].values())))
-    return [head_map("Role, cost (nats a token)", f.heads, [max(cost.value, 0) for cost in f.costs], texts=texts),
+    return [head_map("Role, and cost of losing it (nats a token)", f.heads, [max(cost.value, 0) for cost in f.costs],
+                     texts=texts, wide=True),
             Curves("Distance, tokens", layers, f.reached["distance"], "layer"),
             Curves("Across sentences", layers, f.reached["across"], "layer")]

@@ -32,7 +32,8 @@ HELPS = 0.95  # of the loss without the remedy
 def measure(bench: Workbench) -> Figures:
     task = task_of(bench)
     rows: dict[str, np.ndarray] = {}  # name -> [seeds,marks,COLUMNS]
-    pairs, steps = {}, (0,)
+    pairs: dict[str, int] = {}
+    steps: tuple[int, ...] = ()
     for name, recipe in RECIPES.items():
         runs = [trained(bench, recipe, seed) for seed in bench.seeds]
         steps, known = tuple(runs[0].models), task.train[: recipe.pairs or None]

@@ -1,7 +1,7 @@
 """Lesson 16: what a step of the translation asks of the source, and what is left without the source or the prefix."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ PREFIX, NEXT, ASKED = "Le chat n'a pas", "traversé", "cross"
 SENTENCES = 240
 LEFT = 0.5  # share of the correct tokens: less than this left counts as destroyed
 BOTH = 0.2  # each source of knowledge alone must be so much worse than both for both to be needed
-WHOLE, SHUFFLED, PREFIX_ALONE, SOURCE_ALONE = "unchanged", "values shuffled", "prefix alone", "last token and source"
+WHOLE, SHUFFLED, PREFIX_ALONE, SOURCE_ALONE = "unchanged", "values shuffled", "prefix alone", "source alone"
 
 Condition = Callable[[np.random.Generator, Sequence[int]], AbstractContextManager[Any]]  # of lengths of the sources
 
@@ -45,7 +45,16 @@ def shuffled_values(model: Any, order_BS: torch.Tensor) -> AbstractContextManage
     return other_values(model, change, kinds=["cross"])
 
 
-SHOWN = (shuffled_values,)
+@contextmanager
+def source_alone(model: Any, off: AbstractContextManager[None], mean_D: torch.Tensor) -> Iterator[None]:
+    """Self-attention is off, and every word already written is the mean word; its position stays."""
+    replace = model.get_decoder().embedder.register_forward_pre_hook(
+        lambda module, args: (mean_D.expand_as(args[0]), *args[1:]))
+    with off, replace:
+        yield
+
+
+SHOWN = (shuffled_values, source_alone)
 
 
 def measure(bench: Workbench) -> Figures:
@@ -60,7 +69,7 @@ def measure(bench: Workbench) -> Figures:
         right[name] = Interval.of(found_SN.mean(0), groups(bench)[: len(test)])
     alone = max(right[PREFIX_ALONE].high, right[SOURCE_ALONE].high)
     return Figures(
-        **one_step(bench), next=NEXT, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
+        **one_step(bench), next=NEXT, wanted=ASKED, sentences=len(test), right=right, gain=right[WHOLE].value - alone,
         destroyed={name: right[name].high / right[WHOLE].low for name in (SHUFFLED, PREFIX_ALONE)},
     )  # fmt: skip
 
@@ -81,6 +90,8 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
     """What is done to the model, by name.  Means are over these ids."""
     model = bench.model
     means = mean_outputs(model, sources, targets)
+    written = torch.tensor([id for target in targets for id in target[:-1]])
+    mean_D = model.get_decoder().embed_tokens(written).mean(0).detach()
 
     def off(kind: Kind) -> AbstractContextManager[None]:
         return ablate(model, [head for head in all_heads(model) if head.kind == kind], replace="mean", means=means)
@@ -89,7 +100,7 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
         WHOLE: lambda rng, lengths: nullcontext(),
         SHUFFLED: lambda rng, lengths: shuffled_values(model, random_order(rng, lengths)),
         PREFIX_ALONE: lambda rng, lengths: off("cross"),
-        SOURCE_ALONE: lambda rng, lengths: off("decoder"),
+        SOURCE_ALONE: lambda rng, lengths: source_alone(model, off("decoder"), mean_D),
     }
 
 

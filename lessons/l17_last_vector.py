@@ -101,9 +101,9 @@ def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
     """Of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
     own = pronoun.patching.margins()
     last = [len(pronoun.choices[receiver].prefix_ids) for receiver, _ in pronoun.pairs]
+    steps: list[list[Sequence[int]]] = [[[t] for t in last], [range(t) for t in last], [range(t + 1) for t in last]]
     where: dict[str, list[dict[Stack, list[int]]]] = {
-        name: [{"decoder": steps(t)} for t in last] for name, steps in zip(PLACES, (
-            lambda t: [t], lambda t: list(range(t)), lambda t: list(range(t + 1))), strict=True)}
+        name: [{"decoder": list(one)} for one in of] for name, of in zip(PLACES, steps, strict=True)}
     return {name: [flip_rate(pronoun, own, layers=[("decoder", layer)], where=where[name])
                    for layer in range(bench.model.config.decoder_layers)] for name in PLACES}  # fmt: skip
 

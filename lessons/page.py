@@ -142,7 +142,7 @@ def text(plain: str) -> str:
 
 
 def printed(part: str) -> str:
-    part = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+    part = re.sub(r"\*([\w“][^*]*)\*", r"<em>\1</em>", part)
     part = re.sub(r"\b0(?:\.0)?e[+]00\b", "0", part)
     part = re.sub(r"\b(\d(?:\.\d+)?)e[-−]0*(\d+)", r"\1 × 10<sup>−\2</sup>", part)
     part = re.sub(r"(\d) ?%", "\\1\u202f%", part)

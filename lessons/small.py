@@ -298,8 +298,9 @@ def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
         texts = [translate(run.model, task.tokenizer, sources) for run in runs]
         scores = [score(text, targets) for text in texts]
         losses = [test_loss(run.model, in_rows(task.test, 1), task.tokenizer) for run in runs]
-        exact, chrf = [one.exact_match / 100 for one in scores], [one.chrf for one in scores]
-        compared[name] = Compared(runs, *map(Interval.seeds, (exact, chrf, losses)), texts[0][0])
+        compared[name] = Compared(
+            runs, Interval.seeds([one.exact_match / 100 for one in scores]),
+            Interval.seeds([one.chrf for one in scores]), Interval.seeds(losses), texts[0][0])
     return compared
 
 

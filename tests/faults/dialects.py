@@ -53,13 +53,6 @@ FAULTS = [
         tests="tests/serve/test_huggingface.py -k info",
     ),
     Fault(
-        "dialects: maps are bytes, as colours are",
-        "serve/dialects/v1.py",
-        'np.ascontiguousarray(array, dtype="<f2")',
-        'np.ascontiguousarray(np.round(array * 255) / 255, dtype="<f2")',
-        tests="tests/serve/test_v1.py -k very_translation",
-    ),
-    Fault(
         "dialects: a look is of the best, whichever was asked for",
         "serve/dialects/v1.py",
         "alternative=body.alternative,",
@@ -86,13 +79,6 @@ FAULTS = [
         "else maps[head],",
         "else maps[head - 1],",
         tests="tests/serve/test_page_api.py -k looks",
-    ),
-    Fault(
-        "dialects: of a text in parts the first alone is looked at",
-        "serve/dialects/v1.py",
-        "for one in traces],",
-        "for one in traces[:1]],",
-        tests="tests/serve/test_v1.py -k each_part",
     ),
     Fault(
         "page: Gradio logs what a caller sent",

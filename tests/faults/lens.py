@@ -312,13 +312,6 @@ FAULTS = [
         tests="tests/cli/test_translate.py -k trust",
     ),
     Fault(
-        "numbers above 1 lose what is above it on their way to the browser",
-        "lens/show.py",
-        'maps.astype("<f4")',
-        'maps.clip(0, 1).astype("<f4")',
-        tests="tests/lens/test_show.py",
-    ),
-    Fault(
         "the arithmetic is another head's",
         "lens/arithmetic.py",
         "(part[0, number].float() for part in parts)",

@@ -77,7 +77,7 @@ def test_the_page_wants_nothing_from_elsewhere(made: dict[str, Any]) -> None:
 
 def test_text_is_escaped_and_marked_up() -> None:
     assert text("a < b, `x < y` and *it*") == "a &lt; b, <code>x &lt; y</code> and <em>it</em>"
-    assert text("3 * 4 * 5") == "3 * 4 * 5"
+    assert text("3 * 4 * 5") == "3 * 4 * 5" and text("*“Slip.”* No.") == "<em>“Slip.”</em> No."
     assert text("off by 2e-16, 0e+00, −1.5e−06 and -0.5") == (
         "off by 2 × 10<sup>−16</sup>, 0, −1.5 × 10<sup>−6</sup> and −0.5"
     )
