@@ -13,7 +13,7 @@ from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
 from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.measures.alignment import settings_of
-from seq2see.pretrained import check_packaged, home_of, packaged_folder
+from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
 from seq2see.training.packaged import is_finished
 
 DEFAULT_RUN = Path("runs/storybook")
@@ -29,6 +29,8 @@ def run(args: argparse.Namespace) -> None:
     html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
     record = collect(bench, names, command=as_typed(args))
+    if is_packaged(bench.run):
+        record["run"] = bench.run.name  # every command takes it
     atomic_write(html, page(record))
     atomic_write(data, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
     print(summary(record) if args.number is None else in_words(record["lessons"][0]))

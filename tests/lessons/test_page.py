@@ -8,6 +8,7 @@ import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -285,11 +286,12 @@ def test_the_files_are_there_whole_or_not_at_all(
     made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "lesson-3.json").write_text("as it was")
-    monkeypatch.setattr(command, "set_up", lambda run, *, quick: None)
+    monkeypatch.setattr(command, "set_up", lambda run, *, quick: SimpleNamespace(run=tmp_path))
     monkeypatch.setattr(command, "collect", lambda *args, **settings: made)
     monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     assert cli.main(["lessons", "3", "--out", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "No space left" in said
     assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]
     assert (tmp_path / "lesson-3.json").read_text() == "as it was"
 
