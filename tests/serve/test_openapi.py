@@ -33,7 +33,7 @@ class Looked(serving.Stub):
         return getattr(self.real, name)
 
     def look(self, results, *, alternative=0, views=("raw",)):
-        return [self.trace for _ in results]
+        return [self.trace for _ in (results if isinstance(results, list) else [results])]
 
 
 @pytest.fixture(scope="module")
