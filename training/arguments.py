@@ -11,7 +11,7 @@ import torch
 from transformers import SchedulerType, Seq2SeqTrainingArguments, get_scheduler
 
 RANGES = {  # name: the least that it may be, and what it stays below
-    "max_tokens": (1, inf), "ema_decay": (0, 1), "r_drop": (0, inf), "muon": (0, inf), "patience": (0, inf),
+    "max_tokens": (1, inf), "ema_decay": (0, 1), "muon": (0, inf), "patience": (0, inf),
     "num_train_epochs": (1e-6, inf), "learning_rate": (0, inf), "weight_decay": (0, inf), "adam_beta1": (0, 1),
     "adam_beta2": (0, 1), "label_smoothing_factor": (0, 1), "gradient_accumulation_steps": (1, inf),
     "dataloader_num_workers": (0, inf), "seed": (0, 2**32),
@@ -22,7 +22,7 @@ PLAIN_SCHEDULES = ("reduce_lr_on_plateau", "greedy")  # need no arguments, and m
 
 @dataclass
 class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
-    """Everything `transformers.Seq2SeqTrainingArguments` has, and twelve fields more.
+    """Everything `transformers.Seq2SeqTrainingArguments` has, and eleven fields more.
 
     A batch is the pairs of one optimizer step, over all processes and accumulation steps: raising
     `gradient_accumulation_steps` or the number of processes saves memory or time and leaves the trajectory as it is.
@@ -31,7 +31,6 @@ class Seq2SeeTrainingArguments(Seq2SeqTrainingArguments):
 
     max_tokens: int = field(default=4096, metadata={"help": "most pieces in one side of a batch, padding counted"})
     ema_decay: float = field(default=0.0, metadata={"help": "decay of the averaged weights; 0 keeps no average"})
-    r_drop: float = field(default=0.0, metadata={"help": "weight of the divergence of two dropout passes; 0: one pass"})
     muon: float = field(
         default=0.0, metadata={"help": "matrices are Muon's, with so many times AdamW's step; 0: all is optim's"}
     )

@@ -53,7 +53,7 @@ class EncodedPairs(Dataset[EncodedPair]):
     """
 
     def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
-        self.pairs, self.tokenizer, self.epoch = pairs, tokenizer, 0
+        self.pairs, self.tokenizer = pairs, tokenizer
         self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
         self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
         self.target_tokens = int(self.lengths_N2[:, 1].sum())
@@ -73,13 +73,8 @@ class EncodedPairs(Dataset[EncodedPair]):
         source, labels = (column[index].values.to_numpy() for column in self.table.columns)
         return EncodedPair(source, labels)
 
-    def undropped(self, index: int) -> EncodedPair:
-        """In the tokenizer's own tokens, whatever a subclass makes of them."""
-        return EncodedPairs.__getitem__(self, index)
-
     def set_epoch(self, epoch: int) -> None:
-        """Says which pass over the pairs comes next."""
-        self.epoch = epoch
+        """These pairs are the same in every epoch; texts joined of them (joining.py) are not."""
 
     def lengths(self) -> np.ndarray:
         """The longer side of each pair, and the shorter: [N, 2]."""

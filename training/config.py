@@ -121,7 +121,6 @@ class DataConfig:
 @dataclass(frozen=True)
 class TokenizerConfig:
     vocab_size: int | None = VOCABULARY  # None: beside init_from, where none is given
-    bpe_dropout: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -331,8 +330,6 @@ def _check_ranges(config: RunConfig) -> None:
         raise wrong("data.varied has no effect without data.corpora; leave it out, or name the one corpus there")
     if not 0 <= config.data.joined <= 1:
         raise wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
-    if not 0 <= config.tokenizer.bpe_dropout < 1:
-        raise wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
     if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):
         raise wrong(
             f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"

@@ -11,7 +11,7 @@ align that were not taught.  The weights a are computed here from the head's own
 kernels, which write no weights down, stay in use.
 """
 
-# B pairs, S source length, T target length, E size of one head, K linked (target piece, source piece) pairs, R passes
+# B pairs, S source length, T target length, E size of one head, K linked (target token, source token) pairs
 
 from __future__ import annotations
 
@@ -144,11 +144,11 @@ class GuidedTrainer(Seq2SeeTrainer):
         with heard(attention) as seen:
             total, count, outputs = super()._loss_sum(model, inputs, **how)
         if rows_K3 is not None:
-            log_weight_RBTS = head_log_weights(
+            log_weight_BTS = head_log_weights(
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,
                 size=attention.head_dim, scaling=attention.scaling,
             )
-            total = total + self.args.guided_alignment * guided_loss(log_weight_RBTS, rows_K3, weight_K)
+            total = total + self.args.guided_alignment * guided_loss(log_weight_BTS, rows_K3, weight_K)
         return total, count, outputs
 
 
@@ -171,27 +171,23 @@ def heard(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
 def head_log_weights(
     query_BTD: Tensor, key_BSD: Tensor, mask_BS: Tensor, *, head: int, size: int, scaling: float
 ) -> Tensor:
-    """[R,B,T,S]: the logarithm of one head's weights in each pass over the batch; two with R-Drop, else one."""
+    """[B,T,S]: the logarithm of one head's weights."""
     heads = query_BTD.shape[-1] // size
     query_BTE, key_BSE = (x.unflatten(-1, (heads, size))[:, :, head].float() for x in (query_BTD, key_BSD))
     with torch.autocast(query_BTD.device.type, enabled=False):
         score_BTS = torch.bmm(query_BTE, key_BSE.transpose(1, 2)) * scaling
-    score_RBTS = score_BTS.unflatten(0, (-1, len(mask_BS)))
     hidden_B1S = mask_BS[:, None] == 0
-    return score_RBTS.masked_fill(hidden_B1S, torch.finfo(torch.float32).min).log_softmax(-1)
+    return score_BTS.masked_fill(hidden_B1S, torch.finfo(torch.float32).min).log_softmax(-1)
 
 
-def guided_loss(log_weight_RBTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
-    """Cross-entropy of the links, summed over target pieces, averaged over passes."""
+def guided_loss(log_weight_BTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
+    """Cross-entropy of the links, summed over target tokens."""
     b, t, s = rows_K3.unbind(-1)
-    return -(log_weight_RBTS[:, b, t, s] * weight_K).sum(-1).mean()
+    return -(log_weight_BTS[b, t, s] * weight_K).sum()
 
 
 def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs: Sequence[Pair]) -> list[list[Link]]:
     """The links of each training pair, from `training.guided_links` or storybook itself.  UserError: there are none."""
-    if config.tokenizer.bpe_dropout:
-        raise _wrong("tokenizer.bpe_dropout cuts words anew in each epoch, which guided alignment does not follow; set"
-                     " one of the two to 0")
     if arguments.guided_links:
         if len(config.data.targets) > 1:
             raise _wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")

@@ -29,7 +29,7 @@ class JoinedPairs(Dataset[EncodedPair]):
     """
 
     def __init__(self, pairs: EncodedPairs, *, share: float, max_length: int, seed: int = 0):
-        self.pairs, self.seed, self.max_length = pairs, seed, max_length
+        self.pairs, self.seed = pairs, seed
         tags_N = pairs.tags()
         self.kinds = (*pairs.lengths_N2.T, tags_N)  # pairs that agree in all of these may change places
         self.by_kind_N = np.lexsort(self.kinds)
@@ -42,7 +42,6 @@ class JoinedPairs(Dataset[EncodedPair]):
         return len(self.starts_R)
 
     def set_epoch(self, epoch: int) -> None:
-        self.pairs.set_epoch(epoch)
         shuffled = np.random.default_rng([self.seed, epoch]).permutation(len(self.pairs))
         self.place_N = np.empty_like(shuffled)
         self.place_N[self.by_kind_N] = np.lexsort((shuffled, *self.kinds))
@@ -58,11 +57,7 @@ class JoinedPairs(Dataset[EncodedPair]):
         return self.place_N[self.members[self.starts_R[row] : end]].tolist()
 
     def __getitem__(self, row: int) -> EncodedPair:
-        members = self.pairs_of(row)
-        text = joined([self.pairs[index] for index in members])
-        if max(len(text.source), len(text.labels)) > self.max_length:  # BPE-dropout has cut its words into more tokens
-            return joined([self.pairs.undropped(index) for index in members])
-        return text
+        return joined([self.pairs[index] for index in self.pairs_of(row)])
 
     def source_text(self, row: int) -> str:
         return " ".join(map(self.pairs.source_text, self.pairs_of(row)))

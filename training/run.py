@@ -31,7 +31,6 @@ from ..tokenizer.subwords import train_backend
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
-from .bpe_dropout import RecutPairs
 from .cache import fingerprint, get_or_build
 from .card import model_card
 from .checkpoints import atomic_files, find_checkpoint, only_training, step_of
@@ -182,12 +181,10 @@ def training_set(config: RunConfig, prepared: Prepared, *, max_length: int) -> J
 
 
 def encoded_training_pairs(config: RunConfig, prepared: Prepared, *, max_length: int) -> EncodedPairs:
-    pairs, tokenizer, p = prepared.corpus.train, prepared.tokenizer, config.tokenizer.bpe_dropout
+    pairs, tokenizer = prepared.corpus.train, prepared.tokenizer
     if prepared.arguments.guided_alignment:
         links = training_links(config, prepared.arguments, pairs)
         return GuidedPairs(pairs, tokenizer, max_length=max_length, links=links)
-    if p:
-        return RecutPairs(pairs, tokenizer, max_length=max_length, p=p, seed=prepared.arguments.seed)
     return EncodedPairs(pairs, tokenizer, max_length=max_length)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object, slice_tensors
+from accelerate.utils import gather_object
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
@@ -39,7 +39,7 @@ from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_ep
 from .checkpoints import RAW_WEIGHTS
 from .kernels import fast_kernels
 from .lasting import LastingTrainer
-from .loss import consistent_cross_entropy, smoothed_cross_entropy
+from .loss import smoothed_cross_entropy
 from .metrics import score
 from .muon import Muon, grouped
 from .pace import HIDDEN, LogLines, Pace, ProgressBar
@@ -154,15 +154,10 @@ class Seq2SeeTrainer(LastingTrainer):
     ) -> Any:
         """Label-smoothed cross-entropy, summed over the real positions here and divided by those of the whole batch.
 
-        With `return_outputs` also the model's outputs, logits [B,T,V]; with R-Drop those of the first pass.
+        With `return_outputs` also the model's outputs, logits [B,T,V].
         """
-        loss_sum, count, outputs = self._loss_sum(
-            model,
-            inputs,
-            label_smoothing=self.args.label_smoothing_factor,
-            r_drop=self.args.r_drop,
-            all_logits=return_outputs,
-        )
+        smoothing = self.args.label_smoothing_factor
+        loss_sum, count, outputs = self._loss_sum(model, inputs, label_smoothing=smoothing, all_logits=return_outputs)
         if num_items_in_batch is None:
             loss = loss_sum / count.clamp(min=1)
         else:
@@ -177,29 +172,20 @@ class Seq2SeeTrainer(LastingTrainer):
         inputs: dict[str, Any],
         *,
         label_smoothing: float,
-        r_drop: float = 0.0,
         all_logits: bool = False,
     ) -> tuple[Tensor, Tensor, Any]:
-        """The summed loss, of two passes with R-Drop; the number of labels; and the model's outputs.
+        """The summed loss, the number of labels, and the model's outputs.
 
         The loss overwrites logits.  They are computed at the labels alone, unless `all_logits` asks for outputs that
         are to be used: then all are, and the loss overwrites a copy of those at the labels.
         """
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
-        kept = labels_BT != -100  # [B,T]; with R-Drop [2B,T]
-        labels_N, count = labels_BT[kept], kept.sum()
-        if r_drop:
-            inputs = {name: torch.cat([value, value]) for name, value in inputs.items()}
-            kept = torch.cat([kept, kept])
-        outputs = model(**inputs, logits_to_keep=0 if all_logits else kept, use_cache=False)
-        logits = outputs.logits[kept] if all_logits else outputs.logits  # [N,V]; with R-Drop [2N,V]
-        if r_drop:
-            loss = consistent_cross_entropy(logits, labels_N, smoothing=label_smoothing, alpha=r_drop)
-            outputs = slice_tensors(outputs, slice(len(labels_BT))) if all_logits else outputs
-        else:
-            loss = smoothed_cross_entropy(logits, labels_N, smoothing=label_smoothing)
-        return loss, count, outputs
+        kept_BT = labels_BT != -100
+        outputs = model(**inputs, logits_to_keep=0 if all_logits else kept_BT, use_cache=False)
+        logits_NV = outputs.logits[kept_BT] if all_logits else outputs.logits
+        loss = smoothed_cross_entropy(logits_NV, labels_BT[kept_BT], smoothing=label_smoothing)
+        return loss, kept_BT.sum(), outputs
 
     # Evaluation
 

@@ -67,17 +67,10 @@ FAULTS = [
         tests="tests/training/test_guided.py -k returned",
     ),
     Fault(
-        "with R-Drop the outputs of both passes are returned",
-        "training/trainer.py",
-        "slice_tensors(outputs, slice(len(labels_BT))) if all_logits else outputs",
-        "outputs",
-        tests="tests/training/test_guided.py -k returned",
-    ),
-    Fault(
         "label smoothing is forgotten",
         "training/trainer.py",
-        "label_smoothing=self.args.label_smoothing_factor",
-        "label_smoothing=0.0",
+        "smoothing = self.args.label_smoothing_factor",
+        "smoothing = 0.0",
         tests="tests/training/test_trajectory.py -k smoothed",
     ),
     Fault(
@@ -277,20 +270,6 @@ FAULTS = [
         "            module.__class__ = type(module).__bases__[0]",
         "            pass",
         tests="tests/training/test_kernels.py",
-    ),
-    Fault(
-        "R-Drop looks one way only",
-        "training/loss.py",
-        "alpha / 4 * (p_from_q + q_from_p).sum()",
-        "alpha / 4 * p_from_q.sum()",
-        tests="tests/training/test_loss.py",
-    ),
-    Fault(
-        "BPE-dropout cuts the same way in every epoch",
-        "training/bpe_dropout.py",
-        "self.dropout.set_epoch(self.epoch)",
-        "pass",
-        tests="tests/training/test_bpe_dropout.py",
     ),
     Fault(
         "training: case makes another sentence",
@@ -720,13 +699,6 @@ FAULTS = [
         tests="tests/training/test_loss.py",
     ),
     Fault(
-        "R-Drop of bfloat16 is summed in bfloat16",
-        "training/loss.py",
-        "dtype = torch.promote_types(logits_2NV.dtype, torch.float32)",
-        "dtype = logits_2NV.dtype",
-        tests="tests/training/test_loss.py",
-    ),
-    Fault(
         "the validation loss is smoothed",
         "training/trainer.py",
         "label_smoothing=0.0)",
@@ -754,13 +726,6 @@ FAULTS = [
         'longest = max(longest, json.loads(known.read_text("utf-8")).get("source_pieces") or 0)',
         'longest = json.loads(known.read_text("utf-8")).get("source_pieces") or longest',
         tests="tests/training/test_seen.py",
-    ),
-    Fault(
-        "BPE-dropout makes targets too long for the model",
-        "training/bpe_dropout.py",
-        "if max(len(source), len(labels)) <= self.max_length",
-        "if len(source) <= self.max_length",
-        tests="tests/training/test_bpe_dropout.py -k recut",
     ),
     Fault(
         "what LoRA adds is half as large",

@@ -190,7 +190,7 @@ def test_a_shape_is_refused_at_once_where_the_network_would_refuse_it(shape):
 
 @pytest.mark.parametrize("override", [
     "patience=-1", "num_train_epochs=0", "num_train_epochs=-3", "num_train_epochs=inf", "ema_decay=1", "ema_decay=-0.1",
-    "r_drop=-1", "muon=nan", "label_smoothing_factor=1", "label_smoothing_factor=-0.1", "max_tokens=0",
+    "muon=nan", "label_smoothing_factor=1", "label_smoothing_factor=-0.1", "max_tokens=0",
     "weight_decay=-0.1", "learning_rate=-1e-3", "learning_rate=nan", "learning_rate=inf", "seed=-1", "seed=4294967296",
     "gradient_accumulation_steps=0", "dataloader_num_workers=-1", "adam_beta1=1", "adam_beta2=-0.1",
     "metric_for_best_model=accuracy", "lr_scheduler_type=cosine_with_min_lr", "lr_scheduler_type=warmup_stable_decay",

@@ -5,7 +5,6 @@ import pytest
 
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training.batching import EncodedPairs, plan_epoch
-from seq2see.training.bpe_dropout import RecutPairs
 from seq2see.training.guided import GuidedPairs, guide_of
 from seq2see.training.joining import MOST_JOINED, JoinedPairs
 from seq2see.training.pairs import Pair
@@ -88,15 +87,6 @@ def test_a_text_that_would_not_fit_is_cut_and_what_was_joined_is_told(tokenizer)
     dataset = JoinedPairs(encoded, share=1.0, max_length=room)
     assert dataset.lengths_R2.max() <= room and 2 <= dataset.most_joined == max(map(len, rows(dataset))) < MOST_JOINED
     assert JoinedPairs(encoded, share=0.0, max_length=200).most_joined == 1
-
-
-def test_a_text_whose_words_are_cut_into_more_tokens_keeps_the_tokenizer_s_own_where_it_would_not_fit(tokenizer):
-    recut = RecutPairs(PAIRS, tokenizer, max_length=200, p=0.9)
-    room = int(joined(tokenizer, share=1.0).lengths_R2.max())
-    dataset = JoinedPairs(recut, share=1.0, max_length=room)
-    for row in range(len(dataset)):
-        assert max(len(dataset[row].source), len(dataset[row].labels)) <= room
-    assert any(len(dataset[row].source) != dataset.lengths_R2[row, 0] for row in range(len(dataset)))
 
 
 def test_links_follow_their_pairs_into_a_text(tokenizer):

@@ -475,7 +475,7 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     assert train(*settings, "training.num_train_epochs=1") == 0
     record = yaml.safe_load((tmp_path / "run" / "run.yaml").read_text("utf-8"))
     assert record["model"] == {"init_from": str(run), "lora": None, "dropout": 0.1}
-    assert record["tokenizer"] == {"vocab_size": None, "bpe_dropout": 0.0}
+    assert record["tokenizer"] == {"vocab_size": None}
     assert train(*settings, "training.resume=true") == 0
     assert load_checkpoint(tmp_path / "run").config.d_model == 16
     capsys.readouterr()
@@ -521,16 +521,3 @@ def test_only_the_first_of_several_processes_writes(make_trainer, monkeypatch):
     monkeypatch.setattr(type(trainer.args), "should_save", False)
     trainer._save(trainer.args.output_dir)
     assert not list(Path(trainer.args.output_dir).glob("*.safetensors"))
-
-
-def test_bpe_dropout_is_for_training_alone(toy_file, tmp_path, monkeypatch):
-    trainers = []
-    trained = Seq2SeeTrainer.train
-    monkeypatch.setattr(Seq2SeeTrainer, "train", lambda self, **keys: (trainers.append(self), trained(self, **keys)))
-    settings = [f"data.path={toy_file}", f"training.output_dir={tmp_path / 'run'}", "training.max_steps=2"]
-    assert train(*settings, "tokenizer.bpe_dropout=0.5") == 0
-    (trainer,) = trainers
-    encode = trainer.processing_class.encode_source
-    for dataset, same in ((trainer.eval_dataset, True), (trainer.train_dataset, False)):
-        cut = [list(dataset[row].source) == encode(dataset.source_text(row)) for row in range(len(dataset))]
-        assert all(cut) == same
