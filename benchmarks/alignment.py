@@ -251,8 +251,9 @@ def bleu_of(run: Path) -> float | None:
 def train_a_little(folder: Path) -> str:
     """A small model after a few steps, of the command itself."""
     settings = ["training.max_steps=30", "model.d_model=32", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
-                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no", "evaluation.pairs=1",
-                "training.save_strategy=no", "training.cpu_processes=1", f"training.output_dir={folder}"]
+                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no",
+                "evaluation.eval_samples=1", "training.save_strategy=no", "training.cpu_processes=1",
+                f"training.output_dir={folder}"]
     done = subprocess.run([sys.executable, "-c", TRAIN, *settings], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)

@@ -41,7 +41,7 @@ from _frame import arguments, end
 
 RECIPE = "multi30k-en-de"
 WORKERS = str(Path(__file__).with_name("_train_workers.py"))
-OFF = ("training.muon=0",)
+OFF = ("training.optim=adamw_torch_fused",)
 WARM_UP = 5  # updates before the clock starts
 WANTED = {"end to end": 3.0, "end to end, tuned peer": 1.8}
 QUICK = ["ours", "stock float32", "tuned float32 ranks"]  # one of each group
@@ -133,9 +133,10 @@ def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
 
 def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     from seq2see.training.batching import EncodedPairs, plan_epoch
+    from seq2see.training.building import make_model
     from seq2see.training.config import load_config
     from seq2see.training.corpora import load_corpus
-    from seq2see.training.run import build_arguments, make_model
+    from seq2see.training.run import build_arguments
 
     config = load_config(RECIPE, overrides)
     corpus = load_corpus(config.data)

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -45,47 +47,65 @@ class EncodedPair:
         return EncodedPair(source, labels)
 
 
-class EncodedPairs(Dataset[EncodedPair]):
-    """Pairs as token ids, in two columns of Arrow lists; the texts stay at hand, row by row, in `pairs`.
+class EncodedRows(Dataset[EncodedPair]):
+    """Rows of `input_ids` and `labels`, two columns of lists in an Arrow table, which may be mapped into memory."""
 
-    Stored pairs are tokenised once, and the ids kept in a file beside them, which is mapped into memory; others are
-    tokenised here.
-    """
-
-    def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
-        self.pairs, self.tokenizer = pairs, tokenizer
-        self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
+    def __init__(self, table: pa.Table):
+        self.table = table.select(["input_ids", "labels"])
         self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
         self.target_tokens = int(self.lengths_N2[:, 1].sum())
-        longest = self.lengths_N2.max(initial=0)
-        if longest > max_length:
-            pair = pairs[int(self.lengths_N2[:, 1].argmax())]
-            raise UserError(
-                f"a pair of {longest} pieces, more than the model's {max_length} positions, starts"
-                f" {pair.source[:40]!r}; lower data.max_characters or, for a model that is new, raise"
-                " model.max_position_embeddings"
-            )
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.table)
 
     def __getitem__(self, index: int) -> EncodedPair:
         source, labels = (column[index].values.to_numpy() for column in self.table.columns)
         return EncodedPair(source, labels)
 
     def set_epoch(self, epoch: int) -> None:
-        """These pairs are the same in every epoch; texts joined of them (joining.py) are not."""
+        """Say which pass over the rows comes next: they stay the same, texts joined of them (joining.py) do not."""
+        self.epoch = epoch
 
     def lengths(self) -> np.ndarray:
-        """The longer side of each pair, and the shorter: [N, 2]."""
+        """The longer side of each row, and the shorter: [N, 2]."""
         return np.sort(self.lengths_N2, axis=1)[:, ::-1]
 
     def tags(self) -> np.ndarray:
-        """The language tag that each pair's labels begin with: [N]."""
+        """The language tag that each row's labels begin with: [N]."""
         return pc.list_element(self.table["labels"], 0).to_numpy()
 
     def source_text(self, index: int) -> str:
+        return f"tokens {self[index].source.tolist()}"
+
+
+class EncodedPairs(EncodedRows):
+    """Pairs as token ids; the texts stay at hand, row by row, in `pairs`.
+
+    Stored pairs are tokenised once, and the ids kept in a file beside them; others are tokenised here.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
+        super().__init__(stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer))
+        self.pairs = pairs
+        longest = self.lengths_N2.max(initial=0)
+        if longest > max_length:
+            pair = pairs[int(self.lengths_N2[:, 1].argmax())]
+            raise UserError(
+                f"a pair of {longest} tokens, more than the model's {max_length} positions, starts"
+                f" {pair.source[:40]!r}; lower data.max_characters or, for a model that is new, raise"
+                " model.max_position_embeddings"
+            )
+
+    def source_text(self, index: int) -> str:
         return self.pairs[index].source
+
+
+def encoded_rows(dataset: Any) -> Any:
+    """A data set, or each of a dict of them, as encoded pairs."""
+    if isinstance(dataset, dict):
+        return {name: encoded_rows(one) for name, one in dataset.items()}
+    dataset = datasets.Dataset.from_list(dataset) if isinstance(dataset, list) else dataset
+    return EncodedRows(dataset.with_format("arrow")[:]) if isinstance(dataset, datasets.Dataset) else dataset
 
 
 def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
@@ -108,7 +128,7 @@ def id_type(tokenizer: Seq2SeeTokenizer) -> str:
 
 def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
     return {
-        "source_ids": tokenizer.encode_sources(texts["source"]),
+        "input_ids": tokenizer.encode_sources(texts["source"]),
         "labels": tokenizer.encode_targets(texts["target"], texts["target_language"]),
     }
 
@@ -116,32 +136,29 @@ def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) ->
 def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
     """The ids of stored pairs, made in several processes where there are many, and kept by the tokenizer's content."""
     code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
-    key = fingerprint(code, tokenizer.backend_tokenizer.to_str())
+    key = fingerprint(code, "input_ids", tokenizer.backend_tokenizer.to_str())
     folder = get_or_build(pairs.folder / f"ids-{key}", partial(encode_stored, pairs=pairs, tokenizer=tokenizer))
     parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
     return pa.concat_tables(parts)
 
 
 def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> None:
-    from datasets import Dataset as ArrowDataset
-    from datasets import Features, List, Value
-
     workers = max(1, min(usable_cores(), len(pairs) // PAIRS_PER_WORKER))
-    lines = Lines("tokenizing, pairs", len(pairs))
+    lines, ids = Lines("tokenizing, pairs", len(pairs)), datasets.List(datasets.Value(id_type(tokenizer)))
 
     def encode(texts: dict[str, list[str]], indices: list[int], rank: int | None) -> dict[str, list[list[int]]]:
         if not rank:  # each worker has as many, in order
             lines.at(workers * indices[0])
         return encode_texts(texts, tokenizer=tokenizer)
 
-    ArrowDataset.from_file(pairs.file).map(
+    datasets.Dataset.from_file(pairs.file).map(
         encode,
         with_indices=True,
         with_rank=True,
         batched=True,
         num_proc=workers if workers > 1 else None,
         remove_columns=list(pairs.table.column_names),
-        features=Features(dict.fromkeys(("source_ids", "labels"), List(Value(id_type(tokenizer))))),
+        features=datasets.Features(dict.fromkeys(("input_ids", "labels"), ids)),
         writer_batch_size=ROWS,
         cache_file_name=str(folder / "ids.arrow"),
         new_fingerprint=folder.name,

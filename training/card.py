@@ -25,7 +25,7 @@ A small translation model, {source} to {targets}, made with Seq2See: an encoder-
 Signatures: {signatures}
 
 ## Training
-{pairs} pairs from `{data}`{taught}; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
+{pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
 `run.yaml` holds the whole configuration, `metrics.json` all figures.
 {corpora}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
@@ -109,7 +109,6 @@ def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: s
     corpora = ["", "| corpus | to | training pairs | validation pairs |", "| --- | --- | --- | --- |"]
     for one in training.get("corpora", []):
         corpora.append(f"| {Path(one['path']).name} | {one['target']} | {one['pairs']} | {one['val']} |")
-    teachers = " and ".join(f"`{teacher}`" for teacher in config.data.teachers)
     example = "The cat sleeps." if config.data.source == "en" else "..."
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
@@ -122,7 +121,6 @@ def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: s
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
         pairs=training["pairs"],
         data="`, `".join(f"{data.path}" for data in config.data.parts()),
-        taught=f", some with what {teachers} wrote as the target" if teachers else "",
         steps=training["steps"],
         epochs=training["epochs"],
         seconds=training["seconds"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -26,12 +27,13 @@ from seq2see.folders import RUNS
 from seq2see.settings_file import check_keys, nearest, override, read_settings, wrong
 
 SECTIONS = "sections such as data: and training:"
+REFERENCE = "reference"  # configs/reference.yaml: every key with its default
 VOCABULARY = 8000  # tokens, unless the configuration says otherwise
 SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
-PART = ("target", "max_characters", "on_bad", "duplicates", "offensive")  # of a corpus, that the data section has too
+PART = ("target", "max_characters", "on_invalid", "duplicates", "offensive")  # of a corpus, and of the data section
 IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use for, by what is used instead
     "batches are made by length, each of at most training.max_tokens pieces a side": (
         "per_device_train_batch_size", "per_device_eval_batch_size", "auto_find_batch_size", "eval_accumulation_steps",
@@ -58,6 +60,16 @@ IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use 
 }  # fmt: skip
 
 
+def setting(default: Any, what: str, *, least: float = -math.inf, most: float = math.inf) -> Any:
+    """A key of a configuration: its default, its comment in configs/reference.yaml, and its bounds."""
+    return field(default=default, metadata={"help": what, "least": least, "most": most})
+
+
+OnInvalid = typing.Literal["error", "skip"]
+OnDuplicates = typing.Literal["keep", "skip", "error"]
+OnOffensive = typing.Literal["keep", "skip"]
+
+
 @dataclass(frozen=True)
 class CorpusConfig:
     """One of several corpora of a run; what it leaves out is as in the data section."""
@@ -66,27 +78,26 @@ class CorpusConfig:
     target: str | list[str]
     share: float = 1.0  # of its training pairs; above 1 they are repeated
     max_characters: int | None = None
-    on_bad: typing.Literal["refuse", "skip"] | None = None
-    duplicates: typing.Literal["keep", "skip", "refuse"] | None = None
-    offensive: typing.Literal["keep", "skip"] | None = None
+    on_invalid: OnInvalid | None = None
+    duplicates: OnDuplicates | None = None
+    offensive: OnOffensive | None = None
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    path: str | list[str] | None = None  # or `corpora`
-    corpora: list[CorpusConfig] | None = None
-    folder: str | None = None  # that relative paths of corpora start from
-    source: str = "en"
-    target: str | list[str] = "fr"
-    val_fraction: float = 0.01
-    test_fraction: float = 0.0
-    max_characters: int = 1000
-    on_bad: typing.Literal["refuse", "skip"] = "refuse"
-    duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
-    offensive: typing.Literal["keep", "skip"] = "keep"
-    joined: float = 0.1
-    varied: float = 0.0
-    teacher: str | list[str] | None = None
+    path: str | list[str] | None = setting(None, "file, folder, [SOURCE, TARGET] files, storybook or owner/name")
+    corpora: list[CorpusConfig] | None = setting(None, "instead of path: several corpora, as everyday.yaml lists them")
+    folder: str | None = setting(None, "folder that relative paths of corpora start from")
+    source: str = setting("en", "language to translate from")
+    target: str | list[str] = setting("fr", "language to translate to, or a list of them")
+    val_fraction: float = setting(0.01, "share of a table's source sentences, for validation")
+    test_fraction: float = setting(0.0, "share of a table's source sentences, for a test of your own")
+    max_characters: int = setting(1000, "characters; a pair with a longer side is invalid", least=1)
+    on_invalid: OnInvalid = setting("error", "empty, overlong or unreadable pairs: error, or skip and count them")
+    duplicates: OnDuplicates = setting("keep", "copies of a pair: keep and count them, skip, or error")
+    offensive: OnOffensive = setting("keep", "skip leaves out pairs with a word of training/offensive_words.yaml")
+    joined: float = setting(0.1, "share of training pairs that are learnt in texts of 2 to 6 pairs", least=0, most=1)
+    varied: float = setting(0.0, "share of training pairs written another way; with corpora", least=0, most=1)
 
     @property
     def targets(self) -> list[str]:
@@ -113,38 +124,34 @@ class DataConfig:
         found = Path(self.folder or "", path)
         return str(found) if self.folder and path != "storybook" else path
 
-    @property
-    def teachers(self) -> list[str]:
-        return [self.teacher] if isinstance(self.teacher, str) else list(self.teacher or [])
-
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    vocab_size: int | None = VOCABULARY  # None: beside init_from, where none is given
+    vocab_size: int | None = setting(VOCABULARY, "tokens of the joint vocabulary, 292 of them tags and bytes")
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    init_from: str | None = None
-    lora: int | None = None
-    d_model: int = 128
-    encoder_layers: int = 4
-    decoder_layers: int = 4
-    encoder_attention_heads: int = 4
-    decoder_attention_heads: int = 4
-    encoder_ffn_dim: int = 256
-    decoder_ffn_dim: int = 256
-    dropout: float = 0.1
-    max_position_embeddings: int = 1024
+    init_from: str | None = setting(None, "folder or Hub id of a Seq2See model to start from; it keeps its shape")
+    lora: int | None = setting(None, "rank of a LoRA adapter to init_from; null trains all weights")
+    d_model: int = setting(128, "width of every vector")
+    encoder_layers: int = setting(4, "layers")
+    decoder_layers: int = setting(4, "layers; a shallow decoder translates faster")
+    encoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
+    decoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
+    encoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
+    decoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
+    dropout: float = setting(0.1, "probability that a value is set to zero in training")
+    max_position_embeddings: int = setting(1024, "tokens of the longest sentence")
 
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    pairs: int = 200
-    num_beams: int = 4
-    length_penalty: float = 1.0
-    max_length: int = 256
-    shortlist: int = 0
+    eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", least=1)
+    num_beams: int = setting(4, "beams of the finished model", least=1, most=64)  # as vetting.py has it
+    length_penalty: float = setting(1.0, "above 1 favours longer translations", least=-10, most=10)
+    max_length: int = setting(256, "tokens of the longest translation, with start and tag", least=3)
+    shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", least=0)
 
 
 @dataclass(frozen=True)
@@ -175,21 +182,32 @@ class RunConfig:
 
 
 def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
-    """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it.
+    """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it; what both
+    leave out is as in configs/reference.yaml.
 
     Raises UserError (exit code 2) for an unknown file, key or type.
     """
     path = Path(name_or_path)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
     override(tree, overrides, example="data.path=mine.tsv")
+    rename_old_keys(tree, where=str(path))
     tree.setdefault("name", path.stem)
+    training = tree.get("training") or {}
+    if isinstance(training, dict):
+        tree["training"] = read_settings(_packaged(REFERENCE), expected=SECTIONS)["training"] | training
     return _build_run(tree, str(path))
 
 
+def load_data(overrides: Iterable[str]) -> DataConfig:
+    """The data section that these `data.key=value` make."""
+    return load_config(REFERENCE, overrides).data
+
+
 def load_record(run_yaml: Path) -> RunConfig:
-    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect and
-    joined no sentences."""
+    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect,
+    joined no sentences, and had settings that are gone."""
     tree = read_settings(run_yaml, expected=SECTIONS)
+    rename_old_keys(tree, where=None)
     data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
     if model.get("init_from") and "d_model" in model:
         tokenizer.pop("vocab_size", None)
@@ -200,13 +218,44 @@ def load_record(run_yaml: Path) -> RunConfig:
     return _build_run(tree, str(run_yaml))
 
 
+def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
+    """Give keys of earlier versions their present names, in place.
+
+    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
+    """
+    data, tokenizer, training, evaluation = (
+        section if isinstance(section := tree.get(name), dict) else {}
+        for name in ("data", "tokenizer", "training", "evaluation")
+    )
+    corpora = data.get("corpora") or []
+    for part in (data, *(one for one in corpora if isinstance(one, dict))):
+        if "on_bad" in part:
+            part["on_invalid"] = part.pop("on_bad")
+        for key in ("on_invalid", "duplicates"):
+            if part.get(key) == "refuse":
+                part[key] = "error"
+    if "pairs" in evaluation:
+        evaluation["eval_samples"] = evaluation.pop("pairs")
+    if scale := training.pop("muon", None):
+        training |= {"optim": "muon", "muon_lr_scale": scale}
+    elif scale == 0 and training.get("optim") == "muon":
+        training["optim"] = "adamw_torch_fused"
+    for name, section, key, instead in (
+        ("data", data, "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
+        ("tokenizer", tokenizer, "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
+        ("training", training, "r_drop", "it made translations worse (LOG.md); leave it out"),
+    ):  # fmt: skip
+        if section.pop(key, None) and where:
+            raise wrong(f"{name}.{key} in {where} is gone: {instead}")
+
+
 def packaged_names() -> list[str]:
     names = {Path(item.name).stem for item in resources.files("seq2see.configs").iterdir() if item.name[-5:] == ".yaml"}
-    return sorted(names - {"serve"})  # that one is the server's
+    return sorted(names - {"serve", REFERENCE})  # of the server, and of all recipes
 
 
 def _packaged(name: str) -> Traversable:
-    if name not in (names := packaged_names()):
+    if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
             f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
         )
@@ -278,7 +327,7 @@ def _check_corpora(data: DataConfig, section: Mapping[str, Any], where: str) -> 
     if data.path is None and not data.corpora:
         raise wrong(f"{where} has no data.path; add it, or give data.path=... on the command line")
     if data.corpora:
-        given = [key for key in ("path", "target", "teacher") if section.get(key) is not None]
+        given = [key for key in ("path", "target") if section.get(key) is not None]
         if given:
             raise wrong(f"data.{given[0]} in {where} has no effect beside data.corpora; leave it out")
         for one in data.corpora:
@@ -324,36 +373,21 @@ def _check_ranges(config: RunConfig) -> None:
         raise wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
     if not 0 <= config.data.test_fraction < 1 - config.data.val_fraction:
         raise wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
-    if not 0 <= config.data.varied <= 1:
-        raise wrong(f"data.varied is {config.data.varied}, expected a share from 0 to 1")
     if config.data.varied and not config.data.corpora:
         raise wrong("data.varied has no effect without data.corpora; leave it out, or name the one corpus there")
-    if not 0 <= config.data.joined <= 1:
-        raise wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
     if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):
         raise wrong(
             f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"
             " model to adapt; model.lora=null trains all weights"
         )
-    for key, value, least in (
-        ("data.max_characters", min(part.max_characters for part in config.data.parts()), 1),
-        ("evaluation.pairs", config.evaluation.pairs, 1),
-        ("evaluation.max_length", config.evaluation.max_length, 3),  # the start and the tag count too
-    ):
-        if value < least:
-            raise wrong(f"{key} is {value}, expected at least {least}")
-    for key, value in (
-        ("evaluation.shortlist", config.evaluation.shortlist),
-        ("training.cpu_processes", config.training.get("cpu_processes", 0)),  # asked for before the arguments are made
-    ):
-        if value < 0:
-            raise wrong(f"{key} is {value}, expected 0 or more")
-    for key, number, low, high in (  # what a checkpoint may say: see vetting.py
-        ("evaluation.num_beams", config.evaluation.num_beams, 1, 64),
-        ("evaluation.length_penalty", config.evaluation.length_penalty, -10, 10),
-    ):
-        if not low <= number <= high:
-            raise wrong(f"{key} is {number}, expected a number from {low} to {high}")
+    for name, section in (*(("data", part) for part in config.data.parts()), ("evaluation", config.evaluation)):
+        for one in fields(section):
+            value, least, most = getattr(section, one.name), *map(one.metadata.get, ("least", "most"))
+            if isinstance(value, int | float) and not least <= value <= most:
+                expected = f"a number from {least} to {most}" if most < math.inf else f"at least {least}"
+                raise wrong(f"{name}.{one.name} is {value}, expected {expected}")
+    if (count := config.training.get("cpu_processes", 0)) < 0:  # asked for before the arguments are made
+        raise wrong(f"training.cpu_processes is {count}, expected at least 0")
 
 
 def check_type(value: Any, hint: Any, key: str) -> Any:

@@ -141,7 +141,7 @@ class GuidedTrainer(Seq2SeeTrainer):
         inputs = dict(inputs)
         rows_K3, weight_K = inputs.pop(ROWS, None), inputs.pop(WEIGHTS, None)
         attention = self.model.model.decoder.layers[self.args.guided_layer].encoder_attn
-        with heard(attention) as seen:
+        with capture_outputs(attention) as seen:
             total, count, outputs = super()._loss_sum(model, inputs, **how)
         if rows_K3 is not None:
             log_weight_BTS = head_log_weights(
@@ -153,7 +153,7 @@ class GuidedTrainer(Seq2SeeTrainer):
 
 
 @contextmanager
-def heard(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
+def capture_outputs(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
     """The queries [B,T,D] and keys [B,S,D] of an attention's pass inside, by the names query and key."""
     seen: dict[str, Tensor] = {}
 

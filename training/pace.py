@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
-from tqdm.auto import tqdm
-from transformers import TrainerCallback, TrainerState
+from transformers import ProgressCallback, TrainerCallback, TrainerState
 from transformers.trainer_callback import ExportableState
 
 from .progress import duration
@@ -92,36 +91,22 @@ class LogLines(TrainerCallback):
             print(line_of(state, logs, self.pace.seconds_left(state)), file=sys.stderr, flush=True)
 
 
-class ProgressBar(TrainerCallback):
-    """A bar of the steps, with the last loss and pace; evaluations stay above it as lines."""
-
-    bar: tqdm | None = None
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if state.is_world_process_zero:
-            self.bar = tqdm(
-                total=state.max_steps, initial=state.global_step, dynamic_ncols=True, smoothing=0,
-                bar_format="{percentage:3.0f}%|{bar}| step {n_fmt}/{total_fmt}  {remaining} left{desc}",
-            )  # fmt: skip
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if self.bar:
-            self.bar.update(state.global_step - self.bar.n)
+class ProgressBar(ProgressCallback):
+    """transformers' bar, with the last loss and pace beside it; evaluations stay above it as lines."""
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        if not self.bar or not logs:
+        if not self.training_bar or not logs:
             return
         if "loss" in logs:
-            shown = {name: logs[name] for name in FIRST if name in logs}
-            self.bar.set_description_str("".join(f"  {item}" for item in spelled(shown)))
+            self.training_bar.set_postfix_str("  ".join(spelled({name: logs[name] for name in FIRST if name in logs})))
         elif "eval_loss" in logs:
-            self.bar.write(line_of(state, logs, None), file=sys.stderr)
+            self.training_bar.write(line_of(state, logs, None), file=sys.stderr)
 
     def close(self) -> None:
         """Leave the bar as it is and go to the next line."""
-        if self.bar:
-            self.bar.close()
-        self.bar = None
+        if self.training_bar:
+            self.training_bar.close()
+        self.training_bar = None
 
 
 def line_of(state: TrainerState, logs: dict[str, float], seconds_left: float | None) -> str:

@@ -2,8 +2,8 @@
 
 `load_pairs` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
 Unicode NFC here; the tokenizer never changes it.  Nothing is cut short: a pair with an empty or overlong side, or a
-row that cannot be read, is refused, or with `data.on_bad=skip` left out and counted.  Where pairs come from is told in
-reading.py.
+row that cannot be read, is an error, or with `data.on_invalid=skip` left out and counted.  reading.py says where pairs
+come from.
 """
 
 from __future__ import annotations
@@ -84,18 +84,13 @@ class StoredPairs(Sequence[Pair]):
 
 @dataclass(frozen=True)
 class Corpus:
-    train: StoredPairs  # with what teachers wrote, where there are some
+    train: StoredPairs
     val: list[Pair]
     test: list[Pair]  # of one table that data.test_fraction splits; of other data `load_split` reads it
-    skipped: dict[str, int]  # what was wrong with pairs that data.on_bad=skip left out -> how many
+    skipped: dict[str, int]  # what was wrong with pairs that data.on_invalid=skip left out -> how many
     noticed: dict[str, int]  # what else was found, and mended or let be -> how many
-    fingerprint: str  # of all pairs in their order and of their sides, without what teachers wrote
-    untaught: StoredPairs | None = None  # the training pairs without what teachers wrote, where there are some
+    fingerprint: str  # of all pairs in their order and of their sides
     parts: tuple[tuple[DataConfig, Corpus], ...] = ()  # the corpora it was put together from, where there are several
-
-    @property
-    def written_by_people(self) -> StoredPairs:
-        return self.train if self.untaught is None else self.untaught
 
 
 def evenly_spaced(languages: Sequence[Any], most: int) -> list[int]:
@@ -153,14 +148,14 @@ class Cleaner:
                     offensive += 1
                 elif copies.new(found):
                     yield found
-        if faults and self.data.on_bad == "refuse":
+        if faults and self.data.on_invalid == "error":
             fault, count = faults.most_common(1)[0]
             raise UserError(
                 f"{part.where}, line {first[fault]}: {fault} ({count} such, {sum(faults.values())} bad pairs in all);"
-                " mend the file, or train without such pairs by data.on_bad=skip"
+                " mend the file, or train without such pairs by data.on_invalid=skip"
             )
         copied = copies.count()
-        if copied and self.data.duplicates == "refuse":
+        if copied and self.data.duplicates == "error":
             raise UserError(f"{part.where} holds {copied} copies of other pairs; take them out, or set data.duplicates")
         self.skipped.update(faults)
         self.skipped.update({"offensive words": offensive} if offensive else {})
@@ -236,7 +231,7 @@ def load_pairs(data: DataConfig, *, seed: int = 0) -> Corpus:
     names = ("pairs.py", "reading.py", "offensive.py", "offensive_words.yaml")
     code = [Path(__file__).with_name(name).read_text("utf-8") for name in names]
     parts = [part and part.fingerprint() for part in (train, val)]
-    key = fingerprint(code, parts, {**asdict(data), **dict.fromkeys(("path", "teacher", "joined", "varied"))})
+    key = fingerprint(code, parts, {**asdict(data), **dict.fromkeys(("path", "joined", "varied"))})
     folder = get_or_build(cache_folder() / key, lambda folder: _store(folder, data, train, val))
     stored = {side: StoredPairs(folder / side, source_language=data.source) for side in SIDES}
     found = json.loads((folder / "found.json").read_text("utf-8"))

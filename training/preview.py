@@ -1,6 +1,6 @@
 """`seq2see train CONFIG --dry-run`: what would be trained, and on what, without training.
 
-Nothing is written but the cache, in which the training finds the corpus, and what teachers wrote, again.
+Nothing is written but the cache, in which the training finds the corpus again.
 
 What is printed is YAML: the resolved configuration, and the rest as comments, so that it can be kept as a file.
 """
@@ -17,12 +17,13 @@ from transformers import PreTrainedModel
 
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .batching import EncodedPairs, plan_epoch
+from .building import training_set
 from .checks import holds_run
 from .config import RunConfig
 from .joining import JoinedPairs
 from .lora import count_trained
 from .processes import choose_count
-from .run import Prepared, prepare, training_set
+from .run import Prepared, prepare
 
 EXAMPLES = 3
 PARTS = {"model.shared.": "embedding", "model.encoder.": "encoder", "model.decoder.": "decoder"}
@@ -33,7 +34,8 @@ def preview(config: RunConfig) -> None:
     transformers.logging.set_verbosity_error()
     prepared = prepare(config, config.output, dry_run=True)
     print(config.to_yaml())
-    train = training_set(config, prepared, max_length=prepared.model.config.max_position_embeddings)
+    positions = prepared.model.config.max_position_embeddings
+    train = training_set(config, prepared.arguments, prepared.corpus, prepared.tokenizer, max_length=positions)
     for line in [
         *describe_model(prepared.model, prepared.tokenizer),
         *describe_work(prepared, train, processes=choose_count(config)),

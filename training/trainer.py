@@ -6,16 +6,17 @@ transformers' own Seq2SeqTrainer trains a Seq2See model rightly too; this one is
 - with `ema_decay`, what is evaluated and saved is an exponential moving average of the weights; the weights being
   trained lie beside it in each checkpoint, so that resuming is exact.
 
-What makes it survive kills, signals, full disks and bad batches is in lasting.py.
+What makes it survive kills, signals, full disks and bad batches is in fault_tolerance.py.
 """
 
 # B pairs, T target length, N real target positions, V vocabulary
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,11 @@ from transformers import (
 )
 
 from .allocator import GiveBack, keep_freed_memory
-from .arguments import Seq2SeeTrainingArguments
-from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from .arguments import MUON, Seq2SeeTrainingArguments
+from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, encoded_rows, plan_epoch
 from .checkpoints import RAW_WEIGHTS
+from .fault_tolerance import FaultTolerantTrainer
 from .kernels import fast_kernels
-from .lasting import LastingTrainer
 from .loss import smoothed_cross_entropy
 from .metrics import score
 from .muon import Muon, grouped
@@ -48,11 +49,13 @@ from .stopping import leave_signals_to_parent
 from .translation import translate_pairs
 
 
-class Seq2SeeTrainer(LastingTrainer):
-    """Trains a Seq2See model on encoded pairs.
+class Seq2SeeTrainer(FaultTolerantTrainer):
+    """Trains an encoder-decoder of transformers; takes whatever its parent takes, but `model_init` and `data_collator`.
+
+    A data set is an `EncodedPairs`, or rows with `input_ids` and `labels`: a `datasets.Dataset` or a list of dicts.
+    With `compute_metrics`, or of rows without their texts, an evaluation is transformers' own, of the averaged weights.
 
     Args:
-        processing_class: the Seq2SeeTokenizer.
         validation_pairs: how many validation pairs each evaluation translates (greedily) for BLEU and chrF.
     """
 
@@ -66,10 +69,10 @@ class Seq2SeeTrainer(LastingTrainer):
         model: PreTrainedModel,
         args: Seq2SeeTrainingArguments,
         *,
-        train_dataset: EncodedPairs,
-        eval_dataset: EncodedPairs,
-        processing_class: Any,
+        train_dataset: Any = None,
+        eval_dataset: Any = None,
         validation_pairs: int = 200,
+        **parents: Any,
     ):
         self.collate = Collator(
             pad_token_id=model.config.pad_token_id,
@@ -80,13 +83,14 @@ class Seq2SeeTrainer(LastingTrainer):
             model,
             args,
             data_collator=self.collate,
-            train_dataset=train_dataset,
-            eval_dataset=eval_dataset,
-            processing_class=processing_class,
+            train_dataset=encoded_rows(train_dataset),
+            eval_dataset=encoded_rows(eval_dataset),
+            **parents,
         )
         self.validation_pairs = validation_pairs
         self.model_accepts_loss_kwargs = True  # compute_loss takes num_items_in_batch, whatever model.forward does
         self.average: list[Tensor] | None = None
+        self.slices_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.add_callback(BareForward(self))
@@ -102,7 +106,7 @@ class Seq2SeeTrainer(LastingTrainer):
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         args = self.args
-        if self.optimizer is None and args.muon:
+        if self.optimizer is None and args.optim == MUON:
             groups = grouped(
                 self.model, decayed=self.get_decay_parameter_names(self.model), weight_decay=args.weight_decay
             )
@@ -111,7 +115,7 @@ class Seq2SeeTrainer(LastingTrainer):
                 lr=args.learning_rate,
                 betas=(args.adam_beta1, args.adam_beta2),
                 eps=args.adam_epsilon,
-                scale=args.muon,
+                scale=args.muon_lr_scale,
                 dtype=torch.bfloat16 if args.bf16 else torch.float32,
             )
         return super().create_optimizer(model)
@@ -182,8 +186,9 @@ class Seq2SeeTrainer(LastingTrainer):
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
         kept_BT = labels_BT != -100
-        outputs = model(**inputs, logits_to_keep=0 if all_logits else kept_BT, use_cache=False)
-        logits_NV = outputs.logits[kept_BT] if all_logits else outputs.logits
+        alone = self.slices_logits and not all_logits
+        outputs = model(**inputs, **({"logits_to_keep": kept_BT} if alone else {}), use_cache=False)
+        logits_NV = outputs.logits if alone else outputs.logits[kept_BT]
         loss = smoothed_cross_entropy(logits_NV, labels_BT[kept_BT], smoothing=label_smoothing)
         return loss, kept_BT.sum(), outputs
 
@@ -191,13 +196,17 @@ class Seq2SeeTrainer(LastingTrainer):
 
     def evaluate(
         self,
-        eval_dataset: EncodedPairs | None = None,
+        eval_dataset: Any = None,
         ignore_keys: Any = None,
         metric_key_prefix: str = "eval",
-        **_: Any,
+        **generation: Any,
     ) -> dict[str, float]:
-        """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights."""
-        dataset = eval_dataset or self.eval_dataset
+        """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights; each
+        data set of a dict by itself.  With `compute_metrics`, or of rows without texts, as in transformers."""
+        dataset = encoded_rows(self.eval_dataset if eval_dataset is None else eval_dataset)
+        if isinstance(dataset, dict) or self.compute_metrics or not isinstance(dataset, EncodedPairs):
+            with self.averaged() if not isinstance(dataset, dict) else nullcontext():
+                return super().evaluate(dataset, ignore_keys, metric_key_prefix, **generation)
         start = time.perf_counter()
         self.model.eval()
         with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 VERBS = {
     "demo": [],
     "train": ["storybook", "data.path=x.tsv"],
+    "distil": ["runs/x", "data.path=x.tsv", "--out", "taught"],
     "evaluate": ["runs/x"],
     "translate": ["runs/x", "--from", "en", "--to", "fr"],
     "score": ["runs/x", "--to", "fr"],

@@ -58,7 +58,7 @@ def test_several_workers_tokenise_as_one(stored, tokenizer, monkeypatch, workers
 def test_a_pair_with_more_pieces_than_positions_is_named(stored, tokenizer):
     longest = max(len(tokenizer.encode_source(pair.source)) for pair in stored)
     EncodedPairs(stored, tokenizer, max_length=longest + 10)
-    with pytest.raises(UserError, match=r"a pair of \d+ pieces, more than the model's 4 positions, starts '") as told:
+    with pytest.raises(UserError, match=r"a pair of \d+ tokens, more than the model's 4 positions, starts '") as told:
         EncodedPairs(stored, tokenizer, max_length=4)
     assert "for a model that is new, raise model.max_position_embeddings" in str(told.value)  # others have a shape
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import asdict, fields, replace
 from importlib import resources
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
@@ -19,7 +20,6 @@ from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.checks import check_shape
 from seq2see.training.config import (
     IGNORED,
-    SHAPE,
     DataConfig,
     EvaluationConfig,
     ModelConfig,
@@ -29,6 +29,7 @@ from seq2see.training.config import (
     packaged_names,
     training_fields,
 )
+from seq2see.training.reference import reference
 from seq2see.training.run import build_arguments
 
 SECTIONS = {
@@ -62,36 +63,45 @@ def test_resolved_config_reads_back_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("name", packaged_names())
-def test_packaged_configs_load_and_explain_every_key(name):
+def test_a_recipe_says_what_it_is_for_and_only_what_differs(name):
     config = load_config(name)
     assert config.name == name
     text = resources.files("seq2see.configs").joinpath(f"{name}.yaml").read_text("utf-8")
-    assert f"#   seq2see train {name}" in text.splitlines()[1]
-    for line in text.splitlines():
-        if re.match(r"\s+\w+:", line):
-            assert re.search(r"  # \S", line), f"{name}: no comment on {line!r}"
-        assert len(line) <= 120
-    tree = yaml.safe_load(text)
-    left_out = {*SHAPE, "vocab_size"} if name.startswith("finetune") else set()
-    left_out |= {"path", "target", "teacher"} if config.data.corpora else {"corpora", "folder", "varied", "offensive"}
-    for section in ("data", "tokenizer", "model", "evaluation"):
-        assert list(tree[section]) == [key for key in DEFAULTS[section] if key not in left_out]
-    assert {"max_tokens", "ema_decay", "patience", "resume"} < set(tree["training"])
+    lines = text.splitlines()
+    assert re.fullmatch(r"# [A-Z].*\.", lines[0]) and lines[1].startswith(f"#   seq2see train {name}")
+    assert all(len(line) <= 120 for line in lines)
+    for section, keys in yaml.safe_load(text).items():
+        for key, value in keys.items():
+            assert key in DEFAULTS[section] and value != DEFAULTS[section][key], f"{name}: {section}.{key}"
 
 
-@pytest.mark.parametrize("name", packaged_names())
-def test_packaged_configs_state_the_true_defaults(name):
-    text = resources.files("seq2see.configs").joinpath(f"{name}.yaml").read_text("utf-8")
-    section = ""
-    for line in text.splitlines():
-        if found := re.match(r"(\w+):", line):
-            section = found[1]
-        elif found := re.match(r"  (\w+): .*# default ([^\s;:]+)", line):
-            key, stated = found.groups()
-            default = DEFAULTS[section][key]
-            assert stated == str(default).lower().replace("none", "null") or float(stated) == default, line
-        else:
-            assert line.startswith(("#", "    ")) or "# no default: " in line  # what is indented more is a corpus
+def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
+    text = resources.files("seq2see.configs").joinpath("reference.yaml").read_text("utf-8")
+    assert text == reference(), "python -m seq2see.training.reference"
+    assert all(len(line) <= 120 for line in text.splitlines())
+    for section, keys in yaml.safe_load(text).items():
+        assert keys == {key: DEFAULTS[section][key] for key in keys}
+        if section != "training":
+            assert list(keys) == list(DEFAULTS[section])
+    config = load_config("reference", ["data.path=storybook"])
+    assert (config.model, config.evaluation) == (ModelConfig(), EvaluationConfig())
+    build_arguments(config, Path("run"))
+
+
+def test_keys_of_earlier_versions_work(tmp_path):
+    old = ["data.on_bad=skip", "data.duplicates=refuse", "training.muon=2", "evaluation.pairs=7",
+           "tokenizer.bpe_dropout=0", "training.r_drop=0", "data.teacher=null"]  # fmt: skip
+    new = ["data.on_invalid=skip", "data.duplicates=error", "training.optim=muon", "training.muon_lr_scale=2",
+           "evaluation.eval_samples=7"]  # fmt: skip
+    assert load_config("storybook", old) == load_config("storybook", new)
+    assert load_config("storybook", ["training.muon=0"]).training["optim"] == Seq2SeeTrainingArguments.optim
+    (tmp_path / "run.yaml").write_text(
+        "name: old\ndata: {teacher: runs/x, corpora: [{path: storybook, target: fr, on_bad: refuse}]}\n"
+        "tokenizer: {bpe_dropout: 0.1}\ntraining: {r_drop: 1, muon: 1.5}\n", "utf-8",
+    )  # fmt: skip
+    record = load_record(tmp_path / "run.yaml")
+    assert record.data.corpora[0].on_invalid == "error"
+    assert record.training == {"optim": "muon", "muon_lr_scale": 1.5}
 
 
 @pytest.mark.parametrize(
@@ -103,7 +113,7 @@ def test_packaged_configs_state_the_true_defaults(name):
         ("model.d_model=wide", r"model.d_model is 'wide' \(str\), expected int"),
         ("model.dropout=true", r"model.dropout is True \(bool\), expected float"),
         ("training.max_tokens=1.5", r"training.max_tokens is 1.5 \(float\), expected int"),
-        ("data.on_bad=ignore", "data.on_bad is 'ignore' .*expected 'refuse' or 'skip'"),
+        ("data.on_invalid=ignore", "data.on_invalid is 'ignore' .*expected 'error' or 'skip'"),
         ("data.target=[fr, 3]", "data.target is .*expected str or list"),
         ("data.target=en", "data.target is"),
         ("data.target=[]", "data.target is"),
@@ -117,14 +127,17 @@ def test_packaged_configs_state_the_true_defaults(name):
         ("data.path.x=3", "data.path is a value, not a section|path is a value, not a section"),
         ("epochs", "'epochs' is not key=value"),
         ("model.d_model=[1", "is not YAML"),
-        ("evaluation.shortlist=-1", "evaluation.shortlist is -1, expected 0 or more"),
+        ("evaluation.shortlist=-1", "evaluation.shortlist is -1, expected at least 0"),
         ("evaluation.length_penalty=nan", "evaluation.length_penalty is nan"),
-        ("training.cpu_processes=-1", "training.cpu_processes is -1, expected 0 or more"),
+        ("training.cpu_processes=-1", "training.cpu_processes is -1, expected at least 0"),
         ("training.per_device_train_batch_size=8", "training.per_device_train_batch_size .* no effect: .*max_tokens"),
         ("training.generation_num_beams=8", "training.generation_num_beams .* no effect: .*evaluation section"),
         ("training.resume_from_checkpoint=x", "no effect: use training.resume=true"),
-        ("model.init_from=runs/x", "model.d_model .* no effect beside .*; leave out d_model, .* recipe finetune"),
+        ("model.init_from=runs/x", "model.encoder_layers .* no effect beside .*; leave out encoder_layers, "),
         ("tokenizer.vocab_size=null", "tokenizer.vocab_size is null, expected int"),
+        ("data.teacher=runs/x", "data.teacher in storybook is gone: use seq2see distil TEACHER... .*--out FOLDER"),
+        ("tokenizer.bpe_dropout=0.1", "tokenizer.bpe_dropout in storybook is gone: .*leave it out"),
+        ("training.r_drop=1", "training.r_drop in storybook is gone: .*leave it out"),
     ],
 )
 def test_mistakes_name_the_mend(override, message):
@@ -190,7 +203,7 @@ def test_a_shape_is_refused_at_once_where_the_network_would_refuse_it(shape):
 
 @pytest.mark.parametrize("override", [
     "patience=-1", "num_train_epochs=0", "num_train_epochs=-3", "num_train_epochs=inf", "ema_decay=1", "ema_decay=-0.1",
-    "muon=nan", "label_smoothing_factor=1", "label_smoothing_factor=-0.1", "max_tokens=0",
+    "muon_lr_scale=nan", "label_smoothing_factor=1", "label_smoothing_factor=-0.1", "max_tokens=0",
     "weight_decay=-0.1", "learning_rate=-1e-3", "learning_rate=nan", "learning_rate=inf", "seed=-1", "seed=4294967296",
     "gradient_accumulation_steps=0", "dataloader_num_workers=-1", "adam_beta1=1", "adam_beta2=-0.1",
     "metric_for_best_model=accuracy", "lr_scheduler_type=cosine_with_min_lr", "lr_scheduler_type=warmup_stable_decay",

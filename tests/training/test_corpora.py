@@ -23,7 +23,7 @@ COUNT = 300
 TINY = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=400", "training.max_steps=2",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1",
 ]  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_each_corpus_is_cleaned_by_itself(folder):
         file.write("an empty side\t\n")
     with pytest.raises(UserError, match="fr.tsv, line 302: an empty side"):
         load_corpus(data(folder))
-    corpora = [CorpusConfig("fr.tsv", "fr", on_bad="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
+    corpora = [CorpusConfig("fr.tsv", "fr", on_invalid="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
     assert load_corpus(data(folder, corpora=corpora)).skipped == {"an empty side": 1}
 
 

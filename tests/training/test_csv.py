@@ -31,7 +31,7 @@ def rows_of(path: Path, text: str) -> list[Row]:
 
 
 def skipped(path: Path) -> tuple[list[Pair], dict[str, int]]:
-    cleaner = Cleaner(DataConfig(path=str(path), on_bad="skip"))
+    cleaner = Cleaner(DataConfig(path=str(path), on_invalid="skip"))
     part = find_part(cleaner.data, "train")
     assert part is not None
     return list(cleaner.pairs(part)), dict(cleaner.skipped)
@@ -76,7 +76,7 @@ def test_an_unclosed_quote_costs_its_own_line_alone(path, rows, data):
         (source.strip(), target.strip()) for index, (source, target) in enumerate(rows) if index != bad
     ]
     assert lost == {"an unclosed quote": 1}
-    with pytest.raises(UserError, match=rf"a\.csv, line {bad + 2}: an unclosed quote \(1 such.*on_bad=skip"):
+    with pytest.raises(UserError, match=rf"a\.csv, line {bad + 2}: an unclosed quote \(1 such.*on_invalid=skip"):
         load_all(DataConfig(path=str(path)))
 
 

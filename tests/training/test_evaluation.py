@@ -75,7 +75,7 @@ def test_references_stay_beside_their_pairs(tmp_path, measured, monkeypatch, fin
     else:
         write_files(tmp_path, "val", FAULTY)
     write_references(tmp_path, "val", FAULTY)
-    row = finished(tmp_path, on_bad="skip", duplicates="skip")["val"]
+    row = finished(tmp_path, on_invalid="skip", duplicates="skip")["val"]
     assert row["pairs"] == len(measured) == min(final_pairs, 24)
     assert row["bleu_lc_tok"] == 100
 
@@ -106,7 +106,7 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured, capsys):
 def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
     monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
     monkeypatch.setattr("seq2see.storybook.generate", lambda seed: book)
-    data = DataConfig("storybook", max_characters=60, on_bad="skip")
+    data = DataConfig("storybook", max_characters=60, on_invalid="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
     assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
     corpus = Corpus(train=None, val=val, test=[], skipped={}, noticed={}, fingerprint="")  # type: ignore[arg-type]
@@ -152,7 +152,7 @@ def run(tmp_path, tokenizer) -> Path:
     """A run that has left copies, faulty and long pairs out of its table, and split it."""
     table = write_table(tmp_path / "own.tsv", [*FAULTY, ("x " * 40, "long")])
     data = DataConfig(
-        str(table), val_fraction=0.3, test_fraction=0.3, max_characters=60, on_bad="skip", duplicates="skip"
+        str(table), val_fraction=0.3, test_fraction=0.3, max_characters=60, on_invalid="skip", duplicates="skip"
     )
     folder = tmp_path / "run"
     tiny_model(tokenizer).save_pretrained(folder)
@@ -308,7 +308,7 @@ def test_of_other_data_nothing_is_left_out(run, tmp_path, measured, capsys):
     assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 42 and texts(measured) == lines
     write_files(tmp_path, "test", lines)
     assert evaluated(run, capsys, "--data", tmp_path)[0]["fr"]["pairs"] == 42
-    run_yaml(run, duplicates="refuse")
+    run_yaml(run, duplicates="error")
     assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 42
     assert "line 5: an empty side" in refused(run, capsys, "--data", write_table(table, FAULTY))
     run_yaml(run, max_characters=5000)

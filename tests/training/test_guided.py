@@ -156,7 +156,7 @@ model: {d_model: 16, encoder_layers: 1, decoder_layers: 1, encoder_attention_hea
 training: {max_tokens: 250, max_steps: 8, warmup_steps: 4, save_strategy: steps, save_steps: 4, use_cpu: true,
   eval_strategy: "no", load_best_model_at_end: false, disable_tqdm: true, ema_decay: 0.9, bf16: false,
   guided_alignment: 0.5, guided_links: FOLDER/links.txt}
-evaluation: {pairs: 10, num_beams: 1, max_length: 40}
+evaluation: {eval_samples: 10, num_beams: 1, max_length: 40}
 """
 
 
@@ -213,7 +213,6 @@ def test_storybook_has_links_of_its_own(monkeypatch):
 @pytest.mark.parametrize("change, said", [
     ("training.guided_links=null", "training.guided_links=FILE"),
     ("training.guided_links=none.txt", "none.txt"),
-    ("data.teacher=runs/any", "data.teacher writes pairs whose links nobody knows"),
     ("training.guided_head=2", "training.guided_head is 2"),
     ("training.guided_layer=1", "training.guided_layer is 1"),
 ])  # fmt: skip

@@ -18,7 +18,7 @@ SETTINGS = [
     "--no-measures",
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=2",
-    "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.pairs=10", "evaluation.max_length=20",
+    "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.eval_samples=10", "evaluation.max_length=20",
     "evaluation.num_beams=1", "data.val_fraction=0.1", "training.push_to_hub=true", "training.hub_token=hf_secret",
 ]  # fmt: skip
 
@@ -68,7 +68,7 @@ class Hub:
 def hub(tmp_path, monkeypatch) -> Hub:
     hub = Hub(tmp_path / "hub")
     monkeypatch.setattr("seq2see.training.hub.HfApi", hub)
-    monkeypatch.setattr("seq2see.training.lasting.HfApi", hub)
+    monkeypatch.setattr("seq2see.training.fault_tolerance.HfApi", hub)
     return hub
 
 

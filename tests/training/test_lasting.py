@@ -31,7 +31,7 @@ tokenizer: {vocab_size: 400}
 model: {d_model: 16, encoder_layers: 1, decoder_layers: 1, encoder_attention_heads: 2, decoder_attention_heads: 2,
   encoder_ffn_dim: 32, decoder_ffn_dim: 32, dropout: 0.3}
 training: {max_tokens: 700, num_train_epochs: 3, warmup_steps: 4, use_cpu: true, disable_tqdm: true, ema_decay: 0.9}
-evaluation: {pairs: 5, num_beams: 1, max_length: 20}
+evaluation: {eval_samples: 5, num_beams: 1, max_length: 20}
 """
 
 

@@ -14,7 +14,7 @@ from seq2see.training.moments import FOLDER, KeepMoments, load_moment, moments, 
 SETTINGS = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.max_steps=8",
-    "training.use_cpu=true", "training.cpu_processes=1", "training.ema_decay=0.9", "evaluation.pairs=5",
+    "training.use_cpu=true", "training.cpu_processes=1", "training.ema_decay=0.9", "evaluation.eval_samples=5",
     "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
     "training.load_best_model_at_end=false",
 ]  # fmt: skip

@@ -187,9 +187,10 @@ def cut_gzip(folder: Path) -> str:
 
 FAULTS = {
     "unequal line counts": (unequal, r"train\.en has 3 lines and .*train\.fr 2"),
-    "an empty side": (written("a.tsv", "en\tfr\nx\ty\nx\t \n\ty\n"), r"a\.tsv, line 3: an empty side \(2.*on_bad=skip"),
+    "an empty side": (written("a.tsv", "en\tfr\nx\ty\nx\t \n\ty\n"),
+                      r"a\.tsv, line 3: an empty side \(2.*on_invalid=skip"),
     "a long line": (written("a.tsv", f"en\tfr\nx\ty\n{'x' * 100_000}\ty\n"), r"line 3: a side longer than.*1000"),
-    "not UTF-8": (bad_utf8, r"a\.tsv, line 3: a byte that is not UTF-8.*on_bad=skip"),
+    "not UTF-8": (bad_utf8, r"a\.tsv, line 3: a byte that is not UTF-8.*on_invalid=skip"),
     "missing file": (lambda folder: str(folder / "no.tsv"), r"no\.tsv' is no file or folder here"),
     "missing column": (written("a.tsv", "en\tde\nx\ty\n"), r"a\.tsv, line 1: expected .*en, fr, found 'en, de'"),
     "the header again": (written("a.tsv", "en\tfr\nx\ty\nen\tfr\n"), r"a\.tsv, line 3: the header again \(1 such"),
@@ -224,7 +225,7 @@ def test_bad_pairs_may_be_skipped_and_are_counted(tmp_path):
     path = tmp_path / "a.tsv"
     good = "".join(f"source {i}\ttarget {i}\n" for i in range(200))
     path.write_text(f"en\tfr\n{good}x\t\n\ty\n{'x' * 2000}\ty\n", "utf-8")
-    corpus = load_corpus(data(path, val_fraction=0.1, on_bad="skip"))
+    corpus = load_corpus(data(path, val_fraction=0.1, on_invalid="skip"))
     assert len(corpus.train) + len(corpus.val) == 200
     assert corpus.skipped == {"an empty side": 2, "a side longer than data.max_characters=1000": 1}
 
@@ -247,11 +248,11 @@ def test_rows_that_cannot_be_read_may_be_skipped_and_are_counted(tmp_path):
             "not JSON (RecursionError), one object a line": 1,
         }),
     ):
-        cleaner = Cleaner(data(path, on_bad="skip"))
+        cleaner = Cleaner(data(path, on_invalid="skip"))
         pairs = list(cleaner.pairs(find_part(cleaner.data, "train")))
         assert [(pair.source, pair.target) for pair in pairs] == [("x", "y"), ("v", "w")]
         assert cleaner.skipped == found
-        with pytest.raises(UserError, match=r"line \d.*on_bad=skip"):
+        with pytest.raises(UserError, match=r"line \d.*on_invalid=skip"):
             load_all(data(path))
 
 
@@ -284,21 +285,21 @@ def test_copies_of_pairs_are_counted_and_kept_left_out_or_refused(tmp_path):
     fewer = load_corpus(data(path, val_fraction=0.1, duplicates="skip"))
     assert (len(fewer.train) + len(fewer.val), fewer.noticed) == (150, {"copies of other pairs, left out": 50})
     with pytest.raises(UserError, match="holds 50 copies"):
-        load_corpus(data(path, val_fraction=0.1, duplicates="refuse"))
+        load_corpus(data(path, val_fraction=0.1, duplicates="error"))
 
 
 def test_a_pair_knows_its_row_whatever_was_left_out_before_it(tmp_path):
     """Counted without the header, by each way to a pair; a pair that train gave away has no row of its own part."""
     (tmp_path / "train.csv").write_text('en,fr\n"two\nlines",x\n,\na,b\na,b\nc,d\n', "utf-8")
-    settings = data(tmp_path, on_bad="skip", duplicates="skip", val_fraction=1e-9)
+    settings = data(tmp_path, on_invalid="skip", duplicates="skip", val_fraction=1e-9)
     (tmp_path / "val.tsv").write_text("en\tfr\nx\ty\n", "utf-8")
     train = load_corpus(settings).train
     assert [pair.row for pair in train] == [pair.row for pair in train[:]] == [0, 2, 4]
     assert [train[i].row for i in range(3)] == [0, 2, 4]
-    both = load_split(data(tmp_path / "train.csv", target=["fr", "en"], on_bad="skip"), "all")
+    both = load_split(data(tmp_path / "train.csv", target=["fr", "en"], on_invalid="skip"), "all")
     assert [pair.row for pair in both] == [0, 0, 2, 2, 3, 3, 4, 4]
     (tmp_path / "val.tsv").unlink()
-    corpus = load_corpus(data(tmp_path, on_bad="skip", val_fraction=0.5))
+    corpus = load_corpus(data(tmp_path, on_invalid="skip", val_fraction=0.5))
     assert {pair.row for pair in corpus.val} == {-1} and -1 not in {pair.row for pair in corpus.train}
 
 

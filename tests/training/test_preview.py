@@ -16,7 +16,7 @@ SETTINGS = [
     "training.use_cpu=true", "training.gradient_accumulation_steps=2", "training.cpu_processes=1",
     "training.save_strategy=no", "training.eval_strategy=no", "training.patience=0",
     "training.load_best_model_at_end=false",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 

@@ -73,12 +73,12 @@ def test_fields_that_name_no_language_are_still_taken_in_order(tmp_path):
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["on a line", "on several"])
-@pytest.mark.parametrize("on_bad", ["refuse", "skip"])
-def test_a_json_array_is_told_as_such(tmp_path, layout, on_bad):
+@pytest.mark.parametrize("on_invalid", ["error", "skip"])
+def test_a_json_array_is_told_as_such(tmp_path, layout, on_invalid):
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"pt": "bom dia", "fr": "bonjour"}], **layout), "utf-8")
     with pytest.raises(UserError, match=r"a\.json, line 1: a JSON array, expected one object a line, as jq -c"):
-        load_all(DataConfig(str(path), source="pt", target="fr", on_bad=on_bad))
+        load_all(DataConfig(str(path), source="pt", target="fr", on_invalid=on_invalid))
 
 
 def test_a_later_record_with_other_keys_is_a_fault_and_not_read_in_order(tmp_path):

@@ -14,7 +14,7 @@ SETTINGS = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.num_train_epochs=2",
     "training.use_cpu=true", "training.logging_steps=2", "training.report_to=tensorboard", "training.cpu_processes=1",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 

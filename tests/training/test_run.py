@@ -24,12 +24,14 @@ from seq2see.manifest import write_manifest
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from seq2see.training.batching import EncodedPairs
+from seq2see.training.building import learn_tokenizer
 from seq2see.training.card import model_card
 from seq2see.training.checkpoints import find_checkpoint
 from seq2see.training.config import TokenizerConfig, load_config
 from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
-from seq2see.training.run import learn_tokenizer, run_experiment, step_kept
+from seq2see.training.finishing import step_kept
+from seq2see.training.run import run_experiment
 from seq2see.training.trainer import Seq2SeeTrainer
 
 NEW = [  # what a model that is fine-tuned has already
@@ -38,7 +40,7 @@ NEW = [  # what a model that is fine-tuned has already
 ]  # fmt: skip
 SETTINGS = [
     "training.max_tokens=300", "training.num_train_epochs=2",
-    "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.pairs=10", "evaluation.max_length=40",
+    "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.eval_samples=10", "evaluation.max_length=40",
     "data.val_fraction=0.1",
 ]  # fmt: skip
 
@@ -181,8 +183,8 @@ def test_a_run_is_never_trained_over(run, toy_file, capsys):
     data = f"data.path={toy_file}"
     assert train(data, f"training.output_dir={run}") == 2
     assert "already holds a run" in last_error(capsys)
-    for changed in ("tokenizer.vocab_size=350", "training.muon=3.0", "training.optim=adafactor", "training.seed=1",
-                    "training.max_tokens=400"):  # fmt: skip
+    for changed in ("tokenizer.vocab_size=350", "training.muon_lr_scale=3.0", "training.optim=adafactor",
+                    "training.seed=1", "training.max_tokens=400"):  # fmt: skip
         assert train(data, f"training.output_dir={run}", "training.resume=true", changed) == 2
         name, value = changed.split("=")
         assert re.search(rf"{name} is '?{value}'?, but the run", last_error(capsys))
@@ -243,7 +245,7 @@ def test_accumulation_may_change_when_a_run_is_resumed(toy_file, tmp_path):
 def drawn(monkeypatch) -> list[dict]:
     """What the curve of each run was drawn with."""
     found: list[dict] = []
-    monkeypatch.setattr("seq2see.training.run.draw_curve", lambda path, log, **settings: found.append(settings))
+    monkeypatch.setattr("seq2see.training.finishing.draw_curve", lambda path, log, **settings: found.append(settings))
     return found
 
 

@@ -1,4 +1,4 @@
-"""LastingTrainer: transformers' Seq2SeqTrainer, made to survive what befalls a training.
+"""FaultTolerantTrainer: transformers' Seq2SeqTrainer, which survives kills, signals, full disks and bad batches.
 
 - A checkpoint is put in place whole (checkpoints.py), and resuming goes on exactly: also at the very end of a training,
   and in the count of evaluations that brought no gain.
@@ -35,7 +35,11 @@ EXPLODED = 5  # times the loss of a model that knows nothing: more is no learnin
 MOST_LEFT_OUT = 10  # batches in a row; more are no accident of the data
 
 
-class LastingTrainer(Seq2SeqTrainer):
+class FaultTolerantTrainer(Seq2SeqTrainer):
+    """Overrides five private methods of transformers, which has no public place for them: `_get_grad_norm` is the last
+    call before the optimizer's step, `_init_training_state` and `_run_epoch` are where a run is resumed, and
+    `_save_checkpoint` and `_push_from_checkpoint` write in place, and from there."""
+
     args: Seq2SeeTrainingArguments
     push_in_progress: PushInProgress | None
 
