@@ -66,7 +66,6 @@ STEPS = {
     "short attention (sdpa)": "scaled_dot_product_attention",
     "byte dropout": "torch's dropout",
     "in-place loss": "torch's cross_entropy",
-    "allocator": "the allocator as it comes",
 }
 
 

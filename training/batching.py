@@ -36,8 +36,8 @@ PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 
 @dataclass(frozen=True)
 class EncodedPair:
-    source: Sequence[int] | np.ndarray  # pieces </s>
-    labels: Sequence[int] | np.ndarray  # tag pieces </s>
+    source: Sequence[int] | np.ndarray  # tokens </s>
+    labels: Sequence[int] | np.ndarray  # tag tokens </s>
 
     def joined(self, others: Sequence[EncodedPair]) -> EncodedPair:
         """One text of this pair and others into the same language; a word's tokens hold the space before it."""
@@ -75,7 +75,7 @@ class EncodedRows(Dataset[EncodedPair]):
         return pc.list_element(self.table["labels"], 0).to_numpy()
 
     def source_text(self, index: int) -> str:
-        return f"tokens {self[index].source.tolist()}"
+        return f"tokens {list(map(int, self[index].source))}"
 
 
 class EncodedPairs(EncodedRows):
@@ -167,7 +167,7 @@ def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokeniz
 
 
 def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:
-    """Batches of pair indices: like lengths together, at most `max_tokens` padded pieces a side, in random order.
+    """Batches of pair indices: like lengths together, at most `max_tokens` padded tokens a side, in random order.
 
     The number of batches is the same in every epoch, since cuts depend on the longer sides alone.
     """

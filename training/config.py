@@ -35,7 +35,7 @@ SHAPE = (  # of a new model; one that is fine-tuned keeps its own
 )  # fmt: skip
 PART = ("target", "max_characters", "on_invalid", "duplicates", "offensive")  # of a corpus, and of the data section
 IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use for, by what is used instead
-    "batches are made by length, each of at most training.max_tokens pieces a side": (
+    "batches are made by length, each of at most training.max_tokens tokens a side": (
         "per_device_train_batch_size", "per_device_eval_batch_size", "auto_find_batch_size", "eval_accumulation_steps",
         "train_sampling_strategy", "length_column_name", "sortish_sampler", "accelerator_config",
     ),
@@ -364,6 +364,13 @@ def _checked(section: Any, hints: Mapping[str, Any], name: str, where: str) -> d
 
 
 def _check_ranges(config: RunConfig) -> None:
+    sections: list[tuple[str, Any]] = [("data", part) for part in config.data.parts()]
+    for name, section in [*sections, ("evaluation", config.evaluation)]:
+        for one in fields(section):
+            value, least, most = getattr(section, one.name), one.metadata["least"], one.metadata["most"]
+            if isinstance(value, int | float) and not least <= value <= most:
+                expected = f"a number from {least} to {most}" if most < math.inf else f"at least {least}"
+                raise wrong(f"{name}.{one.name} is {value}, expected {expected}")
     for part in config.data.parts():
         targets = [part.target] if isinstance(part.target, str) else part.target
         if targets and config.data.source not in targets and len(set(targets)) == len(targets):
@@ -380,12 +387,6 @@ def _check_ranges(config: RunConfig) -> None:
             f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"
             " model to adapt; model.lora=null trains all weights"
         )
-    for name, section in (*(("data", part) for part in config.data.parts()), ("evaluation", config.evaluation)):
-        for one in fields(section):
-            value, least, most = getattr(section, one.name), *map(one.metadata.get, ("least", "most"))
-            if isinstance(value, int | float) and not least <= value <= most:
-                expected = f"a number from {least} to {most}" if most < math.inf else f"at least {least}"
-                raise wrong(f"{name}.{one.name} is {value}, expected {expected}")
     if (count := config.training.get("cpu_processes", 0)) < 0:  # asked for before the arguments are made
         raise wrong(f"training.cpu_processes is {count}, expected at least 0")
 

@@ -73,7 +73,7 @@ def draw_losses(axis: Any, lines: Mapping[str, tuple[list[tuple[int, float]], st
     axis.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter("{x:g}")
-    axis.set_ylabel("loss per piece (nats)")
+    axis.set_ylabel("loss per token (nats)")
 
 
 def draw_bleu(axis: Any, points: list[tuple[int, float]]) -> None:

@@ -75,7 +75,7 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         return norm
 
     def agree(self, loss: Tensor | float, norm: Tensor | float, told: int) -> tuple[float, float, int]:
-        """The batch's loss per piece and the norm of its gradient, and the signal that any process was sent, or 0."""
+        """The batch's loss per token and the norm of its gradient, and the signal that any process was sent, or 0."""
         mine = (loss, norm, *(told == number for number in SIGNALS))
         numbers = torch.stack([torch.as_tensor(x, dtype=torch.float32, device=self.args.device) for x in mine])
         if self.args.world_size > 1:
@@ -89,7 +89,7 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         if not math.isfinite(loss):
             return f"the loss is {loss}"
         if loss > most:
-            return f"the loss is {loss:.4g} a piece, above {most:.0f}, {EXPLODED} times that of guessing"
+            return f"the loss is {loss:.4g} a token, above {most:.0f}, {EXPLODED} times that of guessing"
         if not math.isfinite(norm) and not self.args.fp16:  # there it is the scaler's to find how far it can go
             return f"the gradient is {norm}"
         return None
@@ -100,12 +100,12 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         if self.args.on_bad_loss == "stop":
             raise UserError(
                 f"{where}; the last checkpoint is intact: go on from it without such batches by training.resume=true"
-                " training.on_bad_loss=skip, or train anew with a lower training.learning_rate"
+                " training.on_bad_loss=skip, or train again with a lower training.learning_rate"
             )
         if self.left_out > MOST_LEFT_OUT:
             raise UserError(
                 f"{where}, and {MOST_LEFT_OUT} batches before it were left out for the like; the last checkpoint is"
-                " intact, but this does not mend itself: train anew with a lower training.learning_rate"
+                " intact, but this does not mend itself: train again with a lower training.learning_rate"
             )
         for parameter in self.model.parameters():
             parameter.grad = None  # which optimizers pass over, momentum and decay included

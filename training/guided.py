@@ -1,7 +1,7 @@
 """Guided alignment: one head of cross-attention learns to look at the words that a translation comes from.
 
-To the loss is added, for each target piece of a linked word, the cross-entropy between the head's row at the step that
-predicts it and the links as a distribution over source pieces (Garg et al. 2019, "Jointly Learning to Align and
+To the loss is added, for each target token of a linked word, the cross-entropy between the head's row at the step that
+predicts it and the links as a distribution over source tokens (Garg et al. 2019, "Jointly Learning to Align and
 Translate with Transformer Models", equation 6; they too give one head to it):
 
     weight * sum over t of  - sum over s of  link[t, s] log a[t, s]
@@ -40,7 +40,7 @@ ROWS, WEIGHTS = "guide_rows", "guide_weights"  # what a batch has beyond the mod
 
 @dataclass(frozen=True)
 class GuidedPair(EncodedPair):
-    guide: np.ndarray  # [K,3] target piece, source piece, weight; the weights of a target piece sum to 1
+    guide: np.ndarray  # [K,3] target token, source token, weight; the weights of a target token sum to 1
 
     def joined(self, others: Sequence[EncodedPair]) -> GuidedPair:
         """As EncodedPair's, with the links of all."""
@@ -53,7 +53,7 @@ class GuidedPair(EncodedPair):
 
 
 class GuidedPairs(EncodedPairs):
-    """Encoded pairs with the links of their words, handed out as links of pieces.
+    """Encoded pairs with the links of their words, handed out as links of tokens.
 
     Args:
         links: of each pair, in order.
@@ -76,12 +76,12 @@ class GuidedPairs(EncodedPairs):
 
 
 def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, where: str = "") -> np.ndarray:
-    """[K,3] float32: target piece (as labels count them, the tag being 0), source piece, weight.
+    """[K,3] float32: target token (as labels count them, the tag being 0), source token, weight.
 
-    The words that a target word is linked to share its row equally, and the pieces of a word share alike.
+    The words that a target word is linked to share its row equally, and the tokens of a word share alike.
     """
-    sources = word_pieces(tokenizer, pair.source, pair.source_language)
-    targets = word_pieces(tokenizer, pair.target, pair.target_language)
+    sources = word_tokens(tokenizer, pair.source, pair.source_language)
+    targets = word_tokens(tokenizer, pair.target, pair.target_language)
     linked: dict[int, list[int]] = {}
     for i, j in links:
         if i >= len(sources) or j >= len(targets):
@@ -96,16 +96,16 @@ def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, 
     return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
 
-def word_pieces(tokenizer: Seq2SeeTokenizer, text: str, language: str) -> list[list[int]]:
-    """Of each word, in order, its pieces: those that begin in it, or in the space before it."""
+def word_tokens(tokenizer: Seq2SeeTokenizer, text: str, language: str) -> list[list[int]]:
+    """Of each word, in order, its tokens: those that begin in it, or in the space before it."""
     words = split_words(text, language=language)
     ends = [word.end for word in words]
     found: list[list[int]] = [[] for _ in words]
     tokenizer.backend_tokenizer.encode_special_tokens = True  # as encode_source does: what a text spells is text
-    for piece, (start, _) in enumerate(tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).offsets):
+    for token, (start, _) in enumerate(tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).offsets):
         word = bisect_right(ends, start)
         if word < len(words):
-            found[word].append(piece)
+            found[word].append(token)
     return found
 
 

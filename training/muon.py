@@ -37,6 +37,8 @@ class Muon(torch.optim.AdamW):
         dtype: in which singular values are made 1; their precision hardly matters, bfloat16 is enough.
     """
 
+    param_groups: list[dict[str, Any]]
+
     def __init__(
         self, groups: Iterable[dict[str, Any]], *, scale: float = 1.0, dtype: torch.dtype = torch.float32, **adamw: Any
     ):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
+from tqdm.auto import tqdm
 from transformers import ProgressCallback, TrainerCallback, TrainerState
 from transformers.trainer_callback import ExportableState
 
@@ -93,6 +94,8 @@ class LogLines(TrainerCallback):
 
 class ProgressBar(ProgressCallback):
     """transformers' bar, with the last loss and pace beside it; evaluations stay above it as lines."""
+
+    training_bar: tqdm | None
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
         if not self.training_bar or not logs:

@@ -55,7 +55,7 @@ def describe_model(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer) -> Itera
     layers = {"encoder": model.config.encoder_layers, "decoder": model.config.decoder_layers}
     for part, count in counts.items():
         what = PARTS[part]
-        made_of = f"layers: {layers[what]}" if what in layers else f"{len(tokenizer):,} pieces x {model.config.d_model}"
+        made_of = f"layers: {layers[what]}" if what in layers else f"{len(tokenizer):,} tokens x {model.config.d_model}"
         yield f"  {what:9} {count:>12,}  ({made_of})"
     if (trained := count_trained(model)) < model.num_parameters():
         yield f"  of these, {trained:,} are trained and the others kept"
@@ -67,7 +67,7 @@ def describe_work(prepared: Prepared, train: JoinedPairs, *, processes: int) -> 
     batches = plan_epoch(lengths, max_tokens=arguments.max_tokens, seed=arguments.seed, epoch=0)
     per_epoch = len(batches)
     steps = arguments.max_steps if arguments.max_steps > 0 else math.ceil(arguments.num_train_epochs * per_epoch)
-    pieces = train.target_tokens
+    tokens = train.target_tokens
     shapes = np.array([[len(batch), lengths[batch, 0].max()] for batch in batches])
     yield (
         f"steps: {steps:,}, each one batch; {per_epoch:,} batches in an epoch of {len(train.pairs):,} pairs"
@@ -75,7 +75,7 @@ def describe_work(prepared: Prepared, train: JoinedPairs, *, processes: int) -> 
     )
     yield (
         f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} examples and on average"
-        f" {pieces / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with padding; the longest side"
+        f" {tokens / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with padding; the longest side"
         f" has {shapes[:, 1].max()}"
     )
     hands = arguments.world_size * processes * arguments.gradient_accumulation_steps
@@ -91,7 +91,7 @@ def describe_folder(prepared: Prepared, output: Path) -> Iterator[str]:
 
 
 def describe_examples(train: EncodedPairs, tokenizer: Seq2SeeTokenizer) -> Iterator[str]:
-    """The first, the middle and the last pair, and their pieces; a piece that begins a word shows its space as ▁."""
+    """The first, the middle and the last pair, and their tokens; a token that begins a word shows its space as ▁."""
     for number in range(min(EXAMPLES, len(train))):
         index = number * (len(train) - 1) // max(EXAMPLES - 1, 1)
         pair, item = train.pairs[index], train[index]
@@ -99,9 +99,9 @@ def describe_examples(train: EncodedPairs, tokenizer: Seq2SeeTokenizer) -> Itera
         for language, text, ids in (
             (pair.source_language, pair.source, item.source), (pair.target_language, pair.target, item.labels)
         ):
-            pieces = [visible(piece).replace(" ", "▁") for piece in tokenizer.convert_ids_to_tokens(ids)]
+            tokens = [visible(token).replace(" ", "▁") for token in tokenizer.convert_ids_to_tokens(ids)]
             yield f"  {language}  {visible(text)}"
-            yield f"  {'':{len(language)}}  {' '.join(pieces)}"
+            yield f"  {'':{len(language)}}  {' '.join(tokens)}"
 
 
 def visible(text: str) -> str:

@@ -7,13 +7,11 @@ The processes train one model together, as under `torchrun`: each computes the g
 The first is the one that was started; the others are started here, do as it does, and say nothing.
 """
 
-import gc
 import os
 import pickle
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,11 +24,10 @@ from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .config import RunConfig
 from .progress import say
-from .stopping import leave_signals_to_parent
 
-SHARE = 512  # pieces of a batch that make another process worth its while
+SHARE = 512  # tokens of a batch that make another process worth its while
 MOST = 8
-FOLLOW = "import gc; gc.disable(); from seq2see.training.processes import follow; follow()"
+FOLLOW = "import gc; gc.disable(); from seq2see.training.follower import follow; follow()"
 DYING = 10  # seconds that a process may take to end after the others have lost it
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}  # the network interface that no other machine reaches
 
@@ -129,28 +126,3 @@ def why_one_ended(processes: Sequence["subprocess.Popen[bytes]"]) -> str | None:
                 return f"ended with code {code} ({said or f'{killed}possibly out of memory'})"
         time.sleep(0.05)
     return None
-
-
-def follow() -> None:
-    """Run the experiment that the first process sends by standard input.  Signals are the first one's business."""
-    from .run import run_experiment
-
-    leave_signals_to_parent()
-    config = pickle.load(sys.stdin.buffer)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    gc.freeze()  # what was imported is never garbage, and a training has the collector look for some
-    gc.enable()
-    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    print("ready", flush=True)
-    torch.distributed.init_process_group("gloo")
-    try:
-        run_experiment(config)
-    except Exception as error:
-        print(" ".join(str(error).split())[:300], flush=True)
-        raise
-
-
-def end_with_parent() -> None:
-    """Once the first process is gone, training along is in vain."""
-    os.read(0, 1)  # nothing comes, but the end of the pipe
-    os._exit(1)

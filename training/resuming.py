@@ -33,8 +33,8 @@ def choose_checkpoint(
         say(f"passed over {item}")
     if passed_over and not checkpoint:
         raise UserError(
-            f"no checkpoint in {output} can be resumed from; see to what is wrong with them, or start afresh with"
-            " another training.output_dir"
+            f"no checkpoint in {output} passes the integrity checks; fix or delete them, or start afresh with another"
+            " training.output_dir"
         )
     say(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting afresh")
     if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:

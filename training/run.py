@@ -133,7 +133,7 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     prepared = prepare(config, output)
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
-    size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} pieces"
+    size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} tokens"
     precision = "bfloat16" if arguments.bf16 else "float16" if arguments.fp16 else "float32"
     say(f"model of {size}; training on {place}, in {precision}")
     positions = model.config.max_position_embeddings

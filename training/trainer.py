@@ -34,7 +34,6 @@ from transformers import (
     TrainerControl,
 )
 
-from .allocator import GiveBack, keep_freed_memory
 from .arguments import MUON, Seq2SeeTrainingArguments
 from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, encoded_rows, plan_epoch
 from .checkpoints import RAW_WEIGHTS
@@ -94,8 +93,6 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
         self.add_callback(BareForward(self))
-        if args.device.type == "cpu":
-            self.add_callback(GiveBack())
         if args.ema_decay:
             self.add_callback(AverageWeights(self))
         self.pace = Pace()
@@ -286,11 +283,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
-            if self.args.device.type == "cpu":
-                keep_freed_memory()
-                with fast_kernels(self.model):
-                    result = super().train(*args, **kwargs)
-            else:
+            with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
                 result = super().train(*args, **kwargs)
         finally:
             self.bar.close()

@@ -14,7 +14,7 @@ from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.config import load_config
-from seq2see.training.guided import GuidedPairs, GuidedTrainer, guide_of, training_links, word_pieces
+from seq2see.training.guided import GuidedPairs, GuidedTrainer, guide_of, training_links, word_tokens
 from seq2see.training.kernels import fast_kernels
 from seq2see.training.pairs import Pair
 from seq2see.training.run import run_experiment
@@ -59,14 +59,14 @@ def test_the_pieces_of_words_are_those_that_the_lens_counts(tokenizer, text):
     spans = tokenizer.spans(tokenizer.encode_source(text), text, language="fr")
     expected = [[k for k, piece in enumerate(spans) if piece.word == word]
                 for word in range(len(split_words(text, language="fr")))]
-    assert word_pieces(tokenizer, text, "fr") == expected
+    assert word_tokens(tokenizer, text, "fr") == expected
 
 
 def test_a_row_of_the_guide_is_shared_by_words_and_then_by_their_pieces(tokenizer):
     """Word 0, of several pieces, and word 1, of one, are both linked to target word 1; target word 0 to nothing."""
     pair = Pair("zyx dog", "un chien", "en", "fr")
-    zyx, [dog] = word_pieces(tokenizer, "zyx dog", "en")
-    _, chien = word_pieces(tokenizer, "un chien", "fr")
+    zyx, [dog] = word_tokens(tokenizer, "zyx dog", "en")
+    _, chien = word_tokens(tokenizer, "un chien", "fr")
     assert len(zyx) > 1
     guide = guide_of(pair, [(0, 1), (1, 1)], tokenizer)
     ids = tokenizer.encode_target("un chien", language="fr")

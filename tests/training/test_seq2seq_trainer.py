@@ -120,7 +120,8 @@ def test_any_encoder_decoder_trains_as_by_transformers(kind, tmp_path):
     settings = {
         "output_dir": str(tmp_path), "max_steps": 3, "optim": "sgd", "learning_rate": 0.5, "report_to": "none",
         "lr_scheduler_type": "constant", "logging_steps": 1, "use_cpu": True, "save_strategy": "no",
-        "label_smoothing_factor": 0.1, "warmup_steps": 0, "seed": 0, "bf16": False, "disable_tqdm": True,
+        "label_smoothing_factor": 0.0 if kind == "m2m_100" else 0.1,  # with which transformers' own cannot train that
+        "warmup_steps": 0, "seed": 0, "bf16": False, "disable_tqdm": True,
         "eval_strategy": "no",
     }  # fmt: skip
     trainers = []
@@ -150,8 +151,7 @@ class Pad:
 
     def pad(self, features, padding=True, max_length=None, pad_to_multiple_of=None, return_tensors=None):
         ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in features], True, 0)
-        labels = [row["labels"] for row in features]
-        return BatchEncoding({"input_ids": ids, "attention_mask": (ids != 0).long(), "labels": torch.tensor(labels)})
+        return BatchEncoding({"input_ids": ids, "attention_mask": (ids != 0).long()})
 
 
 PAD = Pad()
