@@ -15,6 +15,7 @@ from transformers import SchedulerType
 from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 
 from seq2see import Seq2SeeConfig
+from seq2see.cli.parser import recipes
 from seq2see.errors import UserError
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.checks import check_shape
@@ -86,6 +87,12 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     config = load_config("reference", ["data.path=storybook"])
     assert (config.model, config.evaluation) == (ModelConfig(), EvaluationConfig())
     build_arguments(config, Path("run"))
+
+
+def test_the_help_of_train_lists_every_recipe():
+    listed = [line.split(maxsplit=1) for line in recipes().splitlines()[1:]]
+    assert sorted(name for name, _ in listed) == packaged_names()
+    assert all(summary.endswith(".") for _, summary in listed)
 
 
 def test_keys_of_earlier_versions_work(tmp_path):
