@@ -3,7 +3,7 @@
 `load_pairs` gives training and validation pairs, `load_split` one named split.  Text is stripped and brought to
 Unicode NFC here; the tokenizer never changes it.  Nothing is cut short: a pair with an empty or overlong side, or a
 row that cannot be read, is an error, or with `data.on_invalid=skip` left out and counted.  reading.py says where pairs
-come from.
+come from.  `datasets` would split rows, not source sentences.
 """
 
 from __future__ import annotations

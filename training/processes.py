@@ -1,4 +1,5 @@
-"""All cores of a CPU at work: one process of one thread for each, which is faster than one process of several threads.
+"""All cores of a CPU at work: one process of one thread for each, faster than one process of several threads (17.7 s
+for 22.6 of 50 steps).  torchrun does the same for who asks for it, with a traceback for each process that ends.
 
 Not with AMX: it makes matrix products so short that what processes tell each other costs more than they spare, and one
 process of two threads is the faster one.

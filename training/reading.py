@@ -2,6 +2,7 @@
 
 `find_part` says where a split lies; its rows are then read one by one, never all at once.  The first row tells which
 columns there are, or is refused; a later one that cannot be read is handed on as a `Fault`, for pairs.py to count.
+`datasets` reads the same files, but names no line of one that is broken.
 """
 
 from __future__ import annotations

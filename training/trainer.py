@@ -260,7 +260,10 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             parameter.data, average.data = average.data, parameter.data
 
     def update_average(self) -> None:
-        """average <- d average + (1 - d) weights; d grows up to ema_decay, so that early weights are soon forgotten."""
+        """average <- d average + (1 - d) weights; d grows up to ema_decay, so that early weights are soon forgotten.
+
+        torch's AveragedModel would be a second module, with swapping, saving and loading still to be done here.
+        """
         weights = [parameter.data for parameter in self.model.parameters()]
         if self.average is None:
             self.average = [weight.clone() for weight in weights]
