@@ -7,9 +7,12 @@
 #   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
 # Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
 # keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
-# A small torch for machines without an NVIDIA GPU: PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make demo
+# On Linux without an NVIDIA GPU pip also looks at TORCH_INDEX, which has torch for the CPU, a sixth of the download;
+# TORCH_INDEX= leaves it out.
 PYTHON ?= python3
 JOBS ?= 3
+TORCH_INDEX ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),,https://download.pytorch.org/whl/cpu))
+GPU = $(wildcard /proc/driver/nvidia/version)$(shell command -v nvidia-smi)
 
 BIN := .venv/bin
 USE := .venv/.installed-use
@@ -44,14 +47,14 @@ bench: $(DEV)
 	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
 
 release: $(DEV)
-	$(BIN)/python -m seq2see.training.release $(RUN) $(NAME) $(OPTIONS)
+	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
 # What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
 # its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported
 # when it is: of the 17,000 modules that is one in six.
 define install
 $(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r $(1)
-$(BIN)/python -m pip install --no-compile -c constraints.txt torch
+$(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch
 $(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 touch $@
 endef

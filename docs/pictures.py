@@ -1,10 +1,9 @@
-"""Takes the pictures of the page in docs/ anew.
+"""Takes the pictures of the page in docs/ again.
 
-    python docs/pictures.py RUN     RUN: the built-in model, runs/storybook by default; it needs Chromium
+    python docs/pictures.py         it needs Chromium
 
-Of RUN the page shows what `seq2see align RUN --trust` and `seq2see heads RUN` have found, if they came before.  Look is
-shown at the head of cross-attention that looks most at *tired* in the step which writes *il*.  The page of a model that
-learns is taken from `seq2see demo` with nothing trained yet, which takes some minutes more.
+The page is that of `seq2see demo`: the packaged models, with what was measured of them.  That of a model which learns
+is taken from `seq2see demo --run` with nothing trained yet, which takes some minutes more.
 """
 
 from __future__ import annotations
@@ -19,15 +18,11 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from seq2see import Translator
-
 DOCS = Path(__file__).resolve().parent
-SENTENCE = "The cat did not cross the street because it was too tired."
 
 
 @contextlib.contextmanager
@@ -46,57 +41,51 @@ def served(*command: str) -> Iterator[str]:
             process.terminate()
 
 
-def head_for_tired(run: str) -> tuple[int, int]:
-    """Layer and head."""
-    translator = Translator.from_pretrained(run, engine="torch")
-    [trace] = translator.look(translator(SENTENCE, source="en", target="fr"))
-    row = [piece.text for piece in trace.target].index("il")
-    column = [piece.text for piece in trace.source].index("tired")
-    weights = trace.maps("cross", "raw")[:, :, row, column]
-    layer, head = divmod(int(weights.argmax()), weights.shape[1])
-    print(f"cross-attention, layer {layer}, head {head}: {weights.max():.2f} on tired")
-    return layer, head
-
-
 @contextlib.contextmanager
-def opened(browser: Browser, url: str, *, width: int, scheme: str, height: int = 900) -> Iterator[Page]:
+def opened(browser: Browser, url: str, *, width: int, height: int = 900, scheme: str = "light") -> Iterator[Page]:
     tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
     tab.set_default_timeout(60_000)
     tab.goto(url)
-    tab.locator("textarea.tr-text:not([disabled])").wait_for(state="attached")
+    tab.locator(".s2s:not(.s2s-first) .grid2").wait_for()
+    tab.wait_for_timeout(500)
     yield tab
     tab.close()
 
 
-def keep(tab: Page, name: str, *, whole: bool = True) -> None:
+def keep(tab: Page, name: str, *, whole: bool = False) -> None:
     with Image.open(io.BytesIO(tab.screenshot(full_page=whole))) as picture:
-        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        few.save(DOCS / name, optimize=True)  # a third of the size; no colour is off by more than some eight levels
+        picture.convert("RGB").save(DOCS / name, optimize=True)
         print(f"docs/{name}: {picture.width} x {picture.height}, {(DOCS / name).stat().st_size / 1000:.0f} kB")
 
 
-def translate_tab(browser: Browser, url: str, *, width: int, scheme: str) -> None:
-    """One word of a sentence changed."""
-    with opened(browser, url, width=width, scheme=scheme) as tab:
-        for word in ("chased", "fled from"):
-            tab.get_by_role("button", name=word, exact=True).click()
-            tab.wait_for_function("""() => /^Point/.test(document.querySelector('.tr-caption').textContent)
-                && document.querySelector('.tr').dataset.busy === 'false'
-                && !document.querySelector('.ow-result').hidden""")
+def first_view(browser: Browser, url: str) -> None:
+    """The page as it opens; light at 1440 is also the first picture of README."""
+    for width, scheme in ((1440, "light"), (1440, "dark"), (768, "light"), (390, "light"), (390, "dark")):
+        with opened(browser, url, width=width, scheme=scheme) as tab:
+            keep(tab, f"explore-{width}-{scheme}.png", whole=width < 1000)
+            if (width, scheme) == (1440, "light"):
+                keep(tab, "page.png")
+
+
+def other_views(browser: Browser, url: str) -> None:
+    """The other word of the pair, a head switched off, and the model as it learns."""
+    with opened(browser, url, width=1440) as tab:
+        tab.locator(".flip button", has_text="wide").click()
+        tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+        tab.locator(".needed").wait_for()
+        tab.wait_for_timeout(3_000)  # changed words are marked for a moment
+        keep(tab, "explore-wide.png")
+        tab.get_by_role("button", name="What if this head were missing?").click()
+        tab.locator(".verdict").wait_for()
+        tab.mouse.move(1, 1)
         tab.wait_for_timeout(500)
-        keep(tab, f"translate-{width}-{scheme}.png")
-
-
-def look_tab(browser: Browser, url: str, head: tuple[int, int], *, width: int, scheme: str, first: bool) -> None:
-    """The map of that head, at the step that writes *il*; `first` is also kept as the first picture of README."""
-    link = urlencode({"text": SENTENCE, "from": "en", "to": "fr", "look": ",".join(["cross", *map(str, head)])})
-    with opened(browser, f"{url}?{link}", width=width, scheme=scheme, height=1180) as tab:
-        tab.locator(".s2s-scroll canvas").wait_for()
-        tab.locator(".s2s-piece", has_text=re.compile("^il")).click()
-        tab.wait_for_timeout(1_000)
-        keep(tab, f"look-{width}-{scheme}.png")
-        if first:
-            keep(tab, "page.png", whole=False)
+        keep(tab, "explore-lab.png")
+        tab.keyboard.press("Escape")
+        tab.get_by_role("button", name="Watch it learn").click()
+        tab.get_by_role("button", name="Pause").wait_for()
+        tab.wait_for_function("Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")
+        tab.get_by_role("button", name="Pause").click()
+        keep(tab, "explore-learning.png")
 
 
 def learning_page(browser: Browser) -> None:
@@ -109,25 +98,21 @@ def learning_page(browser: Browser) -> None:
             const [, step, steps] = /step ([\\d,]+) of ([\\d,]+)/.exec(document.body.innerText) || [0, '0', '1'];
             return 5 * parseInt(step.replace(',', '')) > 2 * parseInt(steps.replace(',', ''));
         }""", timeout=900_000)
-        keep(tab, "learning.png", whole=False)
+        keep(tab, "learning.png")
         tab.close()
     shutil.rmtree(run[1], ignore_errors=True)
 
 
 def main() -> None:
-    run = (*sys.argv[1:], "runs/storybook")[0]
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         sys.exit("there is no Chromium to take pictures with: install it")
-    head = head_for_tired(run)
-    with served("serve", run, "--port", "0") as url, sync_playwright() as playwright:
+    with served("demo", "--no-browser") as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        for width in (1440, 768, 390):
-            for scheme in ("light", "dark"):
-                translate_tab(browser, url, width=width, scheme=scheme)
-        for width, scheme in ((1440, "light"), (1440, "dark"), (390, "light")):
-            look_tab(browser, url, head, width=width, scheme=scheme, first=(width, scheme) == (1440, "light"))
-        learning_page(browser)
+        first_view(browser, url)
+        other_views(browser, url)
+        if "--quick" not in sys.argv:
+            learning_page(browser)
         browser.close()
 
 

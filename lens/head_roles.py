@@ -52,3 +52,26 @@ def read_roles(path: Path, *, weights: str) -> Roles:
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return {}
     return {head: roles for head, roles in found.items() if roles and head[0] in KINDS}
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How well the model tells *il* from *elle* with the average of a head in its place, by head; `whole`: with every
+    head.  0.5 is chance, 1 always right; measured on so many held-out `pronouns`."""
+
+    heads: Mapping[tuple[Kind, int, int], float]
+    whole: float
+    pronouns: int
+
+
+def read_apart(path: Path, *, weights: str) -> Apart | None:
+    """None where the file is of other weights, or damaged."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        if report["weights"] != weights:
+            return None
+        heads = {(row["head"][0], int(row["head"][1]), int(row["head"][2])): float(row["apart"][0])
+                 for row in report["heads"]}
+        return Apart(heads, float(report["whole"]["apart"][0]), int(report["pronouns"]["test"]))
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None

@@ -1,1 +1,1 @@
-"""The study notes, executable: one module a lesson, with its claim, figures, verdict and picture."""
+"""Claims about attention, each measured: prose in Markdown, a module beside it, and a record of a run of both."""

@@ -1,12 +1,17 @@
-"""Attention written out once more, in numpy and one step at a time, so that every number on the way can be shown."""
+"""Attention in numpy, one step at a time, so that every number on the way can be shown."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from .l03_scaling import softmax
-
 # N words, D width, E size of one head
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Each row made positive and of sum 1; what is subtracted cancels, and keeps exp from overflowing."""
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return shares
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,26 @@
-"""How every picture looks: one style, colours that a page turns with its light and dark, and SVG to put in that page.
+"""How every picture is drawn: panels of curves, bars and maps, in one style, as SVG for a page that is light or dark.
 
 A picture is drawn in the colours below. In the SVG they become the names that the page's palette has for them
-(`var(--ink, ...)`), so that the same picture reads on white, on black and on paper. Maps are drawn as one blue of many
-opacities, by `heatmap`, for the same reason.
+(`var(--ink, ...)`), so that the same picture reads on white, on black and on paper. A map is one blue of many
+opacities, for the same reason.
 """
 
 import html
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from ..lens.ablation import Head
+from ..lens.kinds import KINDS
+from .interval import Interval, written
 
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
 BLUE, ORANGE, GREEN, PURPLE, RED = "#1f5fae", "#ad4c08", "#2f7d4f", "#7b4fa6", "#b3344a"
@@ -36,63 +42,159 @@ STYLE = {
 }  # fmt: skip
 
 
-@contextmanager
-def style() -> Iterator[None]:
-    """The look of all pictures, whatever the user has set; `draw` and `to_svg` work inside it."""
+Values = Sequence[Any] | np.ndarray  # numbers or Intervals
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A line for each name, with a band between the ends of its intervals. `doubling`: each x is twice the last;
+    `level`: where a dashed line lies."""
+
+    title: str
+    x: Sequence[float] | np.ndarray
+    lines: Mapping[str, Values]
+    xlabel: str = ""
+    ticks: Sequence[str] = ()
+    doubling: bool = False
+    log: bool = False
+    level: float | None = None
+    top: float | None = None
+    colours: Sequence[str] = SERIES
+    wide = False
+
+    def draw(self, axes: Axes) -> None:
+        for (name, values), colour in zip(self.lines.items(), self.colours, strict=False):
+            middle, low, high = ends(values)
+            axes.plot(self.x, middle, color=colour, marker="o", markersize=4, label=name)
+            axes.fill_between(self.x, low, high, color=colour, alpha=0.2, linewidth=0)
+        if self.level is not None:
+            axes.axhline(self.level, color=SOFT, linewidth=1, linestyle="--")
+        if self.doubling:
+            axes.set_xscale("log", base=2)
+        if len(self.x) < 10:
+            axes.set_xticks(self.x, self.ticks or [f"{place:g}" for place in self.x])
+        if self.log:
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(min(0, axes.get_ylim()[0]), self.top)
+        axes.set_xlabel(self.xlabel)
+        if len(self.lines) > 1:
+            axes.legend(fontsize=8)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """For each name a bar of every group, with a whisker between its ends; `wide`: bars lie, in a row of their own."""
+
+    title: str
+    names: Sequence[str]
+    groups: Mapping[str, Values]
+    top: float | None = None
+    wide: bool = False
+    colours: Sequence[str] = SERIES
+
+    def draw(self, axes: Axes) -> None:
+        places, width = np.arange(len(self.names)), 0.8 / len(self.groups)
+        for number, ((name, values), colour) in enumerate(zip(self.groups.items(), self.colours, strict=False)):
+            middle, low, high = ends(values)
+            at, whiskers = places + (number - (len(self.groups) - 1) / 2) * width, [middle - low, high - middle]
+            if self.wide:
+                axes.barh(at, middle, height=0.9 * width, color=colour, label=name, xerr=whiskers, ecolor=INK)
+            else:
+                axes.bar(at, middle, width=0.9 * width, color=colour, label=name, yerr=whiskers, ecolor=INK)
+        (axes.set_yticks if self.wide else axes.set_xticks)(places, self.names)
+        (axes.set_xlim if self.wide else axes.set_ylim)(0, self.top)
+        axes.grid(axis="y" if self.wide else "x", visible=False)
+        if self.wide:
+            axes.invert_yaxis()
+        if len(self.groups) > 1:
+            axes.legend(fontsize=8)
+
+
+@dataclass(frozen=True)
+class Map:
+    """R rows and C columns as blue on whatever is behind it, opaque at `top` (the largest); orange below 0. In the
+    cells stand `texts` [R,C], by default their values where there are at most 8 columns."""
+
+    title: str
+    values_RC: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+    top: float | None = None
+    texts: np.ndarray | None = None
+    wide: bool = False
+
+    def draw(self, axes: Axes) -> None:
+        from matplotlib.colors import to_rgb
+
+        top = self.top or float(np.nanmax(np.abs(self.values_RC))) or 1.0
+        share_RC = np.nan_to_num(np.clip(np.abs(self.values_RC) / top, 0, 1))
+        for (row, column), value in np.ndenumerate(self.values_RC):
+            axes.fill([column - 0.48, column + 0.48, column + 0.48, column - 0.48],
+                      [row - 0.48, row - 0.48, row + 0.48, row + 0.48], color=to_rgb(ORANGE if value < 0 else BLUE),
+                      alpha=round(0.04 + 0.76 * float(share_RC[row, column]), 3), linewidth=0)
+            text = str(self.texts[row, column]) if self.texts is not None else "" if len(self.columns) > 8 else (
+                written(float(value), ".2f"))
+            if text:
+                axes.text(column, row, text, ha="center", va="center", fontsize=7, color=INK)
+        tilted = max(map(len, self.columns), default=0) > 4
+        axes.set(xlim=(-0.5, len(self.columns) - 0.5), ylim=(len(self.rows) - 0.5, -0.5))
+        axes.set_xticks(range(len(self.columns)), self.columns, rotation=45 if tilted else 0,
+                        ha="left" if tilted else "center")
+        axes.set_yticks(range(len(self.rows)), self.rows)
+        axes.xaxis.tick_top()
+        axes.grid(False)
+        axes.tick_params(length=0, labelcolor=INK)
+        axes.spines[:].set_visible(False)
+        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            label.set_parse_math(False)
+
+
+Panel = Curves | Bars | Map
+
+
+def ends(values: Values) -> np.ndarray:
+    """[3,N]: each value with its low and high end; a number is its own."""
+    return np.array([(one.value, one.low, one.high) if isinstance(one, Interval) else (one,) * 3 for one in values]).T
+
+
+def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, texts: Sequence[str] = (),
+             top: float | None = None, wide: bool = False) -> Map:  # fmt: skip
+    """A cell for each head, a row for each layer of each kind of attention."""
+    rows = sorted({(KINDS.index(head.kind), head.layer) for head in heads})
+    grid = np.full((len(rows), max(head.head for head in heads) + 1), np.nan)
+    said = np.full(grid.shape, "", dtype=object)
+    for head, value, text in zip(heads, values, texts or [f"{value:.2f}" for value in values], strict=True):
+        place = rows.index((KINDS.index(head.kind), head.layer)), head.head
+        grid[place], said[place] = value, text
+    return Map(title, grid, [f"{KINDS[kind]} {layer}" for kind, layer in rows],
+               [str(head) for head in range(grid.shape[1])], top, said, wide)
+
+
+def draw(panels: Sequence[Panel]) -> Figure:
+    """Side by side, but for wide ones, which have a row each."""
     import logging
 
     import matplotlib.style
 
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of fonts that are not there
+    rows = [list(row) for _, row in groupby(enumerate(panels), lambda one: one[0] if one[1].wide else -1)]
+    mosaic = [[place for place, _ in row for _ in range(6 // len(row))] for row in rows]  # up to three in a row
     with matplotlib.style.context(["default", STYLE]):
-        yield
+        figure = Figure(figsize=(WIDTH, 3.3 if len(rows) == 1 else 2.9 * len(rows)), layout="constrained")
+        axes: dict[Any, Any] = figure.subplot_mosaic(mosaic)
+        for place, panel in enumerate(panels):
+            panel.draw(axes[place])
+            axes[place].set_title(panel.title, pad=20 if isinstance(panel, Map) else 6)
+    return figure
 
 
-def new_figure(columns: int = 1, rows: int = 1, *, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
-    """A figure as wide as the page's column, and its axes: one, or an array of them."""
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    return figure, figure.subplots(rows, columns, **settings)
-
-
-def heatmap(
-    axes: Axes, values_RC: np.ndarray, *, rows: Sequence[str], columns: Sequence[str], top: float | None = None,
-    numbers: bool | None = None,
-) -> None:  # fmt: skip
-    """A map of R rows and C columns as blue on whatever is behind it, opaque at `top` (the largest); orange below 0.
-
-    `numbers` says whether a cell shows its value: by default where there are at most 12 columns.
-    """
-    from matplotlib.colors import to_rgb
-
-    top = top or float(np.nanmax(np.abs(values_RC))) or 1.0
-    share_RC = np.nan_to_num(np.clip(np.abs(values_RC) / top, 0, 1))
-    for (row, column), value in np.ndenumerate(values_RC):
-        colour = to_rgb(ORANGE if value < 0 else BLUE)
-        axes.fill([column - 0.48, column + 0.48, column + 0.48, column - 0.48],
-                  [row - 0.48, row - 0.48, row + 0.48, row + 0.48], color=colour,
-                  alpha=round(0.04 + 0.76 * float(share_RC[row, column]), 3), linewidth=0)
-        if numbers if numbers is not None else values_RC.shape[1] <= 12:
-            text = "" if np.isnan(value) else f"{value:.2f}".replace("-", "−")
-            axes.text(column, row, text, ha="center", va="center", fontsize=8, color=INK)
-    axes.set_xlim(-0.5, len(columns) - 0.5)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xticks(range(len(columns)), columns, rotation=45 if max(map(len, columns), default=0) > 4 else 0,
-                    ha="left" if max(map(len, columns), default=0) > 4 else "center")
-    axes.set_yticks(range(len(rows)), rows)
-    axes.xaxis.tick_top()
-    axes.grid(False)
-    axes.tick_params(length=0, labelcolor=INK)
-    axes.spines[:].set_visible(False)
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)
-
-
-def to_svg(draw: Callable[[Any], Figure], result: Any, *, name: str, title: str) -> str:
+def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:
     """The picture as an `<svg>` element for a page: ids of its own (`name` before each), the page's colours and font;
     without the digits and blanks that nobody sees."""
-    with style():
-        text = io.StringIO()
-        draw(result).savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = io.StringIO()
+    with matplotlib.rc_context(STYLE):
+        draw(panels).savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

@@ -1,46 +1,29 @@
-"""What the lessons on the trained model share: unseen sentences in two halves, what is read off them, and shares.
+"""What the lessons on the trained model share: unseen sentences in two halves, what is read off them, heads with roles.
 
 Whatever is chosen (a head, a map) is chosen on the first half and reported on the second.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
 from ..lens.anatomy import supervised_heads
 from ..lens.choices import Choice
-from ..lens.heads import Measured, interval, measure
+from ..lens.heads import LEAST, Measured, RoleScore, measure
 from ..lens.patching import MinimalPairs
-from ..lens.roles import GoldPair
 from ..lens.trace import Trace
-from ..measures.gold import in_halves, minimal_pairs, pronoun_choice, to_gold
+from ..lens.wording import NAMES
+from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
 from ..storybook import StoryPair
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from .interval import Interval
+from .lesson import Check
 from .workbench import Workbench
-
-
-@dataclass(frozen=True)
-class Share:
-    """A mean with its 95 % interval, by bootstrap over sentences or whatever else it is a mean over."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | None = None) -> "Share":
-        """The mean; variants of one sentence are of one group and are drawn together."""
-        values = np.asarray(values, dtype=float)
-        if not len(values):
-            return cls(float("nan"), float("nan"), float("nan"))
-        return cls(float(values.mean()), *interval(values, groups or [str(i) for i in range(len(values))]))
-
-    def __str__(self) -> str:
-        if np.isnan(self.value):
-            return "none to measure"
-        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})".replace("-", "−")
 
 
 @cache
@@ -52,14 +35,20 @@ def halves(bench: Workbench) -> tuple[list[StoryPair], list[StoryPair]]:
 @cache
 def traces(bench: Workbench) -> tuple[list[Trace], list[Trace]]:
     """The model's attention over both halves, forced to the right translations; without logits, which take room."""
-    return tuple(
-        [replace(trace, logits=None) for trace in _read(bench, stories)] for stories in halves(bench)
-    )  # type: ignore[return-value]
+    dev, test = ([replace(trace, logits=None) for trace in traced(bench.model, bench.tokenizer, stories)]
+                 for stories in halves(bench))
+    return dev, test
 
 
-def _read(bench: Workbench, stories: Sequence[StoryPair]) -> list[Trace]:
-    return trace_texts(bench.model, bench.tokenizer, [story.source for story in stories],
-                       [story.target for story in stories], source_language="en", target_language="fr")
+def traced(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, stories: Sequence[StoryPair]) -> list[Trace]:
+    return trace_texts(model, tokenizer, [story.source for story in stories], [story.target for story in stories],
+                       source_language="en", target_language="fr")
+
+
+@cache
+def groups(bench: Workbench) -> list[str]:
+    """Of the second half: variants of one sentence are one group."""
+    return groups_of(halves(bench)[1])
 
 
 @cache
@@ -70,22 +59,12 @@ def inside(bench: Workbench) -> list[Trace]:
 
 
 @cache
-def gold(bench: Workbench) -> tuple[list[GoldPair], list[GoldPair]]:
-    dev, test = ([to_gold(story) for story in stories] for stories in halves(bench))
-    return dev, test
-
-
-@cache
 def measured(bench: Workbench) -> tuple[Measured, Measured]:
     """Every head's scores in every role, on both halves."""
     supervised = supervised_heads(bench.model)
-    dev, test = (measure(*half, supervised=supervised) for half in zip(traces(bench), gold(bench), strict=True))
+    dev, test = (measure(read, map(to_gold, stories), supervised=supervised)
+                 for read, stories in zip(traces(bench), halves(bench), strict=True))
     return dev, test
-
-
-def group_of(number: int, story: StoryPair) -> str:
-    """Variants of one sentence are one group."""
-    return story.contrast_key or f"sentence {number}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +110,34 @@ def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pron
     )
 
 
-def turned(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Share:
-    """Of the pronouns that were right, the share that turns when `what` is put in from the other sentence."""
+def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
+    """Of the pronouns that were correct, the share that flips when `what` is patched from the other sentence."""
     flipped = pronoun.patching.margins(**what) < 0  # type: ignore[arg-type]
     was_right = own_P > 0
     groups = [group for group, right in zip(pronoun.pair_groups, was_right, strict=True) if right]
-    return Share.of(flipped[was_right], groups)
+    return Interval.of(flipped[was_right], groups)
+
+
+ROLE_COLUMNS = ("role", "head", "share of its attention", "even head", "best fixed place", "wrong nouns")
+
+
+def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
+    """A head in a role, as a row of a table."""
+    return (role, f"{one.head}{one.taught}", f"{Interval(one.score, one.low, one.high):.1%}", *(
+        "–" if share is None else f"{share:.1%}" for share in (one.uniform, one.positional, one.rival)))
+
+
+def role_checks(one: RoleScore | None) -> list[Check]:
+    """Whether a head has its role; None: no head could show it here."""
+    margin, above = (one.score - one.baseline, one.low - one.floor) if one else (math.nan, math.nan)
+    return [Check(margin, "≥", LEAST, "margin over the best baseline"),
+            Check(above, ">", 0, "lower end over a head without knowledge")]
+
+
+def named(one: RoleScore | None) -> str:
+    """The head of a role in words."""
+    if one is None:
+        return "No head could show it here: the role is missing, or a head without knowledge already looks there."
+    return (f"The best is {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}{one.taught}: it"
+            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention; the best baseline"
+            f" {one.baseline:.0%}.")

@@ -1,51 +1,77 @@
-"""What a lesson is: a module with the names of `Lesson`, and what passes between it and the page.
+"""What a lesson is: prose in Markdown, a module beside it that measures, and the record of a run of both.
 
-    compute(bench) -> Result        the figures; everything random comes from bench.seed
-    judge(result)  -> Verdict       by thresholds that are named constants at the module's top, never by prose
-    tables(result) -> Tables        the figures as a reader wants them
-    look(result)   -> Look | None   the map to open next, of a head that was found and so is there
-    draw(result)   -> Figure        one picture, drawn inside `drawing.style`
+`07-many-heads.md` says what is claimed, what was done, what came out and what to try next; `prose.py` reads it and
+fills its placeholders. `l07_many_heads.py` has
 
-A claim of several parts has a `Finding` for each, and `overall` makes the verdict of the lesson from theirs. What these
-figures cannot decide is `undecided`: it is said, and counts neither for the claim nor against it.
+    SHOWN                                 functions whose source the page shows: the lines that matter
+    measure(bench) -> Figures             everything measured, by name; what is random comes from bench.seed
+    claims(figures) -> {key: [Check]}     what decides each claim: a claim holds if all its checks pass
+    tables(figures) -> (Table, ...)
+    panels(figures) -> [Panel]            the picture, side by side (`drawing.py`)
+
+Placeholders name figures: `{off:.0e}`. `Figures` may have a `look`, the map that "look for yourself" opens.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-import numpy as np
+from .interval import spelled
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from .drawing import Panel
     from .workbench import Workbench
 
-Word = Literal["holds", "holds partly", "does not hold here", "not decidable here"]
-DIGITS = 6  # significant ones that are kept of a figure
+Figures = SimpleNamespace
+Word = Literal["holds", "does not hold here", "not decidable here"]
+Comparison = Literal["<", "≤", "=", "≥", ">"]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One part of a claim, and what came of it: `why` is a plain sentence with the figure and the threshold."""
+class Check:
+    """A measured value against a threshold; NaN is a value that could not be measured.
+
+    `of` says what was measured, where a claim has several checks. `was`: the threshold that stood here before a result
+    had been seen.
+    """
+
+    value: float
+    comparison: Comparison
+    threshold: float
+    of: str = ""
+    was: float | None = None
+
+    @property
+    def passes(self) -> bool:
+        value, threshold = float(self.value), self.threshold
+        return {"<": value < threshold, "≤": value <= threshold, "=": value == threshold, "≥": value >= threshold,
+                ">": value > threshold}[self.comparison]
+
+    def __str__(self) -> str:
+        was = "" if self.was is None else f" (set after a first result; it was {self.was:.3g})"
+        what = f"{self.of} " if self.of else ""
+        return f"{what}{spelled(self.value)}, required {self.comparison} {self.threshold:.3g}{was}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement, what came out, and the checks that decide it."""
 
     claim: str
-    word: Word
     why: str
+    checks: tuple[Check, ...]
 
-
-@dataclass(frozen=True)
-class Verdict:
-    """What came of a lesson's claim; `why` says it with the figures and the threshold, and how much is undecided."""
-
-    word: Word
-    why: str
-    findings: tuple[Finding, ...] = ()
+    @property
+    def word(self) -> Word:
+        """It holds if every check passes; a check without a value leaves it open, unless another one fails."""
+        unknown = [math.isnan(check.value) for check in self.checks]
+        if any(not check.passes and not open_ for check, open_ in zip(self.checks, unknown, strict=True)):
+            return "does not hold here"
+        return "not decidable here" if any(unknown) else "holds"
 
 
 @dataclass(frozen=True)
@@ -55,7 +81,7 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    folded: bool = False  # large: shut until the reader opens it
+    folded: bool = False  # large: closed until the reader opens it
 
     @classmethod
     def of(
@@ -75,91 +101,22 @@ class Look:
 
 
 class Lesson(Protocol):
-    """A lesson's module. Texts may hold `code` and *words spoken of*; a blank line parts paragraphs of HOW."""
+    """A lesson's module."""
 
     __name__: str
-    TITLE: str
-    CLAIM: str  # one sentence: what the notes say, in our words
-    HOW: str  # what is computed here, on what, and how to read the picture
-    TRY: str  # what to try next
-    SHOWN: tuple[Callable[..., Any], ...]  # functions and classes whose source the page shows: the lines that matter
+    SHOWN: tuple[Callable[..., Any], ...]
 
-    def compute(self, bench: Workbench) -> Any: ...
+    def measure(self, bench: Workbench) -> Figures: ...
 
-    def judge(self, result: Any) -> Verdict: ...
+    def claims(self, figures: Figures) -> dict[str, list[Check]]: ...
 
-    def tables(self, result: Any) -> tuple[Table, ...]: ...
+    def tables(self, figures: Figures) -> tuple[Table, ...]: ...
 
-    def look(self, result: Any) -> Look | None: ...
-
-    def draw(self, result: Any) -> Figure: ...
+    def panels(self, figures: Figures) -> Sequence[Panel]: ...
 
 
-def found(claim: str, holds: bool | Word, why: str) -> Finding:
-    """A finding from yes or no, or from a word where the truth lies between."""
-    word: Word = holds if isinstance(holds, str) else "holds" if holds else "does not hold here"
-    return Finding(claim, word, without_nan(why))
-
-
-def undecided(claim: str, why: str) -> Finding:
-    """A finding where no figure that could come out here would decide: `why` says what is missing."""
-    return Finding(claim, "not decidable here", without_nan(why))
-
-
-def overall(findings: Sequence[Finding], why: str) -> Verdict:
-    """The lesson's verdict: it holds if every part that is decided does, not if none does, else partly."""
-    left = sum(finding.word == "not decidable here" for finding in findings)
-    words = {finding.word for finding in findings if finding.word != "not decidable here"}
-    word: Word = words.pop() if len(words) == 1 else "holds partly" if words else "not decidable here"
-    counted = f" Not decidable here: {left} of {len(findings)} parts." if left else ""
-    return Verdict(word, without_nan(why) + counted, tuple(findings))
-
-
-def without_nan(sentence: str) -> str:
-    """A sentence with a dash for each figure that could not be measured, and what the dash means."""
-    said = re.sub(r"[+−-]?\bnan\b(\s?%)?", "–", sentence)
-    return sentence if said == sentence else f"{said} (–: not measurable here.)"
-
-
-def spelled(value: Any) -> str:
-    """A number as a reader wants it: about three significant digits, thousands parted; text stays."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace("-", "−")
-    if not isinstance(value, float):
-        return str(value)
-    size = abs(value)
-    if math.isnan(value):
-        text = "–"
-    elif size >= 100 or value == 0:
-        text = f"{value:,.0f}"
-    elif size < 0.0005:
-        text = f"{value:.1e}"
-    else:
-        text = f"{value:.{2 if size >= 1 else 3}f}"
-    return text.replace("-", "−")
-
-
-def to_data(value: Any) -> Any:
-    """A result as what JSON can hold: dataclasses as objects, arrays and tuples as lists, figures of six digits.
-
-    NaN and infinities become null. TypeError for what is neither figure, text, dataclass nor a collection of them.
-    """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, np.ndarray):
-        return to_data(value.tolist())
-    if isinstance(value, np.generic):
-        return to_data(value.item())
-    if isinstance(value, dict):
-        return {str(key): to_data(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_data(item) for item in value]
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    raise TypeError(f"a lesson's result holds a {type(value).__name__}, which has no place in JSON")
+def count(claims: Sequence[Claim]) -> str:
+    """The verdict of a lesson: how many of its claims hold."""
+    holding, left = (sum(one.word == word for one in claims) for word in ("holds", "not decidable here"))
+    said = f"{holding} of {len(claims)} claims hold" if len(claims) != 1 else f"{holding} of 1 claim holds"
+    return said + (f", {left} not decidable" if left else "")

@@ -9,7 +9,7 @@ import shlex
 from importlib.resources import files
 from typing import Any
 
-KINDS = {"holds": "holds", "holds partly": "partly", "does not hold here": "not", "not decidable here": "open"}
+KINDS = {"holds": "holds", "does not hold here": "not", "not decidable here": "open"}
 FIGURE = re.compile(r"[−+±<>≈~]?\s?\d[\d,.\s%×e±−–-]*\S{0,3}")
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
@@ -26,7 +26,7 @@ def page(record: dict[str, Any]) -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>Attention, measured · Seq2See lessons</title><style>{asset("page.css")}</style></head>
-<body>{head(record)}<main>{contents(record, lessons)}{body}{errata(record["errata"])}</main>{foot(record)}
+<body>{head(record)}<main>{contents(record, lessons)}{body}</main>{foot(record)}
 <script>{asset("page.js")}</script></body></html>
 """
 
@@ -38,12 +38,12 @@ def asset(name: str) -> str:
 
 def head(record: dict[str, Any]) -> str:
     warning = "" if record["budget"] == "full" else (
-        '<p class="warning">This page was made with <code>--quick</code>: on the least work that shows that every'
-        " lesson runs, and perhaps on a model that has hardly been trained. Its verdicts mean nothing.</p>"
+        '<p class="warning">This page was made with <code>--quick</code>, which only shows that every lesson'
+        " runs. Its verdicts mean nothing.</p>"
     )
     return f"""<header><button class="theme" type="button" hidden>Dark</button><h1>Attention, measured</h1>
-<p class="lead">Textbooks state how attention works. Here each claim is run: on real tensors and on a small translation
-model, with its number, its picture, and a verdict that a program reached by comparing the number with a threshold.</p>
+<p class="lead">Textbooks and papers say how attention works. Here each claim is put to the test on a small translation
+model: with numbers, a picture, and a verdict that follows from comparing a number with a threshold.</p>
 <p class="soft">The model: {text(record["model"])}.</p>{warning}</header>"""
 
 
@@ -52,56 +52,45 @@ def contents(record: dict[str, Any], lessons: dict[int, Any]) -> str:
     for chapter in record["chapters"]:
         rows = "".join(
             f'<li><span class="number">{number}</span><a href="#lesson-{number}">{text(lessons[number]["title"])}</a>'
-            f'{badge(lessons[number]["verdict"]["word"])}</li>'
+            f'{tally(lessons[number]["verdict"])}</li>'
             for number in chapter["lessons"]
         )
         parts.append(f'<h2>{text(chapter["title"])}</h2><ol>{rows}</ol>')
-    if record["errata"]:
-        parts.append('<h2>Errata</h2><ol><li><span class="number"></span><a href="#errata">Slips of the notes</a>'
-                     f'<span class="soft">{len(record["errata"])} sentences</span></li></ol>')
     return f'<nav aria-label="Contents">{"".join(parts)}</nav>'
 
 
 def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
     verdict = lesson["verdict"]
     findings = "".join(
-        f'<li>{badge(item["word"])} <b>{text(item["claim"])}</b><br>{text(item["why"])}</li>'
+        f'<li>{badge(item["word"])} <b>{text(item["claim"])}</b><br>{text(item["why"])}'
+        f'<br><span class="soft">Measured: {text("; ".join(item["checks"]))}.</span></li>'
         for item in verdict["findings"]
     )
     how = "".join(f"<p>{text(part)}</p>" for part in re.split(r"\n\s*\n", lesson["how"].strip()))
     return f"""<article id="lesson-{lesson["number"]}">
 <h3><span class="soft">{lesson["number"]}.</span> {text(lesson["title"])}</h3>
 <p class="claim">{text(lesson["claim"])}</p>
-<p>{badge(verdict["word"])} {text(verdict["why"])}</p>
+<p>{tally(verdict)} {text(verdict["why"])}</p>
 <figure>{lesson["svg"]}</figure>
 <h4>What was done</h4>{how}
-{f'<h4>What came out</h4><ul class="findings">{findings}</ul>' if findings else ""}
+<h4>What came out</h4><ul class="findings">{findings}</ul>
 <div class="tables">{"".join(table(item) for item in lesson["tables"])}</div>
-{f"<h4>The lines that matter</h4>{listings(lesson['code'], shut=False)}" if lesson["code"] else ""}
+<h4>The lines that matter</h4>{listings(lesson["code"])}
 <h4>Try next</h4><p>{text(lesson["try"])}</p>{look(lesson["look"], record)}
-</article>"""
+{slips(lesson["slips"])}</article>"""
 
 
-def errata(items: list[dict[str, Any]]) -> str:
-    """What the notes have wrong, each with the computation that says so."""
-    if not items:
-        return ""
-    parts = "".join(
-        f'<article id="erratum-{number}"><h3>{text(item["title"])}</h3><p class="claim">{text(item["note"])}</p>'
-        f'<p>{badge("holds" if item["stands"] else "does not hold here")} {text(item["why"])}</p>'
-        f'<p><b>Instead:</b> {text(item["instead"])}</p>{table(item["table"])}{listings(item["code"])}</article>'
-        for number, item in enumerate(items, 1)
-    )
-    return ('<h2 id="errata">Errata</h2><p class="about">Sentences of the study notes that cannot stand as they are'
-            f" written. Each was put to a computation, which decides.</p>{parts}")
+def slips(items: list[str]) -> str:
+    """What is often said and is wrong."""
+    listed = "".join(f"<li>{text(item)}</li>" for item in items)
+    return f'<h4>Common slips</h4><ul class="findings">{listed}</ul>' if items else ""
 
 
-def listings(code: list[dict[str, Any]], *, shut: bool = True) -> str:
+def listings(code: list[dict[str, Any]]) -> str:
     """Functions as they stand in their files."""
     return "".join(
-        f'<details{"" if shut else " open"}><summary><code>{text(item["name"])}</code>'
-        f' in <code>{text(item["file"])}</code>, line {item["line"]}</summary>'
-        f'<pre><code>{html.escape(item["source"])}</code></pre></details>'
+        f'<details open><summary><code>{text(item["name"])}</code> in <code>{text(item["file"])}</code>, line'
+        f' {item["line"]}</summary><pre><code>{html.escape(item["source"])}</code></pre></details>'
         for item in code
     )
 
@@ -135,8 +124,14 @@ def table(item: dict[str, Any]) -> str:
     return f'<div class="table"><p class="caption">{caption}</p>{whole}'
 
 
-def badge(word: str) -> str:
-    return f'<span class="badge {KINDS[word]}">{word}</span>'
+def badge(word: str, kind: str | None = None) -> str:
+    return f'<span class="badge {kind or KINDS[word]}">{word}</span>'
+
+
+def tally(verdict: dict[str, Any]) -> str:
+    """How many claims hold; green if none is refuted."""
+    refuted = any(item["word"] == "does not hold here" for item in verdict["findings"])
+    return badge(verdict["word"], "partly" if refuted else "holds")
 
 
 def text(plain: str) -> str:
@@ -147,7 +142,7 @@ def text(plain: str) -> str:
 
 
 def printed(part: str) -> str:
-    part = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", part)
+    part = re.sub(r"\*([\w“][^*]*)\*", r"<em>\1</em>", part)
     part = re.sub(r"\b0(?:\.0)?e[+]00\b", "0", part)
     part = re.sub(r"\b(\d(?:\.\d+)?)e[-−]0*(\d+)", r"\1 × 10<sup>−\2</sup>", part)
     part = re.sub(r"(\d) ?%", "\\1\u202f%", part)

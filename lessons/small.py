@@ -23,9 +23,10 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..tokenizer.words import split_words
 from ..training.batching import Collator, EncodedPairs, pad, plan_epoch
 from ..training.cache import fingerprint
-from ..training.metrics import pronoun_accuracy, score
+from ..training.metrics import score
 from ..training.pairs import Pair
 from . import recurrent
+from .interval import Interval
 from .recurrent import RecurrentTranslator
 from .workbench import Workbench
 
@@ -37,7 +38,7 @@ WIDTH, INNER, LAYERS, VOCABULARY = 64, 128, 2, 900
 MAX_TOKENS = 256  # of a side of a batch, padding counted
 LEARNING_RATE, WARM_UP = 6e-3, 0.1  # the peak, and the share of the steps until it
 MARKS = (0.125, 0.25, 0.5, 1.0)  # shares of the steps after which weights are kept
-LONGEST = 24  # pieces of a translation of one sentence
+LONGEST = 24  # tokens of a translation of one sentence
 
 Network = Literal["transformer", "elman", "gru", "gru with attention"]
 
@@ -54,6 +55,12 @@ class Recipe:
     pairs: int = 0
     row: int = 1
     steps: int = 300
+
+    def __str__(self) -> str:
+        """What is not as usual, for progress."""
+        usual = Recipe(steps=self.steps)
+        changed = {name: value for name, value in dataclasses.asdict(self).items() if value != getattr(usual, name)}
+        return ", ".join(f"{name} {value}" for name, value in changed.items()) or "the small Transformer"
 
 
 @dataclass(frozen=True)
@@ -78,12 +85,15 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Quality:
-    """Of greedy translations, in percent: equal to the reference, chrF2, *il* or *elle* right in the family easy."""
+class Compared:
+    """One recipe over seeds: its runs, and of greedy translations of the test the share that equals the reference and
+    chrF2; `loss` on the test, in nats; `sample`, the first seed's translation of the first test sentence."""
 
-    exact: float
-    chrf: float
-    pronoun: float
+    runs: list[Trained]
+    exact: Interval
+    chrf: Interval
+    loss: Interval
+    sample: str
 
 
 class SmallTransformer(nn.Module):
@@ -176,7 +186,7 @@ def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
 
     def train_small(settings: dict[str, Any], seed: int, given: str) -> dict[str, Any]:
         bench.seed(seed)
-        bench.say(f"training: {described(recipe)}, seed {seed}")
+        bench.say(f"training {recipe}, seed {seed}")
         model = build(recipe, vocabulary=len(task.tokenizer))
         losses, kept = fit(model, pairs, task.tokenizer, steps=recipe.steps, seed=seed)
         return {"losses": losses, "kept": kept}
@@ -190,13 +200,6 @@ def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
         models[step] = build(recipe, vocabulary=len(task.tokenizer)).eval()
         models[step].load_state_dict(weights)
     return Trained(tuple(found["losses"]), models)
-
-
-def described(recipe: Recipe) -> str:
-    """What of a recipe is not as usual, for progress."""
-    usual = Recipe(steps=recipe.steps)
-    changed = [f"{name} {value}" for name, value in dataclasses.asdict(recipe).items() if value != getattr(usual, name)]
-    return ", ".join(changed) or "the small Transformer"
 
 
 def fit(
@@ -235,7 +238,7 @@ def batches(data: EncodedPairs, *, steps: int, seed: int) -> Iterator[dict[str, 
 
 
 def loss_of(model: SmallModel, batch: dict[str, Tensor]) -> Tensor:
-    """Mean cross-entropy of the right next piece, over all pieces of a batch at once: teacher forcing, in nats."""
+    """Mean cross-entropy of the correct next token, over all tokens of a batch at once: teacher forcing, in nats."""
     kept_BT = batch["labels"] != -100
     memory = model.encode(batch["input_ids"], batch["attention_mask"])
     states_BTD = model.decode(memory, batch["attention_mask"], batch["decoder_input_ids"], kept_BT.long())
@@ -244,15 +247,15 @@ def loss_of(model: SmallModel, batch: dict[str, Tensor]) -> Tensor:
 
 @torch.no_grad()
 def test_loss(model: SmallModel, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> float:
-    """The loss over some pairs, each piece counting alike."""
+    """The loss over some pairs, every token counting alike."""
     data = EncodedPairs(pairs, tokenizer, max_length=256)
     collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
     total = count = 0.0
     for batch in plan_epoch(data.lengths(), max_tokens=4 * MAX_TOKENS, seed=0, epoch=0):
         inputs = collate([data[index] for index in batch])
-        pieces = int((inputs["labels"] != -100).sum())
-        total += float(loss_of(model, inputs)) * pieces
-        count += pieces
+        tokens = int((inputs["labels"] != -100).sum())
+        total += float(loss_of(model, inputs)) * tokens
+        count += tokens
     return total / count
 
 
@@ -261,7 +264,7 @@ def translate(
     model: SmallModel, tokenizer: Seq2SeeTokenizer, sources: Sequence[str], *, language: str = "fr",
     longest: int = LONGEST,
 ) -> list[str]:  # fmt: skip
-    """Greedy translations: the likeliest piece, again and again, from the beginning each time."""
+    """Greedy translations: the most likely token, again and again, from the beginning each time."""
     rows = [tokenizer.encode_source(source) for source in sources]
     order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
     texts = [""] * len(rows)
@@ -283,11 +286,20 @@ def translate(
     return texts
 
 
-def quality(stories: Sequence[StoryPair], translations: Sequence[str]) -> Quality:
-    """How good translations are."""
-    scores = score(translations, [story.target for story in stories])
-    rows = pronoun_accuracy(stories, translations)
-    return Quality(scores.exact_match, scores.chrf, rows["easy"]["pronoun"])
+def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
+    """Train each recipe from every seed and test it."""
+    task = task_of(bench)
+    sources, targets = [one.source for one in task.test], [one.target for one in task.test]
+    compared = {}
+    for name, recipe in recipes.items():
+        runs = [trained(bench, recipe, seed) for seed in bench.seeds]
+        texts = [translate(run.model, task.tokenizer, sources) for run in runs]
+        scores = [score(text, targets) for text in texts]
+        losses = [test_loss(run.model, in_rows(task.test, 1), task.tokenizer) for run in runs]
+        compared[name] = Compared(
+            runs, Interval.seeds([one.exact_match / 100 for one in scores]),
+            Interval.seeds([one.chrf for one in scores]), Interval.seeds(losses), texts[0][0])
+    return compared
 
 
 # What the weights depend on: a change of any of these trains anew.

@@ -1,13 +1,14 @@
-"""What a lesson works with: the trained model, the corpus, a budget, seeds, and a shelf for what was trained once."""
+"""What a lesson works with: the trained model, the corpus, a budget, seeds, a shelf for what was trained once, one
+thread, and what modules hand over."""
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 from transformers import PreTrainedModel
 
 from ..measures.alignment import settings_of
@@ -23,9 +25,45 @@ from ..modeling.loading import load_checkpoint
 from ..storybook import Storybook, generate
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..training.cache import cache_folder, fingerprint, get_or_build
-from .timing import one_thread
 
 T = TypeVar("T")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch computes on one thread inside: how many there are decides in which order sums are made, and so their last
+    bits, which a few hundred training steps turn into other weights."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def least_seconds(run: Callable[[], object], times: int) -> float:
+    """The least processor time of several runs on one thread: whatever disturbs a run can only add to it."""
+    seconds = []
+    with one_thread():
+        for _ in range(times):
+            begun = time.process_time()
+            run()
+            seconds.append(time.process_time() - begun)
+    return min(seconds)
+
+
+@contextmanager
+def captured(modules: Iterable[nn.Module], *, inputs: bool = False) -> Iterator[list[list[torch.Tensor]]]:
+    """For each module what it returns inside, call by call; `inputs`: what it reads."""
+    modules = list(modules)
+    kept: list[list[torch.Tensor]] = [[] for _ in modules]
+    handles = [module.register_forward_hook(lambda module, args, out, of=of: of.append(args[0] if inputs else out))
+               for module, of in zip(modules, kept, strict=True)]  # fmt: skip
+    try:
+        yield kept
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 class Budget(Enum):
@@ -73,20 +111,11 @@ class Workbench:
         seed = training.get("seed", 0) if isinstance(training, dict) else 0
         return generate(seed=seed, train_size=self.pick(20_000, 2_000))
 
-    @cached_property
-    def weights(self) -> str:
-        """A fingerprint of the trained model, for what is kept of it."""
-        return hashlib.blake2b((self.run / "model.safetensors").read_bytes(), digest_size=8).hexdigest()
-
     def cached(self, function: Callable[..., T], *arguments: Any, made_by: Sequence[Any] = ()) -> T:
-        """`function(*arguments)`, kept on disk and found again while its source and arguments are the same.  It runs on
-        one thread, whatever the machine has.
+        """`function(*arguments)`, kept on disk while its source and arguments are the same, and computed on one thread.
 
-        Args:
-            arguments: what JSON can hold. What depends on the trained model has `bench.weights` among them.
-            made_by: functions and classes that `function` uses: a change of theirs is a change of its.
-
-        What it returns is read back by torch.load(weights_only=True): tensors, figures, text, lists and dicts.
+        `arguments` are what JSON can hold; `made_by` are functions and classes whose source counts too. The result is
+        what torch.load(weights_only=True) reads: tensors, numbers, text, lists and dicts.
         """
         def make(unfinished: Path) -> None:
             with one_thread():
@@ -99,32 +128,12 @@ class Workbench:
         try:
             kept: T = torch.load(folder / "kept.pt", weights_only=True)
         except Exception as error:  # a file that is cut or overwritten can fail in any way
-            self.say(f"{folder} is damaged ({type(error).__name__}): making it anew")
+            self.say(f"{folder} is damaged ({type(error).__name__}): computing it again")
             shutil.rmtree(folder)
-            get_or_build(folder, make)
-            kept = torch.load(folder / "kept.pt", weights_only=True)
+            return self.cached(function, *arguments, made_by=made_by)
         return kept
 
     def say(self, text: str) -> None:
         """A line of progress."""
         print(f"    {text}", file=sys.stderr, flush=True)
 
-
-def quick_run(shelf: Path) -> Path:
-    """A tiny storybook model after a few steps, for a run that only shows that everything runs; made once."""
-    from ..training.config import load_config
-    from ..training.run import train_model
-
-    def settings(folder: Path) -> list[str]:
-        return [
-            f"training.output_dir={json.dumps(str(folder))}", "training.max_steps=60", "training.eval_strategy=no",
-            "training.save_strategy=no", "training.learning_rate=5e-3", "training.warmup_steps=20",
-            "tokenizer.vocab_size=1500", "model.d_model=32", "model.encoder_ffn_dim=64", "model.decoder_ffn_dim=64",
-        ]
-
-    def make(folder: Path) -> None:
-        trained = train_model(load_config("storybook", settings(folder)), folder)
-        trained.model.eval().save_pretrained(folder)
-        trained.tokenizer.save_pretrained(folder)
-
-    return get_or_build(shelf / f"quick-{fingerprint(inspect.getsource(quick_run))}", make)

@@ -73,7 +73,7 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
     from matplotlib.ticker import PercentFormatter
 
     with matplotlib.style.context(["default", STYLE]):
-        canvas = Canvas(figsize=(max(4.2 * len(languages), 5), 4.6), dpi=150, layout="constrained")
+        canvas = Canvas(figsize=(max(4.2 * len(languages), 5), 4.6), dpi=100, layout="constrained")
         axes = canvas.subplots(1, len(languages), squeeze=False, sharey=True)[0]
         for axis, (language, measured) in zip(axes, languages.items(), strict=True):
             axis.plot([0, 1], [0, 1], color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1)
@@ -99,7 +99,7 @@ def add_to_card(folder: Path, calibration: Calibration) -> None:
         return
     rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
-        before, after = ("{:.1%} ({:.1%} to {:.1%})".format(*measured.ways[way].ece) for way in ("raw", KEPT))
+        before, after = ("{:.2%} ({:.2%} to {:.2%})".format(*measured.ways[way].ece) for way in ("raw", KEPT))
         rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
     text = card.read_text("utf-8").partition(f"\n{SECTION}")[0].rstrip("\n")
     atomic_write(card, f"{text}\n\n{SECTION}\n" + CARD.format(rows="\n".join(rows), picture=PICTURE))

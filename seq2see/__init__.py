@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seq2see.modeling import Seq2SeeForConditionalGeneration as Seq2SeeForConditionalGeneration
     from seq2see.modeling import Seq2SeeModel as Seq2SeeModel
     from seq2see.modeling.loading import load_checkpoint as load_checkpoint
+    from seq2see.serve.ui.page import page as page
     from seq2see.tokenizer import Seq2SeeTokenizer as Seq2SeeTokenizer
     from seq2see.translate import Translation as Translation
     from seq2see.translate import Translator as Translator
@@ -28,6 +29,7 @@ _HOME_OF = {
     "Seq2SeeTokenizer": "seq2see.tokenizer",
     "load_checkpoint": "seq2see.modeling.loading",
     "Trace": "seq2see.lens",
+    "page": "seq2see.serve.ui.page",
     "Translation": "seq2see.translate",
     "Translator": "seq2see.translate",
 }

@@ -72,11 +72,11 @@ class Access:
         if not self.keys:
             return Caller(address)
         if not (key := key or _key_in(request.headers)):
-            raise APIError(403, "key_missing", "this server wants an API key")
+            raise APIError(403, "key_missing", "this server needs an API key")
         if name := self.keys.get(_digest(key)):  # of a digest, time tells nothing
             return Caller(name)
         self._guesses.spend(address, 1)
-        raise APIError(403, "key_wrong", "this API key is not known here")
+        raise APIError(403, "key_wrong", "unknown API key")
 
     def spend(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if that is too many now."""

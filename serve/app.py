@@ -12,10 +12,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from jinja2 import Environment
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 
 from seq2see import __version__
-from .dialects import huggingface, libretranslate, v1
+from .dialects import huggingface, inside, lessons, libretranslate, v1
 from .dialects.bodies import ERRORS, bad_request
 from .errors import APIError
 from .guard import Guard
@@ -34,16 +36,18 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
                   exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
                   description="Translates, and shows what every attention head did meanwhile.")
     app.add_middleware(Guard, service=service, hosts=settings.hosts(host))
+    app.add_middleware(GZipMiddleware, minimum_size=10_000)  # maps are larger
+    app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
+                       allow_headers=["Authorization", "Content-Type", "X-API-Key"], expose_headers=["Retry-After"])
 
     @app.get("/healthz", tags=["server"], summary="The process is alive", response_class=PlainTextResponse)
     async def healthz() -> str:
         return "ok"
 
     @app.get("/readyz", tags=["server"], summary="The models are loaded, and have translated",
-             response_class=PlainTextResponse, responses={503: {"description": "Still loading, or ending"}})
+             response_class=PlainTextResponse, responses={503: {"description": "Still loading"}})
     async def readyz() -> Response:
-        state = "draining" if service.draining else "ready" if service.ready else "loading"
-        return PlainTextResponse(state, 200 if state == "ready" else 503)
+        return PlainTextResponse("ready") if service.ready else PlainTextResponse("loading", 503)
 
     if settings.metrics:
 
@@ -52,7 +56,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    for dialect in (v1, libretranslate, huggingface):  # in this order a request is looked for
+    for dialect in (v1, inside, lessons, libretranslate, huggingface):  # in this order a request is looked for
         app.include_router(dialect.router(service))
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)

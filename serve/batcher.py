@@ -18,14 +18,13 @@ from itertools import accumulate
 from ..translate.checkpoint import ModelChanged
 from ..translate.decoding import DecodingOptions
 from ..translate.job import Work
-from ..translate.results import Found, Ids, Wanted
+from ..translate.results import EngineOutput, Ids, Wanted
 from .errors import APIError
 from .metrics import Metrics
 
 WORKER = "seq2see-worker"  # what threads are called, so that the server finds those still at work when it ends
-FULL = 0.98  # of the queue
-Translate = Callable[[list[Ids], DecodingOptions, Wanted], list[Found]]
-Outcome = Found | BaseException
+Translate = Callable[[list[Ids], DecodingOptions, Wanted], list[EngineOutput]]
+Outcome = EngineOutput | BaseException
 
 
 def busy_error() -> APIError:
@@ -66,7 +65,7 @@ class Batcher:
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
 
-    async def submit(self, work: Sequence[Work]) -> list[Found]:
+    async def submit(self, work: Sequence[Work]) -> list[EngineOutput]:
         """What the engine finds for each source, in order.
 
         Cancelling takes what still waits out of the queue, and tells the engine.  APIError (503) at once if the queue
@@ -93,11 +92,6 @@ class Batcher:
             if isinstance(outcome, BaseException):
                 raise RuntimeError(type(outcome).__name__) from outcome
         return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
-
-    @property
-    def full(self) -> bool:
-        """Whether hardly anything more is taken."""
-        return self.queued > self.queue_tokens * FULL
 
     def close(self) -> None:
         """Let the threads end after what they are doing."""

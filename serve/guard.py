@@ -1,6 +1,7 @@
-"""What every request must pass before a handler sees it: size and pace of the body, host, origin, a key for the page.
+"""What every request must pass before a handler sees it: size of the body, host, origin, a key for the page.
 
-A request whose client goes is cancelled.  Of a failure only the type is logged: a message may hold the user's text.
+A request is cancelled when its client disconnects.  Only the type of a failure is logged: its message may quote the
+user's text.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import logging
 from collections.abc import Iterable
 
 from starlette.datastructures import MutableHeaders
-from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,8 +19,6 @@ from .errors import APIError
 from .service import Service
 
 PAGE = "/ui"
-WORTH_PACKING = 10_000  # bytes of an answer: maps are
-BEHIND_PROXY = "; if it is the server's own, its proxy must pass on the host (nginx: proxy_set_header Host $http_host;)"
 # Gradio's page is made of inline scripts and styles, but all of them are its own: nothing else may be loaded.
 PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
                "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
@@ -30,14 +27,13 @@ log = logging.getLogger("seq2see.serve")
 
 
 class Guard:
-    """ASGI middleware; `hosts` are the names by which the server may be called, `*` any."""
+    """ASGI middleware; `hosts` are the accepted Host headers, `*` accepts any."""
 
     def __init__(self, app: ASGIApp, *, service: Service, hosts: Iterable[str]):
         self.app = app
         self.service = service
         self.settings = service.settings
         self.hosts = {host.lower() for host in hosts}
-        self.api = self._shared(GZipMiddleware(app, WORTH_PACKING, compresslevel=6))
         self.page_policy = PAGE_POLICY + (" ".join(self.settings.frame_ancestors) or "'none'")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,8 +60,6 @@ class Guard:
             if page:  # Gradio watches its own clients
                 self.service.access.caller(request)
                 await self.app(scope, body, send_with_headers)
-            elif scope["method"] == "POST" and self.service.busy:  # at a sixth of what it costs to parse it first
-                raise self.service.busy_error()
             else:
                 await self._while_connected(scope, body, receive, send_with_headers)
         except ClientDisconnect:
@@ -80,20 +74,13 @@ class Guard:
                 error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
             if not started:
                 answer = JSONResponse({"error": error.message, "code": error.code}, error.status, error.headers)
-                hidden = page or scope["method"] == "OPTIONS"  # else scripts of allowed sites may read why
-                await (answer if hidden else self._shared(answer))(scope, receive, send_with_headers)
+                await answer(scope, receive, send_with_headers)
 
     async def _body(self, request: Request) -> bytes:
-        """All of it.  One too large is read on and not kept: a client that is still sending reads no answer."""
+        """All of it.  One too large is read to its end and dropped: a client reads no response while it is sending."""
         body, most = bytearray(), self.settings.body_bytes
-        try:
-            async with asyncio.timeout(self.settings.read_seconds):
-                async for chunk in request.stream():
-                    body += chunk if len(body) <= most else b""
-        except TimeoutError:
-            if len(body) <= most:
-                raise APIError(408, "slow_body", "the body of the request did not come in time",
-                               headers={"Connection": "close"}) from None
+        async for chunk in request.stream():
+            body += chunk if len(body) <= most else b""
         if len(body) > most:
             raise APIError(413, "body_too_large", f"the request is larger than {most} bytes",
                            headers={"Connection": "close"})
@@ -111,11 +98,10 @@ class Guard:
         if origin is None or is_same_origin(request):
             return
         if page:
-            raise APIError(403, "origin", f"Requests from this origin are not allowed on the page at /ui{BEHIND_PROXY}")
+            raise APIError(403, "origin", "requests from this origin are not allowed on the page at /ui")
         if not {"*", origin} & set(self.settings.cors_origins):
-            named = origin if "://" in origin else "https://the.site"  # a browser extension has an origin too
-            raise APIError(403, "origin", "Requests from this origin are not allowed; the operator can allow them with "
-                          f"--set 'cors_origins=[{named}]'{BEHIND_PROXY}")
+            raise APIError(403, "origin", "requests from this origin are not allowed; the operator can allow them with"
+                           " the setting cors_origins, or must have the proxy pass on the Host header")
 
     def _set_headers(self, headers: MutableHeaders, *, page: bool) -> None:
         headers["X-Content-Type-Options"] = "nosniff"
@@ -126,15 +112,9 @@ class Guard:
             headers["Content-Security-Policy"] = self.page_policy
             headers.setdefault("Cache-Control", "no-store")
 
-    def _shared(self, app: ASGIApp) -> ASGIApp:
-        """An application whose answers scripts of the sites in `cors_origins` may read."""
-        return CORSMiddleware(app, allow_origins=self.settings.cors_origins, allow_methods=["GET", "POST"],
-                              allow_headers=["Authorization", "Content-Type", "X-API-Key"],
-                              expose_headers=["Retry-After"], max_age=3600)
-
     async def _while_connected(self, scope: Scope, body: Receive, receive: Receive, send: Send) -> None:
-        """Run the application, but no longer than the client is there."""
-        serving = asyncio.ensure_future(self.api(scope, body, send))
+        """Run the application as long as the client is connected."""
+        serving = asyncio.ensure_future(self.app(scope, body, send))
         watching = asyncio.ensure_future(receive())  # the body is read: what comes next is http.disconnect
         watching.add_done_callback(lambda _: serving.cancel())
         try:
@@ -147,22 +127,15 @@ class Guard:
 
 
 def is_same_origin(request: HTTPConnection) -> bool:
-    """Whether what calls is a page of this very server, by what its browser says, which no script can change.
-
-    A proxy may have given the request another Host, and several of them a list of those that were asked for, the
-    client's first; a script of another site cannot add X-Forwarded-Host unasked.
-    """
+    """Whether a page of this server sends the request.  Browsers set these headers themselves; no script can."""
     headers = request.headers
     if "sec-fetch-site" in headers:
         return headers["sec-fetch-site"] == "same-origin"
-    scheme, _, origin = headers["origin"].lower().partition("://")
-    hosts = {headers.get(name, "").partition(",")[0].strip().lower() for name in ("host", "x-forwarded-host")}
-    default = {"http": ":80", "https": ":443"}.get(scheme, "")
-    return bool(origin) and origin in {host.removesuffix(default) for host in hosts}  # none of `Origin: null`
+    return headers["origin"].lower().partition("://")[2] == headers.get("host", "").lower()
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Gives a body that was read already, then what comes after it."""
+    """Returns a body that was read already, then what follows it."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def replayed() -> Message:

@@ -27,6 +27,7 @@ from starlette.applications import Starlette
 from seq2see.errors import UserError
 from ..translate.translator import EngineName, Translator
 from .app import make_app
+from .batcher import busy_error
 from .errors import APIError
 from .replicated import Replica, Replicated
 from .settings import ServerSettings, read_settings
@@ -59,7 +60,7 @@ class ByRay(Replicated):
             except RayTaskError as error:
                 raise error.cause from None
             except BackPressureError:
-                raise self.busy_error() from None
+                raise busy_error() from None
             except RayActorError:  # its process or its machine is gone
                 continue
         raise APIError(503, "engine_lost", "the engine was lost twice: try again in a few seconds", retry_after=5)
@@ -82,7 +83,8 @@ class Front:
             from .ui import page
 
             self._open = contextlib.AsyncExitStack()
-            await self._open.enter_async_context(page.shown(app, await asyncio.to_thread(page.build_page, service)))
+            blocks = await asyncio.to_thread(page.build_page, service)
+            await self._open.enter_async_context(page.shown(app, blocks, service))
 
 
 def application(arguments: dict[str, str]) -> serve.Application:

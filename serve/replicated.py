@@ -25,7 +25,8 @@ def card(translator: Translator) -> SimpleNamespace:
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
     words = {source: translator.seen_words(source) for source, _ in translator.language_pairs}
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
-                           defaults=translator.defaults, engine=engine, seen_words=words.get)
+                           defaults=translator.defaults, engine=engine, seen_words=words.get, roles=translator.roles,
+                           apart=translator.apart)
 
 
 class Replica:

@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 import threading
-import time
 import webbrowser
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -59,7 +58,8 @@ class Server(uvicorn.Server):
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
             http="h11", h11_max_incomplete_event_size=HEAD_BYTES,  # httptools has no limit for a head
-            timeout_keep_alive=KEEP_ALIVE, proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
+            timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
+            proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{self.socket.getsockname()[1]}"
         self.failure: BaseException | None = None
@@ -122,9 +122,12 @@ class Server(uvicorn.Server):
 
     async def _show_page(self, stack: contextlib.AsyncExitStack) -> None:
         def build() -> contextlib.AbstractAsyncContextManager[Callable[[], None]]:
+            from .ui import import_gradio
+
+            import_gradio()
             from .ui import page
 
-            return page.shown(self.app, page.build_page(self.service, learning=self.learning))
+            return page.shown(self.app, page.build_page(self.service, learning=self.learning), self.service)
 
         self._close_tabs = await stack.enter_async_context(await self._in_thread(build))
 
@@ -137,21 +140,12 @@ class Server(uvicorn.Server):
         self._signal = sig
         super().handle_exit(sig, frame)
 
-    async def main_loop(self) -> None:
-        """Serve until the end has come; what is running then may finish, and new requests get 503."""
-        await super().main_loop()
-        self.service.draining = True
-        self._close_tabs()  # an open one holds a request that would never end
-        until = time.monotonic() + self.settings.grace_seconds
-        while self.service.running and time.monotonic() < until:
-            await asyncio.sleep(0.1)
-        self.config.timeout_graceful_shutdown = max(0, math.ceil(until - time.monotonic()))
-
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._close_tabs()  # an open one holds a request that would never end
+        await super().shutdown(sockets)
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._loading
-        await super().shutdown(sockets)
         self.service.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._signal and _at_work():  # Python would wait for the threads

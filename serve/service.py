@@ -43,7 +43,7 @@ OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, f
 log = logging.getLogger("seq2see.serve")
 
 
-class Asked(TypedDict, total=False):
+class RequestOptions(TypedDict, total=False):
     """How to translate; what is left out is as the checkpoint says."""
 
     source: str | None  # None or "auto": detected in each text
@@ -51,14 +51,12 @@ class Asked(TypedDict, total=False):
     model: str | None  # None: the first that has the pair
     format: Format
     options: DecodingOptions
-    prefix: str | Sequence[Sequence[int]]  # see `Translator.prepare`, as for `parts`
-    parts: Sequence[str]
+    prefix: str
+    calibrated: bool  # whether hypotheses get calibrated probabilities
 
 
 class Service:
     """Owns the translators, and a batcher for each.  All but `add` and `detect` on one event loop."""
-
-    busy_error = staticmethod(busy_error)
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: Access | None = None, metrics: Metrics | None = None):
@@ -68,8 +66,6 @@ class Service:
         self.models: dict[str, Translator] = {}
         self.at_end: list[Callable[[], None]] = []  # what else is to end with it
         self.ready = False  # every model is loaded, and has translated
-        self.draining = False  # the end has come: what is running may finish
-        self.running = 0
         self._batchers: dict[tuple[str, bool], Batcher] = {}  # by the model, and whether it samples
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._looking = ThreadPoolExecutor(1, WORKER)
@@ -87,7 +83,7 @@ class Service:
                     sources, options, wanted=wanted),
                 threads=threads, batch_tokens=self.settings.batch_tokens, queue_tokens=self.settings.queue_tokens,
                 wait=self.settings.wait_ms / 1000, metrics=self.metrics)
-            self._batchers = {**self._batchers, (name, sampling): batcher}  # in a thread, while `busy` reads it
+            self._batchers[name, sampling] = batcher
         self.models = {**self.models, name: translator}
 
     def close(self) -> None:
@@ -98,17 +94,10 @@ class Service:
         for threads in (self._threads, self._looking):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    @property
-    def busy(self) -> bool:
-        """Whether every queue but those of samples is full: no request need be read to be refused."""
-        searching = [batcher for (_, sampling), batcher in self._batchers.items() if not sampling]
-        return bool(searching) and all(one.full for one in searching)
-
     def check_ready(self) -> None:
-        """APIError (503) while the server starts or stops: its lists of models and languages are not complete then."""
-        if self.draining or not self.ready:
-            reason = "draining" if self.draining else "loading"
-            raise APIError(503, reason, f"the server is {reason}: try again in a few seconds", retry_after=5)
+        """APIError (503) while the server starts: its lists of models and languages are not complete then."""
+        if not self.ready:
+            raise APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:
@@ -121,16 +110,18 @@ class Service:
 
     # --- requests
 
-    async def translate(self, texts: Sequence[str], *, caller: Caller, **asked: Unpack[Asked]) -> list[Translation]:
+    async def translate(self, texts: Sequence[str], *, caller: Caller,
+                        **asked: Unpack[RequestOptions]) -> list[Translation]:
         """A translation of each text, in order."""
-        looks = asked.get("format") == "html"  # its elements are placed by attention, and the first look loads torch
+        # Elements of HTML are placed by attention, and calibrating takes a pass: the first look loads torch.
+        looks = asked.get("format") == "html" or asked.get("calibrated")
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
         async with self.serving(texts, caller, seconds, **asked):
             return await self._do(self._translate, texts, **asked)
 
     async def translate_and_look(
         self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
-        **asked: Unpack[Asked],
+        **asked: Unpack[RequestOptions],
     ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
         """The translations and the traces of one hypothesis of each: one a segment.
 
@@ -148,8 +139,7 @@ class Service:
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
-                      options: DecodingOptions = NO_OPTIONS, prefix: str | Sequence[Sequence[int]] = "",
-                      **_: Any) -> AsyncIterator[None]:
+                      options: DecodingOptions = NO_OPTIONS, prefix: str = "", **_: Any) -> AsyncIterator[None]:
         """Around each request: whether it may begin, how long it may take, and the counting of what becomes of it.
 
         Whatever is raised inside leaves it as an APIError; a cancelled request is cancelled.
@@ -161,7 +151,6 @@ class Service:
         except APIError as error:
             self.metrics.count(error)
             raise
-        self.running += 1
         began, outcome = time.perf_counter(), "done"
         try:
             with self.metrics.running.track_inprogress():
@@ -178,7 +167,6 @@ class Service:
             self.metrics.count(refusal)
             raise refusal from None
         finally:
-            self.running -= 1
             self.metrics.requests.labels(outcome).inc()
 
     # --- what they do once they may
@@ -196,9 +184,9 @@ class Service:
         try:
             source, target = (code and find_language(code, [pair[side] for pair in pairs])
                               for side, code in enumerate((source, target)))
-        except APIError:
+        except APIError as error:
             if all(one.language_pairs for one in models):  # else there is one that may take any
-                raise
+                raise APIError(400, error.code, f"{error.message}; the pairs are {_listed(pairs)}") from None
         self.model_for(model, source, target)
         sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
@@ -210,7 +198,8 @@ class Service:
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
-                               format: Format = "text", **asked: Any) -> list[Translation]:
+                               format: Format = "text", calibrated: bool = False,
+                               **asked: Any) -> list[Translation]:
         """By one model, from one language.  To place the elements of HTML is to look inside the model."""
         translator, bounded = self.models[name], self._bounded(self.models[name], options)
         long = sum(map(len, texts)) >= LONG_TEXT
@@ -224,10 +213,12 @@ class Service:
             written = sum(len(one.token_ids) for hypotheses in found for one in hypotheses)
             self.metrics.tokens.labels("target").inc(written)
             await run(partial(job.advance, found))
+        if calibrated:
+            return await _in(self._looking, lambda: translator.with_calibrated(job.result))
         return job.result
 
     async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
-                                  **asked: Unpack[Asked]) -> tuple[list[Translation], list[Trace]]:
+                                  **asked: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
         async with self._in_line():
             longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
@@ -253,7 +244,7 @@ class Service:
     def _in_line(self) -> asyncio.Semaphore:
         """To be held around each look: no more than so many wait."""
         if self._looks.locked():
-            raise self.busy_error()
+            raise busy_error()
         return self._looks
 
     # --- which model, which language
@@ -273,7 +264,7 @@ class Service:
             pairs = one.language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
-        known = ", ".join(f"{a} to {b}" for one in models.values() for a, b in one.language_pairs)
+        known = _listed([pair for one in models.values() for pair in one.language_pairs])
         raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
@@ -284,15 +275,14 @@ class Service:
 
     # --- limits
 
-    def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str | Sequence[Sequence[int]]) -> None:
+    def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str) -> None:
         """APIError (400) for more than one request may have."""
         limits = self.settings
         if not texts:
             raise APIError(400, "no_text", "there is no text to translate")
         if len(texts) > limits.texts:
             raise APIError(400, "too_many_texts", f"{len(texts)} texts: {limits.texts} at most are taken")
-        begun = len(prefix) if isinstance(prefix, str) else sum(map(len, prefix))
-        for what, longest in (("text", max(map(len, texts))), ("prefix", begun)):
+        for what, longest in (("text", max(map(len, texts))), ("prefix", len(prefix))):
             if longest > limits.characters:
                 raise APIError(400, f"{what}_too_long",
                               f"a {what} of {longest} characters: {limits.characters} at most are taken")
@@ -310,6 +300,10 @@ class Service:
             most["num_beams"] = self.settings.beams
         return replace(options, **{name: limit for name, limit in most.items()
                                    if getattr(options, name) is None and getattr(usual, name) > limit})
+
+
+def _listed(pairs: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{source} to {target}" for source, target in dict.fromkeys(pairs))
 
 
 def as_api_error(error: BaseException) -> APIError:

@@ -35,7 +35,6 @@ class ServerSettings:
     alternatives: Count = 5
     new_tokens: Count = 512
     body_bytes: Count = 1_000_000
-    read_seconds: Seconds = 10.0
     deadline_seconds: Seconds = 30.0
     look_seconds: Seconds = 120.0
     # Limits of all requests together.

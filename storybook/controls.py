@@ -11,12 +11,25 @@ from random import Random
 from .clauses import Form, clause, object_pronoun, pronoun
 from .lexicon import DEGREES, DESCRIPTIONS, Noun, adjectives, pick, repeats
 from .phrases import NounPhrase, Phrase, StoryPair, compose, realise
-from .pronouns import ANIMAL_LOOKS, ANIMALS, CHASE, HUNGRY, Description, Predicate, describe, draw_pair, was
+from .pronouns import (
+    ANIMAL_LOOKS,
+    ANIMALS,
+    CHASE,
+    HUNGRY,
+    LARGER,
+    SMALL_CHASE,
+    Description,
+    Predicate,
+    describe,
+    draw_pair,
+    was,
+)
 from .verbs import VERBS, Verb, verbs
 
 _TOO = (("too", "trop"), ("too", "trop"), ("so", "si"), ("very", "très"))
 _PEOPLE = pick("person")
-_LOADS = tuple(noun for noun in pick("container furniture") if noun.en != "glass")  # which is not of iron or stone
+_LOADS = pick("container furniture")
+_STRONG = pick("wolf bear fox lion tiger dog horse monkey donkey pig goat cow giraffe panther otter goose")
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,7 @@ class Easy:
     things: tuple[Noun, ...]
     of_animal: tuple[Predicate, ...]
     of_thing: tuple[Predicate, ...]
+    animals: tuple[Noun, ...] = ANIMALS
 
 
 _WEARY = was("tired fatigué", "weak faible", "lazy paresseux", "sick malade", degrees=_TOO)
@@ -56,11 +70,11 @@ EASY = (
     ),
     Easy(
         VERBS["goods", "carry"], True, _LOADS, _WEARY,
-        (*was("heavy lourd", "heavy lourd", "wide large", degrees=_TOO), *was("made+of-stone en-pierre")),
+        was("heavy lourd", "heavy lourd", "wide large", degrees=_TOO), _STRONG,
     ),
     Easy(
         VERBS["goods", "lift"], True, (*_LOADS, *pick("cart boat")), _WEARY,
-        (*was("heavy lourd", "heavy lourd", degrees=_TOO), *was("made+of-iron en-fer")),
+        (*was("heavy lourd", "heavy lourd", degrees=_TOO), *was("massive massif")), _STRONG,
     ),
 )  # fmt: skip
 
@@ -71,7 +85,7 @@ _THING_LOOKS = adjectives("old beautiful new pretty")
 def easy_group(rng: Random, split: str, key: str) -> list[StoryPair]:
     """*The cat did not cross the street because it was too tired / too wide*: two sentences."""
     easy = rng.choice(EASY)
-    animal, thing = draw_pair(rng, ANIMALS, easy.things, easy.verb.group, split, mixed=True)
+    animal, thing = draw_pair(rng, easy.animals, easy.things, easy.verb.group, split, mixed=True)
     form = Form(negative=easy.negative, short=rng.random() < 0.4)
     plural = rng.random() < 0.08
     first = describe(rng, animal, ANIMAL_LOOKS, split, plural=plural)
@@ -102,34 +116,44 @@ def _because(main: Phrase, it: NounPhrase, predicate: Predicate, degree: tuple[s
 
 _WEATHER = (
     ("was/2 raining/2", "pleuvait/2"), ("was/2 raining/2 hard/3", "pleuvait/2 fort/3"),
-    ("was/2 snowing/2", "neigeait/2"),
-    ("was/2 still/3 raining/2", "pleuvait/2 encore/3"), ("was/2 already/4 late/3", "était/2 déjà/4 tard/3"),
-    ("was/2 midnight/3", "était/2 minuit/3"), ("was/2 noon/3", "était/2 midi/3"),
+    ("was/2 snowing/2", "neigeait/2"), ("was/2 still/3 raining/2", "pleuvait/2 encore/3"),
+    ("was/2 cold/3 outside/4", "faisait/2 froid/3 dehors/4"),
 )  # fmt: skip
+_MIDNIGHT, _NOON = ("was/2 midnight/3", "était/2 minuit/3"), ("was/2 noon/3", "était/2 midi/3")
+_IDLE = (
+    (verbs("alone", "rest, stop, stay, return, hide"), _WEATHER),
+    (verbs("alone", "sleep, rest, stop, return"), (_MIDNIGHT, _NOON)),
+)
+_OUTINGS = (  # a verb, whether it is negated, of which places
+    (VERBS["cross", "cross"], True, pick("street road field valley forest garden park meadow river lake bridge")),
+    (VERBS["cross", "leave"], False, pick("forest garden market island meadow park field beach")),
+)
 
 
 def weather(rng: Random, split: str) -> StoryPair:
-    """*because it was raining*: the main clauses of the families easy and alone, and no antecedent."""
-    easy = rng.choice(EASY)
-    first, second = draw_pair(rng, ANIMALS, easy.things, easy.verb.group, split)
+    """*because it was raining*: main clauses as in the families easy and alone, and no antecedent."""
+    verb, negative, places = rng.choice(_OUTINGS)
+    first, second = draw_pair(rng, ANIMALS, places, verb.group, split)
     subject = describe(rng, first, ANIMAL_LOOKS, split).phrase(part="agent")
     object_ = describe(rng, second, _THING_LOOKS, split).phrase(part="patient", definite=True)
-    form = Form(negative=easy.negative, short=rng.random() < 0.4)
-    main = clause(subject, easy.verb, object_, form=form)
+    main = clause(subject, verb, object_, form=Form(negative=negative, short=rng.random() < 0.4))
+    reasons: tuple[tuple[str, str], ...] = (*_WEATHER, _MIDNIGHT)
     if rng.random() < 0.4:
-        main = clause(subject, rng.choice(verbs("alone", "sleep, rest, stop, stay, leave, return, hide")))
-    english, french = rng.choice(_WEATHER)
+        doings, reasons = rng.choice(_IDLE)
+        main = clause(subject, rng.choice(doings))
+    english, french = rng.choice(reasons)
     tail = compose(f"because/1 it/5 {english} ./9", f"parce/1 que/1 il/5 {french} ./9")
     tail.en[1].role = "weather"
     return realise(compose("$M $T", "$M $T", {"M": main, "T": tail}), family="weather", kind="control")
 
 
 _Happening = tuple[tuple[Noun, ...], tuple[Noun, ...], tuple[Verb, ...], tuple[Verb, ...]]
-_NOTICE = verbs("meet", "see, find, hear, wake up, call")
+_NOTICE = verbs("meet", "see, find, hear, wake up")
 _BREAKABLE = pick("furniture crate jug bottle bowl cup glass pot basin barrel jar vase teapot drum doll flute violin")
 _HAPPENINGS: tuple[_Happening, ...] = (  # who, what, first verb, second verb
-    (ANIMALS, pick("animal person"), _NOTICE, verbs("meet", "follow, bite, help, chase, attack, greet, catch")),
-    (_PEOPLE, pick("animal person"), _NOTICE, verbs("meet", "follow, help, greet, catch, watch")),
+    (LARGER, pick("animal person"), _NOTICE, verbs("meet", "follow, push, help, chase, attack, greet")),
+    (_PEOPLE, pick("animal person"), (*_NOTICE, VERBS["meet", "call"]), verbs("meet", "follow, help, greet, watch")),
+    (_PEOPLE, ANIMALS, (*_NOTICE, VERBS["meet", "call"]), verbs("meet", "catch, follow, chase")),
     (_PEOPLE, _BREAKABLE, verbs("goods", "buy, clean, take"), verbs("goods", "sell, hide, break, paint")),
     (_PEOPLE, pick("tool box basket trophy"), verbs("goods", "buy, take"), verbs("goods", "lose, sell, hide")),
 )
@@ -137,7 +161,7 @@ _HAPPENINGS: tuple[_Happening, ...] = (  # who, what, first verb, second verb
 
 def object_agreement(rng: Random, split: str) -> StoryPair:
     """*The wolf saw the goat and followed it*: l'a suivie; *sees the goat but does not follow it*: ne la suit pas."""
-    agents, patients, befores, afters = rng.choices(_HAPPENINGS, (3, 3, 2, 2))[0]
+    agents, patients, befores, afters = rng.choices(_HAPPENINGS, (3, 2, 1, 2, 2))[0]
     before, after = rng.choice(befores), rng.choice(afters)
     first, second = draw_pair(rng, agents, patients, before.group, split)
     subject = describe(rng, first, DESCRIPTIONS[first.kind], split).phrase(part="agent")
@@ -159,12 +183,12 @@ _BIRDS = pick("owl duck hen crow goose")
 _MANY = ("ear", "paw", "tooth")
 _OWNED = (  # whose, what, verbs
     (_PAWED, pick("ear paw tail nose tooth"), verbs("goods", "show, hide")),
-    (_HOOFED, pick("ear neck tail head tooth"), verbs("goods", "show, hide")),
+    (_HOOFED, pick("ear neck tail head tooth"), verbs("goods", "show")),
     (_PAWED, pick("paw tail"), verbs("meet", "look at")),
     (_BIRDS, pick("nest egg feather"), verbs("meet", "look for, find, look at, watch, see")),
     (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("goods", "lose, show, hide, eat")),
     (ANIMALS, pick("nut apple carrot shell strawberry"), verbs("meet", "look for, find")),
-    (_PEOPLE, pick("tool vehicle"), verbs("goods", "lose, sell, show, take, hide")),
+    (_PEOPLE, pick("tool car van cart boat"), verbs("goods", "lose, sell, show, take, hide")),
     (_PEOPLE, pick("dog cat horse cow goat sister uncle aunt brother"), verbs("meet", "help, look for, call, love")),
 )  # fmt: skip
 
@@ -194,32 +218,39 @@ def owned(rng: Random, owner: NounPhrase, noun: Noun, split: str, *, plural: boo
     return phrase
 
 
+_HUNT = verbs("meet", "chase, attack, hunt, stalk")
+_FLIGHT = verbs("meet", "flee from, avoid, fear, hide from")
+
+
 def number(rng: Random, split: str) -> StoryPair:
     """*The goats chased the wolf because they were hungry*: one noun is plural, and that decides."""
-    first, second = draw_pair(rng, ANIMALS, ANIMALS, "meet", split)
+    family = rng.choice((CHASE, SMALL_CHASE))
+    hunter, other = draw_pair(rng, family.nouns, family.others, "meet", split)
     is_first, many_first, is_turned = (rng.random() < 0.5 for _ in range(3))
-    verb, form = rng.choice(CHASE.turned_verbs if is_turned else CHASE.verbs)
+    verb = rng.choice(_FLIGHT if is_turned else _HUNT)
+    first, second = (other, hunter) if is_turned else (hunter, other)
     subject = describe(rng, first, ANIMAL_LOOKS, split, plural=many_first).phrase(part="agent")
     described = describe(rng, second, ANIMAL_LOOKS, split, plural=not many_first)
     object_ = described.phrase(part="patient", definite=True)
     it = pronoun(subject if is_first else object_, "subject" if is_first else "object")
     predicate = rng.choice(CHASE.predicates if is_first is not is_turned else CHASE.turned_predicates)
-    main = _because(clause(subject, verb, object_, form=form), it, predicate, rng.choice(predicate.degrees))
+    main = _because(clause(subject, verb, object_), it, predicate, rng.choice(predicate.degrees))
     return realise(main, family="number", kind="control")
 
 
+_HUNTED = tuple(noun for noun in SMALL_CHASE.others if noun.en not in ("fox", "dog", "monkey"))
 _ALONE = (
-    (verbs("alone", "sleep, rest, stop, stay"), (*_WEARY, *was("wounded blessé"))),
-    (verbs("alone", "eat"), (*HUNGRY, *was("greedy gourmand", degrees=(None, *DEGREES)))),
-    (verbs("alone", "leave, return, run"), CHASE.predicates),
-    (verbs("alone", "hide, stay"), CHASE.turned_predicates),
+    (ANIMALS, verbs("alone", "sleep, rest, stop, stay"), (*_WEARY, *was("wounded blessé"))),
+    (ANIMALS, verbs("alone", "eat"), (*HUNGRY, *was("greedy gourmand", degrees=(None, *DEGREES)))),
+    (ANIMALS, verbs("alone", "leave, return"), tuple(p for p in CHASE.predicates if "greedy" not in p.en)),
+    (_HUNTED, verbs("alone", "hide"), tuple(p for p in CHASE.turned_predicates if "slow" not in p.en)),
 )
 
 
 def alone(rng: Random, split: str) -> StoryPair:
     """*The goat slept because it was tired*: one noun, so that the pronoun can only mean it."""
-    doings, predicates = rng.choice(_ALONE)
-    animal = describe(rng, rng.choice(ANIMALS), ANIMAL_LOOKS, split, plural=rng.random() < 0.1)
+    animals, doings, predicates = rng.choice(_ALONE)
+    animal = describe(rng, rng.choice(animals), ANIMAL_LOOKS, split, plural=rng.random() < 0.1)
     subject = animal.phrase(part="agent")
     predicate = rng.choice(predicates)
     main = clause(subject, rng.choice(doings), form=Form())

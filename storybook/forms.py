@@ -24,7 +24,7 @@ from .plain import (
     somebody,
     where,
 )  # fmt: skip
-from .pronouns import describe, fitting
+from .pronouns import LENT, describe, fitting
 from .verbs import Verb, verbs
 
 
@@ -54,7 +54,7 @@ def relative(rng: Random, split: str) -> Phrase:
     A person who does something is *who*; what is seen is *that*.
     """
     plain = rng.choice(TRANSITIVE[:12])
-    noun = rng.choice(plain.subjects)
+    noun = rng.choice([noun for noun in plain.subjects if noun.kind != "kin"])
     other = rng.choice([o for o in plain.objects if o.gender != noun.gender and o is not noun])
     active = rng.random() < 0.6 or bool(plain.verb.prep[1])
     chosen = [describe(rng, n, DESCRIPTIONS[n.kind], split, plural=rng.random() < 0.15) for n in (noun, other)]
@@ -109,6 +109,9 @@ _LIST = ("$A ,/1 $B and/2 $C ./3", "$A ,/1 $B et/2 $C ./3")
 _AND_BUT = ("$A and/1 $B ,/2 but/3 $C ./4", "$A et/1 $B ,/2 mais/3 $C ./4")
 
 
+_SHELTERING = verbs("alone", "sleep, wait, stay, return, hide, rest, stop, leave")  # if it rains
+
+
 def _action(phrase: Phrase) -> str:
     return next(token.text for token in phrase.en if token.part == "action")
 
@@ -122,7 +125,9 @@ def joined(rng: Random, split: str) -> Phrase:
         return compose("$A while/1 $B ./2", "$A pendant/1 que/1 $B ./2", slots)
     if draw < 0.3:
         weather = rng.choice((("rains", "pleut"), ("snows", "neige")))
-        result = event(rng, split, form=Form("future"), timed=True)
+        who = say(rng, rng.choice(ANIMATE), split, part="agent", new=False)
+        who = name(*rng.choice(NAMES), part="agent") if rng.random() < 0.3 else who
+        result = clause(who, rng.choice(_SHELTERING), form=Form("future"))
         patterns = f"if/1 it/2 {weather[0]}/3 ,/4 $E ./5", f"si/1 il/2 {weather[1]}/3 ,/4 $E ./5"
         phrase = compose(*patterns, {"E": result})
         phrase.en[1].role = "weather"
@@ -144,7 +149,8 @@ def giving(rng: Random, split: str) -> Phrase:
     """*Anna gave the red book to her brother.*"""
     verb = rng.choice(verbs("transfer", "give ~ to, show ~ to, send ~ to, lend ~ to, sell ~ to"))
     giver = somebody(rng, PEOPLE, split)
-    thing = say(rng, rng.choice(pick("food tool")), split, part="patient")
+    things = LENT if verb.en[0] == "lend" else pick("food tool")
+    thing = say(rng, rng.choice(things), split, part="patient")
     if giver.person == 3 and giver.noun and rng.random() < 0.3:
         taker: NounPhrase = owned(rng, giver, rng.choice(pick("kin")), split)
     else:

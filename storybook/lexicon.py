@@ -39,7 +39,7 @@ _NOUNS = {
         owl hibou m|duck canard m|squirrel écureuil m|monkey singe m|donkey âne m|pig cochon m|hedgehog hérisson m
         lamb agneau m|tiger tigre m|goat chèvre f|hen poule f|crow corneille f|mouse/mice souris f|cow vache f
         frog grenouille f|turtle tortue f|goose/geese oie f|giraffe girafe f|weasel belette f|otter loutre f
-        ant fourmi f|spider araignée f|bee abeille f""",
+        ant fourmi f|spider araignée f|bee abeille f|panther panthère f""",
     "person": """
         boy garçon m|girl fille f|man/men homme m|woman/women femme f|king roi m|queen reine f|farmer fermier m
         baker boulanger m|doctor médecin m|princess princesse f|witch sorcière f|sailor marin m
@@ -75,7 +75,7 @@ _NOUNS = {
         kite cerf-volant/cerfs-volants m|doll poupée f|needle aiguille f|pen stylo m""",
     "vehicle": """
         car voiture f|truck camion m|cart charrette f|boat bateau m|train train m|plane avion m|bus bus m
-        rocket fusée f""",
+        van camionnette f""",
     "body": """
         ear oreille f|paw patte f|tail queue f|nose nez m|head tête f|neck cou m|tooth/teeth dent f
         nest nid m""",
@@ -119,7 +119,7 @@ _ADJECTIVES = """
     clean propre|dirty sale|wet mouillé|heavy lourd|empty vide|full plein|hungry affamé|tired fatigué
     happy heureux|sad triste|angry en_colère|sick malade|brave courageux|lazy paresseux|strong fort|weak faible
     slow lent|quick rapide|clever intelligent|kind <gentil|shy timide|proud fier|curious curieux|noisy bruyant
-    quiet silencieux|famous célèbre|rich riche|poor pauvre|cold froid|sweet sucré|ripe mûr|wide large
+    quiet calme|famous célèbre|rich riche|poor pauvre|cold froid|sweet sucré|ripe mûr|wide large
     narrow étroit|high haut|low bas|dark sombre|broken cassé|tall <grand|huge énorme|expensive cher
     cheerful joyeux|strange étrange|dangerous dangereux|thin mince"""
 
@@ -152,13 +152,17 @@ DESCRIPTIONS = {
         "place": "big small beautiful old pretty quiet strange dangerous famous",
         "way": "beautiful old pretty wide narrow long dark quiet strange dangerous famous",
         "tool": f"{_WARES} pretty expensive strange",
-        "vehicle": f"{_WARES} slow quick noisy expensive",
+        "vehicle": f"{_WARES.removesuffix(' broken')} slow quick noisy expensive",
         "body": "big small beautiful pretty long dirty wet white black",
         "nature": "big small beautiful pretty red yellow white grey strange",
     }.items()
 }
 # Of a kind that may be so described, the only nouns that are.
 _ONLY = {
+    ("animal", "dangerous"): "wolf bear lion tiger fox dog horse pig spider bee goose panther",
+    ("building", "famous"): "tower church castle bridge mill lighthouse school hospital wall",
+    ("place", "famous"): "forest garden park market island village beach lake",
+    ("place", "dangerous"): "forest island beach lake", ("way", "famous"): "street road river",
     ("food", "ripe"): "pear apple banana cherry strawberry orange melon lemon tomato",
     ("food", "sweet"): "pear apple cake banana cherry biscuit strawberry orange melon",
     ("food", "round"): "apple cake loaf cheese egg nut biscuit orange melon tomato",
@@ -187,9 +191,9 @@ def suits(adjective: Adjective, noun: Noun) -> bool:
 
 # What is not said of one thing in one breath: the opposite, or the same over again.
 _CLASHES = (
-    "big small", "old young", "old new", "happy sad", "cheerful sad", "happy cheerful", "strong weak", "slow quick",
-    "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty", "beautiful pretty",
-    "long round", "shy brave", "wet clean", "broken new", "lazy quick", "hungry fat",
+    "big small", "big fat", "old young", "old new", "happy sad", "cheerful sad", "happy cheerful", "strong weak",
+    "slow quick", "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty",
+    "beautiful pretty", "long round", "shy brave", "wet clean", "broken new", "lazy quick", "hungry fat",
 )  # fmt: skip
 _CLASHING = {frozenset(pair.split()) for pair in _CLASHES}
 
@@ -215,6 +219,7 @@ def repeats(english: str) -> bool:
 
 
 UNGRADED = frozenset(f"{_COLOURS} round broken empty full".split())  # never *very white*
+WELCOME = frozenset(a.en for a in adjectives("beautiful pretty good clever happy cheerful famous strong clean brave"))
 COMPARATIVES = adjectives("big small old young strong weak slow quick kind proud rich poor brave sad long high heavy")
 
 NAMES = (
@@ -234,7 +239,7 @@ NUMBERS = (
 TIMES = (
     ("yesterday/1", "hier/1"), ("this/1 morning/2", "ce/1 matin/2"), ("last/1 night/1", "hier/1 soir/1"),
     ("one/1 day/2", "un/1 jour/2"), ("on/1 Monday/1", "lundi/1"), ("two/1 days/2 ago/3", "il/3 y/3 a/3 deux/1 jours/2"),
-    ("in/1 the/1 evening/2", "le/1 soir/2"), ("during/1 the/2 night/3", "pendant/1 la/2 nuit/3"),
+    ("in/1 the/2 evening/3", "dans/1 la/2 soirée/3"), ("during/1 the/2 night/3", "pendant/1 la/2 nuit/3"),
 )  # fmt: skip
 # Degrees that an adjective of state may take.
 DEGREES = (("very", "très"), ("really", "vraiment"), ("so", "si"), ("quite", "assez"))

@@ -8,7 +8,7 @@ from random import Random
 
 from . import lexicon
 from .clauses import Form, clause, conjoined, name, noun_phrase, speaker, stranger
-from .lexicon import DEGREES, DESCRIPTIONS, NAMES, UNGRADED, Adjective, Noun, clashes, pick
+from .lexicon import DEGREES, DESCRIPTIONS, NAMES, UNGRADED, WELCOME, Adjective, Noun, clashes, pick, suits
 from .phrases import NounPhrase, Phrase, compose
 from .pronouns import fitting
 from .verbs import VERBS, Verb, verbs
@@ -28,15 +28,17 @@ class Plain:
     objects: tuple[Noun, ...]
 
 
-# group: verbs: objects, by kind or name. Of *meet* and *cross*, and after +, the subjects are animals too, else people.
+# group: verbs: objects, by kind or name. Subjects are animals and people; of *goods*, unless +, and after - people.
 _TRANSITIVE = """
-    meet: see, watch, look at, find, look for: animal person building tool vehicle container nature place way
-    meet: talk about: animal person building tool vehicle
+    meet: see, look at: animal person building tool vehicle container nature place way
+    meet: find, look for: animal person tool vehicle container flower stone leaf rose shell feather mushroom branch
+    meet: watch: animal person vehicle star cloud kite
+    meet-: talk about: animal person building tool vehicle
     meet: hear: animal person train plane car drum violin flute piano clock
     meet: love, help, follow, greet: animal person
     goods+: eat: food
     goods+: want, hide: food tool
-    goods+: carry: container ladder drum book umbrella flag chair table stool
+    goods+: carry: box bag suitcase basket crate bucket jug pot vase ladder drum book umbrella flag chair table stool
     goods: buy, sell: food container furniture tool vehicle
     goods: lose: tool
     goods: paint: container furniture vehicle building ladder bicycle drum doll picture kite
@@ -53,18 +55,19 @@ _TRANSITIVE = """
     cross: enter, leave: house barn church castle school hospital garden forest park village hut
 """
 TRANSITIVE = tuple(
-    Plain(verb, PEOPLE if group.strip() == "goods" else ANIMATE, pick(objects))
+    Plain(verb, PEOPLE if group.strip() in ("goods", "meet-") else ANIMATE, pick(objects))
     for group, names, objects in (line.split(": ") for line in _TRANSITIVE.strip().split("\n"))
-    for verb in verbs(group.strip(" +"), names)
+    for verb in verbs(group.strip(" +-"), names)
 )
 INTRANSITIVE = tuple(Plain(verb, ANIMATE, ()) for verb in VERBS.values() if verb.group == "alone")
 UNWILLING = ("arrive", "fall", "lose")  # not what one can, must or wants
+_ONCE = ("buy", "sell", "find", "break", "lose", "build", "arrive", "cut", "paint", "hide")  # not *often*, of one thing
 SINGLY = ("cross", "enter", "leave")  # done to one thing at a time
 _FREELY = ("see", "find", "hear")
 _FIXED = ("building", "place", "way")  # stand where they stand
 _BRIEF = ("arrive", "leave", "return", "stop", "fall", "swim")  # said with a time, not with a place of these
 _FORMS = (
-    *(Form(),) * 3, Form(negative=True), Form(negative=True), Form(negative=True, short=True),
+    *(Form(),) * 3, *(Form(negative=True),) * 4, *(Form(negative=True, short=True),) * 3,
     *(Form("present"),) * 5, Form("present", negative=True), Form("present", negative=True, short=True),
     *(Form("future"),) * 4, *(Form("progressive"),) * 2, Form(modal="can"), Form(modal="can", negative=True),
     Form(modal="could", negative=True), Form(modal="could", negative=True, short=True), Form(modal="must"),
@@ -105,7 +108,7 @@ def say(
         det = unknown if new or new is None and rng.random() < 0.4 else known
         count = None if det == "this" or count and det and count[0].startswith("a/") else count
     else:
-        known = rng.choices(("the", "this", *mine), (3, 0, 4, 2) if kin else (8, 1, 1, 1))[0]
+        known = rng.choices(("the", "this", *mine), (0, 0, 4, 2) if kin else (8, 1, 1, 1))[0]
         unknown = "every" if agent and rng.random() < 0.1 else "a"
         det = det or (unknown if not kin and (new or new is None and rng.random() < 0.25) else known)
     if noun.kind in ("tool", "container", "vehicle", "animal") and not new and rng.random() < 0.06:
@@ -122,11 +125,11 @@ def somebody(
     draw = rng.random()
     if draw < 0.10:
         return name(*rng.choice(NAMES), part="agent")
-    if draw < 0.14:
-        return speaker(plural=rng.random() < 0.5)
-    if draw < 0.19 and first:
-        return stranger(rng.choice(("he", "she", "they")))
-    if draw < 0.23 and first:
+    if draw < 0.18:
+        return speaker(plural=rng.random() < 0.6)
+    if draw < 0.32 and first:
+        return stranger(rng.choice(("he", "she", "they", "they")))
+    if draw < 0.36 and first:
         return conjoined([name(*named_) for named_ in rng.sample(NAMES, 2)])
     return say(rng, rng.choice(nouns), split, part="agent", new=new, bare=bare)
 
@@ -136,7 +139,7 @@ def _form(rng: Random, verb: Verb) -> Form:
         form = rng.choice(_FORMS)
         if form.tense == "progressive" and not verb.lasting or verb.state and (form.modal or form.adverb):
             continue
-        if form.modal and verb.en[0] in UNWILLING:
+        if form.modal and verb.en[0] in UNWILLING or form.adverb and verb.en[0] in _ONCE:
             continue
         return form
 
@@ -187,7 +190,7 @@ _SCENES = (
     ("next/1 to/1", "à/1 côté/1 de/1", pick("building")), ("under/1", "sous/1", pick("tree bridge oak")),
 )  # fmt: skip
 _SPOTS = (  # for small things
-    *_SCENES, ("in/1", "dans/1", pick("box bag suitcase basket crate chest drawer bucket cupboard wardrobe")),
+    ("in/1", "dans/1", pick("box bag suitcase basket crate chest drawer bucket cupboard wardrobe")),
     ("on/1", "sur/1", pick("table chair bed shelf desk bench stool sofa")),
     ("under/1", "sous/1", pick("table bed bench chair desk")), ("behind/1", "derrière/1", pick("furniture")),
 )  # fmt: skip
@@ -227,11 +230,14 @@ def said_to_be(
     # *not quite* is not *pas assez*, and what is asked is not *so* or *quite*.
     degrees = DEGREES[:2] if asked else DEGREES[:3] if negative else (*DEGREES, ("too", "trop"))
     degree = None if adjective.en in UNGRADED else rng.choice((None, None, *degrees))
-    degree = None if adjective.en == "hungry" and degree == ("quite", "assez") else degree  # *affamé* is very
+    degree = None if degree == ("too", "trop") and adjective.en in WELCOME else degree  # never *too clean*
+    hungry = adjective.en == "hungry" and bool(degree or negative or asked)  # *avoir faim*: *affamé* is very
+    degree = None if hungry and degree == ("quite", "assez") else degree
     words = adjective.fr.split()
     french = " ".join(f"{word}/2" for word in [words[0] if words[0] == "en" else "~" + words[0], *words[1:]])
     no, ne, pas = ("not/3", "ne/3", "pas/3") if negative else ("", "", "")
-    patterns = f"@be/1 {no} ^{adjective.en}/2", f"{ne} @être/1 {pas} ^{french}"
+    finite, french = ("@avoir/1", "faim/2") if hungry else ("@être/1", french)
+    patterns = f"@be/1 {no} ^{adjective.en}/2", f"{ne} {finite} {pas} ^{french}"
     phrase = compose(*patterns, subject=subject, tense=tense, degree=degree, part="state")
     if noun:
         phrase.combinations |= {("describes", adjective.en, noun.en)}
@@ -257,8 +263,9 @@ def quality(rng: Random, split: str) -> Phrase:
         noun = rng.choice(SIGHTS)
         who = say(rng, noun, split, new=False)
         looks = fitting(noun, tuple(a for a in DESCRIPTIONS[noun.kind] if a in lexicon.COMPARATIVES), split)
-        other = say(rng, rng.choice([o for o in pick(noun.kind) if o is not noun]), split, new=False)
-        looks = _fresh(_fresh(looks, who), other)
+        peer = rng.choice([o for o in pick(noun.kind) if o is not noun])
+        other = say(rng, peer, split, new=False)
+        looks = tuple(a for a in _fresh(_fresh(looks, who), other) if suits(a, peer))
         if looks and rng.random() < 0.25:
             return _comparison(rng.choice(looks), who, other, tense)
     said = said_to_be(rng, noun, who, split, tense, negative=rng.random() < 0.2)
@@ -281,7 +288,7 @@ _BULKY = ("ladder", "bicycle", "kite", "umbrella", "clock")
 def existence(rng: Random, split: str) -> Phrase:
     """*There were three cats in the garden. There was no key on the table.*"""
     noun = rng.choice(pick("animal tool container food"))
-    spots = _SPOTS if noun.kind in ("food", "tool") and noun.en not in _BULKY else _SCENES
+    spots = _SCENES if noun.kind not in ("food", "tool") or noun.en in _BULKY else _SPOTS
     plural, tense = rng.random() < 0.5, rng.choice(("past", "present"))
     has = "avait" if tense == "past" else "a"
     place = where(rng, split, spots)

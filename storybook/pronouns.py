@@ -35,13 +35,14 @@ class Family:
 
     name: str
     nouns: tuple[Noun, ...]
+    others: tuple[Noun, ...]  # the other of the two: the same, or what would meet those
     looks: tuple[Adjective, ...]  # that say nothing about the predicates
     verbs: tuple[tuple[Verb | SetVerb, Form], ...]
     turned_verbs: tuple[tuple[Verb | SetVerb, Form], ...]
     predicates: tuple[Predicate, ...]
     turned_predicates: tuple[Predicate, ...]
     joint: tuple[str, str] = ("because/1", "parce/1 que/1")
-    third: str = ""  # kind of the third noun
+    third: tuple[Noun, ...] = ()  # what is given
     roles: tuple[str, str] = ("subject", "object")
     tenses: tuple[str, ...] = ("past",)
     tense_of_predicate: str = ""  # where it is not that of the verb
@@ -67,7 +68,8 @@ _TOO_SO = (("too", "trop"), ("so", "si"), ("very", "très"), None)
 _ANY = (None, None, *DEGREES)
 _VERY = (None, ("very", "très"))
 _LEVEL = (None, None, ("completely", "complètement"), ("almost", "presque"))
-HUNGRY = was("hungry affamé", degrees=(None, None, *DEGREES[:3]))  # *affamé* is more than *assez*
+# *affamé* is strong as it is, and nobody says it under negation: there *avoir faim* is said.
+HUNGRY = (*was("hungry affamé"), Predicate("@be/1 ^hungry/2", "@avoir/1 ^faim/2", DEGREES[:3]))
 ANIMALS = pick("animal")
 ANIMAL_LOOKS = adjectives("old young beautiful white black grey brown")
 THING_LOOKS = adjectives("beautiful pretty red blue green yellow white black grey brown new")
@@ -84,9 +86,12 @@ _COULD_NOT = Form(modal="could", negative=True)
 _PASSIVE = Form(passive=True)
 
 CHASE = Family(
-    "chase", ANIMALS, ANIMAL_LOOKS,
-    _said("meet", "chase, attack, hunt, stalk"),
-    _said("meet", "flee from, avoid, fear, hide from"),
+    "chase",
+    pick("wolf bear lion tiger dog panther fox"),  # one of the two is a hunter, and neither is too small for the other
+    pick("wolf bear lion tiger dog panther horse donkey pig goat cow giraffe monkey lamb fox"),
+    ANIMAL_LOOKS,
+    _said("meet", "chase, attack"),
+    _said("meet", "flee from, avoid, hide from"),
     (
         *HUNGRY,
         *was("greedy gourmand", degrees=_VERY),
@@ -100,11 +105,18 @@ CHASE = Family(
         Predicate("@be/1 easy/2 to/3 catch/4", "@être/1 ~facile/2 à/3 attraper/4"),
     ),
 )  # fmt: skip
+SMALL_CHASE = replace(
+    CHASE,
+    nouns=pick("cat fox owl dog panther weasel otter crow goose"),
+    others=pick(
+        "cat fox owl dog panther weasel otter crow goose "
+        "rabbit duck squirrel hedgehog monkey lamb hen mouse frog turtle"
+    ),
+)
 
+_LARGE = pick("box suitcase crate basin drawer chest barrel bag basket bucket trophy")
 FIT = Family(
-    "fit",
-    tuple(noun for noun in pick("container") if noun.en not in ("tank", "glass")),
-    THING_LOOKS,
+    "fit", _LARGE, _LARGE, THING_LOOKS,
     (
         *_said("contain", "fit in, go into", _NOT),
         (SetVerb("@be/1 stuck/2 in/3", "@être/1 ~coincé/2 dans/3", "contain"), Form()),
@@ -116,17 +128,19 @@ FIT = Family(
     (*was("big grand", "big grand", "wide large", degrees=_TOO_SO), *was("huge énorme")),
     (*was("small petit", "small petit", "narrow étroit", degrees=_TOO_SO), *was("tiny minuscule")),
     tenses=("past", "past", "past", "past", "present"),
-)
+)  # fmt: skip
+_SMALL = pick("jug cup teapot box basin bowl pot vase jar bucket drawer")
+SMALL_FIT = replace(FIT, nouns=_SMALL, others=_SMALL)
 
 GIVE = Family(
-    "give", ANIMALS, ANIMAL_LOOKS,
+    "give", ANIMALS, ANIMALS, ANIMAL_LOOKS,
     _said("transfer", "give ~ to, offer ~ to, bring ~ to, sell ~ to"),
     _said("transfer", "take ~ from, receive ~ from, accept ~ from, buy ~ from"),
     (
         Predicate("@have/1 eaten/2 enough/3", "@avoir/1 assez/3 mangé/2"),
         Predicate("@have/1 already/2 eaten/3", "@avoir/1 déjà/2 mangé/3"),
         Predicate("@have/1 just/1 eaten/2", "@venir/1 de/1 manger/2"),
-        Predicate("@be/1 no/2 longer/2 hungry/3", "ne/2 @être/1 plus/2 ~affamé/3"),
+        Predicate("@be/1 no/2 longer/2 hungry/3", "ne/2 @avoir/1 plus/2 faim/3"),
         Predicate("@have/1 plenty/2 of/3 food/4", "@avoir/1 beaucoup/2 de/3 nourriture/4"),
     ),
     (
@@ -136,7 +150,7 @@ GIVE = Family(
         Predicate("@have/1 not/2 eaten/3", "ne/2 @avoir/1 pas/2 mangé/3"),
         Predicate("needed/1 food/2", "@avoir/1 besoin/1 de/1 nourriture/2"),
     ),
-    third="food",
+    third=pick("food"),
     roles=("subject", "oblique"),
 )  # fmt: skip
 
@@ -145,7 +159,7 @@ def _voices(
     nouns: tuple[Noun, ...], names: str, predicates: tuple[Predicate, ...], turned_predicates: tuple[Predicate, ...]
 ) -> Family:
     return Family(
-        "hide", nouns, adjectives("old beautiful pretty white grey new"),
+        "hide", nouns, nouns, adjectives("old beautiful pretty white grey new"),
         _said("view", names), _said("view", names, _PASSIVE), predicates, turned_predicates,
         tenses=("past", "past", "present"),
     )  # fmt: skip
@@ -153,46 +167,60 @@ def _voices(
 
 HIDE = _voices(
     pick("building"),
-    "hide, conceal, dominate",
+    "hide, conceal, obscure",
     (*was("high haut", "tall grand", degrees=_VERY), *was("huge énorme")),
     (*was("low bas", "small petit", degrees=_VERY), *was("tiny minuscule")),
 )
 PROTECT = _voices(
-    tuple(noun for noun in pick("building") if noun.en not in ("tree", "oak", "hedge", "fence")),  # not of stone
-    "protect, shelter, support",
+    pick("wall barn house tower church castle mill shed hut school stable farm"),
+    "protect, shelter",
     (*was("solid solide", "sturdy robuste", degrees=_VERY), *was("made+of-stone en-pierre")),
     (*was("fragile fragile", degrees=_VERY), *was("in-bad-condition en-mauvais-état", "in-ruins en-ruine")),
 )
 
+_BULKY = tuple(noun for noun in pick("furniture crate barrel chest cart") if noun.en != "lamp")
 CRUSH = Family(
-    "crush", pick("furniture crate barrel box cart"), THING_LOOKS,
+    "crush", _BULKY, _BULKY, THING_LOOKS,
     _said("crush", "crush, flatten, damage"),
     _said("crush", "collapse under, give way under, crack under"),
     (
         *was("heavy lourd", "heavy lourd", degrees=_TOO_SO),
-        *was("massive massif", "made+of-stone en-pierre", "made+of-iron en-fer"),
+        *was("massive massif", "huge énorme"),
     ),
     (
-        *was("fragile fragile", "fragile fragile", "thin mince", degrees=_TOO_SO),
-        *was("rotten pourri", "made+of-glass en-verre", "made+of-cardboard en-carton"),
+        *was("fragile fragile", "fragile fragile", degrees=_TOO_SO),
+        *was("in-bad-condition en-mauvais-état"),
+        Predicate("@be/1 badly/2 made/3", "@être/1 mal/2 ~fait/3"),
     ),
 )  # fmt: skip
+_PLAIN_MADE = pick("table chair shelf statue box bench stool desk")
+MATERIALS = replace(
+    CRUSH,
+    nouns=_PLAIN_MADE,
+    others=_PLAIN_MADE,
+    predicates=was("made+of-stone en-pierre", "made+of-iron en-fer"),
+    turned_predicates=(
+        *was("made+of-glass en-verre", "made+of-cardboard en-carton"),
+        *was("thin mince", degrees=_TOO_SO),
+    ),
+)
 
 
 def _levels(nouns: str, names: str, turned: str) -> Family:
     return Family(
-        "fill", pick(nouns), THING_LOOKS, _said("pour", names), _said("pour", turned),
+        "fill", pick(nouns), pick(nouns), THING_LOOKS, _said("pour", names), _said("pour", turned),
         was("full plein", degrees=_LEVEL), was("empty vide", degrees=_LEVEL),
         joint=("until/1", "jusque/1 à/1 ce/1 que/1"), roles=("object", "oblique"), tense_of_predicate="until",
         plurals=0.0,
     )  # fmt: skip
 
 
-FILL = _levels("jug bucket bottle bowl cup glass pot basin barrel jar vase tank teapot", "fill ~ from", "empty ~ into")
-LOAD = _levels("cart truck car boat train plane rocket", "load ~ from", "unload ~ into")
+FILL = _levels("jug bottle cup teapot basin bowl glass pot jar bucket", "fill ~ from", "empty ~ into")
+LOAD = _levels("cart car van truck boat train bus", "load ~ from", "unload ~ into")
 
+LENT = tuple(noun for noun in pick("tool") if noun.en not in ("letter", "candle", "flag"))
 LEND = Family(
-    "lend", ANIMALS, ANIMAL_LOOKS,
+    "lend", ANIMALS, ANIMALS, ANIMAL_LOOKS,
     _said("transfer", "lend ~ to, give ~ to, offer ~ to, bring ~ to"),
     _said("transfer", "borrow ~ from, receive ~ from, accept ~ from"),
     (
@@ -200,16 +228,18 @@ LEND = Family(
         Predicate("enjoyed/1 sharing/2", "@aimer/1 partager/2"),
     ),
     (
-        *was("grateful reconnaissant", "grateful reconnaissant", "lucky chanceux", degrees=_ANY),
+        *was("grateful reconnaissant", "grateful reconnaissant", degrees=_ANY),
         *was("touched touché", degrees=_VERY),
+        Predicate("@be/1 lucky/2", "@avoir/1 de/2 la/2 chance/2"),
         Predicate("said/1 thank/2 you/2", "%avoir/1 dit/1 merci/2"),
     ),
     joint=("./1", "./1"),
-    third="tool",
+    third=LENT,
     roles=("subject", "oblique"),
 )  # fmt: skip
 
-_HARM = "attack, bite, hit, insult"
+_HARM = "attack, push, hit, insult"
+LARGER = tuple(noun for noun in ANIMALS if noun.en not in ("ant", "spider", "bee"))
 _BECAUSE = ("because/1", "parce/1 que/1")
 SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
 UPSET = was(
@@ -223,11 +253,12 @@ _PUNISHED = tuple(
     for en, fr in (("punished/2", "puni"), ("scolded/2", "grondé"), ("tied/2 up/2", "attaché"))
 )
 CONNECTIVE = Family(
-    "connective", ANIMALS, ANIMAL_LOOKS, _said("meet", _HARM), _said("meet", _HARM, _PASSIVE), _FURIOUS, _TO_BLAME
-)
+    "connective", LARGER, LARGER, ANIMAL_LOOKS, _said("meet", _HARM), _said("meet", _HARM, _PASSIVE), _FURIOUS,
+    _TO_BLAME,
+)  # fmt: skip
 VARIANTS = {
-    "chase": (CHASE,), "fit": (FIT,), "connective": (CONNECTIVE,), "give": (GIVE,), "hide": (HIDE, PROTECT),
-    "crush": (CRUSH,), "fill": (FILL, FILL, LOAD), "lend": (LEND,),
+    "chase": (CHASE, SMALL_CHASE), "fit": (FIT, SMALL_FIT), "connective": (CONNECTIVE,), "give": (GIVE,),
+    "hide": (HIDE, PROTECT), "crush": (CRUSH, MATERIALS), "fill": (FILL, FILL, LOAD), "lend": (LEND,),
 }  # fmt: skip
 
 
@@ -263,7 +294,7 @@ def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, 
     det = rng.choices(("the", "a", "this", "my", "our"), (80, 5, 5, 5, 5))[0]
     det = "the" if noun.kind == "person" and det in ("my", "our") else det  # *my woman* would be a wife
     described = fitting(noun, looks, split) if rng.random() < 0.25 else ()
-    det = "my" if noun.kind == "kin" and det in ("a", "this") else det
+    det = "my" if noun.kind == "kin" and det != "our" else det  # whose aunt *the aunt* is, nobody knows
     return Description(noun, det, (rng.choice(described),) if described else (), plural)
 
 
@@ -293,12 +324,12 @@ def draw_pair(
 
 
 def _scene(rng: Random, family: Family, split: str, *, mixed: bool) -> Scene:
-    first, second = draw_pair(rng, family.nouns, family.nouns, family.verbs[0][0].group, split, mixed=mixed)
+    first, second = draw_pair(rng, family.nouns, family.others, family.verbs[0][0].group, split, mixed=mixed)
     plural = rng.random() < family.plurals
     third = None
     if family.third:
         several = rng.random() < family.plurals
-        third = describe(rng, rng.choice(pick(family.third)), THING_LOOKS[:3], split, plural=several)
+        third = describe(rng, rng.choice(family.third), THING_LOOKS[:3], split, plural=several)
     one, two = (describe(rng, noun, family.looks, split, plural=plural) for noun in (first, second))
     if plural:  # *some wolves* would be *de loups* after *se cacher de* and *recevoir de*: right, and read wrong
         one, two = (replace(noun, det="the") if noun.det == "a" else noun for noun in (one, two))

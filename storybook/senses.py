@@ -38,7 +38,7 @@ SENSES: tuple[tuple[Sense, Sense], ...] = (
             "bank", "rive", "f", was("muddy boueux", "flooded inondé", "covered-with-flowers couvert-de-fleurs"),
             ("$P swam/1 to/2 $N", "$P a/1 nagé/1 jusque/2 à/2 $N"),
             ("$P fished/1 from/2 $N", "$P a/1 pêché/1 depuis/2 $N"),
-            ("the/1 river/2 flooded/3 $N", "la/1 rivière/2 a/3 inondé/3 $N"),
+            ("the/1 boat/2 reached/3 $N", "le/1 bateau/2 a/3 atteint/3 $N"),
         ),
     ),
     (
@@ -73,7 +73,8 @@ SENSES: tuple[tuple[Sense, Sense], ...] = (
             ("$P put/1 the/2 coat/3 in/4 $N", "$P a/1 mis/1 le/2 manteau/3 dans/4 $N"),
         ),
         _sense(
-            "trunk", "tronc", "m", was("hollow creux", "rotten pourri", "covered-with-moss couvert-de-mousse"),
+            "trunk", "tronc", "m",
+            was("hollow creux", "covered-with-moss couvert-de-mousse", "struck-by-lightning frappé-par-la+foudre"),
             ("$P cut/1 $N with/2 the/3 axe/4", "$P a/1 coupé/1 $N avec/2 la/3 hache/4"),
             ("$P climbed/1 $N of/2 the/3 oak/4", "$P a/1 grimpé/1 sur/1 $N de/2 le/3 chêne/4"),
         ),

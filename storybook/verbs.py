@@ -39,7 +39,7 @@ _VERBS = {
         chase chased chased = poursuivre; attack attacked attacked = attaquer; hunt hunted hunted = chasser
         stalk stalked stalked = traquer; catch caught caught = attraper; flee fled fled from = fuir
         avoid avoided avoided = éviter; fear feared feared = craindre*; hide hid hidden from = se cacher de
-        bite bit bitten = mordre; hit hit hit = frapper; insult insulted insulted = insulter; see saw seen = voir
+        hit hit hit = frapper; push pushed pushed = pousser; insult insulted insulted = insulter; see saw seen = voir
         find found found = trouver; hear heard heard = entendre; wake woke woken up = réveiller
         call called called = appeler; follow followed followed = suivre; help helped helped = aider
         watch watched watched = regarder-; look looked looked for = chercher-; love loved loved = aimer*
@@ -63,8 +63,8 @@ _VERBS = {
         contain contained contained = contenir""",
     "view": """
         hide hid hidden = cacher*; conceal concealed concealed = dissimuler*
-        dominate dominated dominated = dominer*; protect protected protected = protéger*
-        shelter sheltered sheltered = abriter*; support supported supported = soutenir*""",
+        obscure obscured obscured = masquer*; protect protected protected = protéger*
+        shelter sheltered sheltered = abriter*""",
     "crush": """
         crush crushed crushed = écraser; flatten flattened flattened = aplatir; damage damaged damaged = abîmer
         collapse collapsed collapsed under = se effondrer sous; give gave given way under = céder sous

@@ -1,19 +1,23 @@
-"""How verdicts are tested: on figures made to hold, and on the same with one thing wrong."""
+"""How claims are tested: on figures made to hold, and on the same with one thing wrong."""
 
-from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
-
-def words(lesson: Any, result: Any) -> list[str]:
-    return [finding.word for finding in lesson.judge(result).findings]
+from seq2see.lessons.lesson import Claim
 
 
-def check(lesson: Any, held: Any, changes: dict[int, dict[str, Any]], leave: int | None = None) -> None:
-    """All of it holds; and each finding, by its number, falls with the change that concerns it, and it alone. One whose
-    figures decide another, too, is left to its own test."""
-    assert set(words(lesson, held)) == {"holds"} and lesson.judge(held).word == "holds"
-    assert {*changes, *([] if leave is None else [leave])} == set(range(len(words(lesson, held))))
-    for number, change in changes.items():
-        fallen = words(lesson, replace(held, **change))
-        assert [i for i, word in enumerate(fallen) if word != "holds"] == [number], change
-        assert lesson.judge(replace(held, **change)).word == "holds partly"
+def words(lesson: Any, figures: SimpleNamespace, **changes: Any) -> dict[str, str]:
+    """The word of each claim, on these figures with some of them changed."""
+    checks = lesson.claims(SimpleNamespace(**vars(figures) | changes))
+    return {key: Claim("", "", tuple(one)).word for key, one in checks.items()}
+
+
+def check(lesson: Any, figures: SimpleNamespace, changes: dict[str, dict[str, Any]]) -> None:
+    """Every claim holds; and each falls with the change that concerns it, alone. A change may concern several claims,
+    with their keys joined by a blank."""
+    assert set(words(lesson, figures).values()) == {"holds"}
+    assert sorted(" ".join(changes).split()) == sorted(words(lesson, figures))
+    for keys, change in changes.items():
+        fallen = words(lesson, figures, **change)
+        assert {key for key, word in fallen.items() if word == "does not hold here"} == set(keys.split()), change
+        assert set(fallen.values()) == {"holds", "does not hold here"}

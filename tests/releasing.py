@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from seq2see.measures.release import release
 from seq2see.training.config import load_config
-from seq2see.training.release import release
 from seq2see.training.run import run_experiment
 
 WORDS = {"fr": ["rouge", "énorme", "triste", "jeune", "calme"], "de": ["rot", "riesig", "traurig", "jung", "ruhig"]}

@@ -47,6 +47,7 @@ class Stub:
     name = engine_name = "stub"
     precision = "none"
     defaults = GenerationDefaults({}, None)
+    folder = None
 
     def __init__(self, *, pairs=(("en", "fr"), ("de", "fr"), ("en", "de")), threads=1):
         self.language_pairs = list(pairs)
@@ -64,10 +65,14 @@ class Stub:
         return None
 
     def __call__(self, text, *, source=None, target=None, **options):
-        job = self.prepare([text], source=source, target=target, options=DecodingOptions(**options))
+        texts = text if isinstance(text, list) else [text]
+        job = self.prepare(texts, source=source, target=target, options=DecodingOptions(**options))
         while job.work:
             job.advance([self._one(ids) for ids, _ in job.work])
-        return job.result[0]
+        return job.result if isinstance(text, list) else job.result[0]
+
+    def with_calibrated(self, results):
+        return results
 
     def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text",
                 options=NO_OPTIONS):

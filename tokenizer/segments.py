@@ -14,7 +14,6 @@ from unicodedata import category, normalize
 import regex
 from sentencex import segment
 
-from seq2see.errors import UserError
 from .context import refers_back
 from .protected import has_words, masked, protected_spans
 
@@ -91,18 +90,6 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
         else:
             between[-1] += part
     return Cut(tuple(segments), tuple(between))
-
-
-def cut_at(text: str, segments: Sequence[str]) -> Cut:
-    """The text cut into these, which it has in this order; UserError where it has not."""
-    between, at = [], 0
-    for one in segments:
-        start = text.find(one, at)
-        if start < 0 or not one:
-            raise UserError("the parts given are not those of the text, in their order")
-        between.append(text[at:start])
-        at = start + len(one)
-    return Cut(tuple(segments), (*between, text[at:]))
 
 
 def count_sentences(text: str, *, language: str) -> int:

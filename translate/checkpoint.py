@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seq2see.errors import UserError, as_user_error
 from seq2see.json_files import read_json
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from ..lens.alignment import AlignmentChoice
     from ..lens.calibration import Calibration
     from ..lens.counterparts import KnownChoice
-    from ..lens.head_roles import Roles
+    from ..lens.head_roles import Apart, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
-SELF_TEST = "One cat, 2 dogs."
+Result = TypeVar("Result")
 LOADING = Lock()  # transformers creates models by switches of the whole process: one at a time
 PARTS = (  # of a model
     "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
@@ -71,7 +71,8 @@ class LoadedCheckpoint:
             vet(folder)
             self._config = _read(folder / "config.json")
             self._generation = _read(folder / "generation_config.json")
-            self._seen_words = _read_seen_words(folder / "seen_words.json")
+            words = _read(folder / "seen_words.json")
+            self._seen_words = {language: frozenset(known) for language, known in words.items()}
             self._files = _checksums(folder)
         self._fingerprint = _fingerprint(self._files)
         self._loading = RLock()  # one thread loads, the others wait for it
@@ -162,15 +163,14 @@ class LoadedCheckpoint:
         """The words of a source language that were in training; None where the checkpoint does not say."""
         return self._seen_words.get(language) if self._seen_words else None
 
-    # --- what was measured of these very weights, and lies beside them; None where nothing was
+    # --- what was measured of these weights; None where nothing was
 
     @cached_property
     def trust(self) -> Trust | None:
         """How far each view can be trusted, as `seq2see align RUN --trust` measured it."""
         from ..lens.trust import FILE, Trust
 
-        path = self._beside(FILE)
-        trust = Trust.load(path) if path else None
+        trust = self._beside(FILE, Trust.load)
         return trust if trust and trust.weights == self._fingerprint else None
 
     @cached_property
@@ -178,16 +178,21 @@ class LoadedCheckpoint:
         """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
         from ..lens.head_roles import FILE, read_roles
 
-        path = self._beside(FILE)
-        return read_roles(path, weights=self._fingerprint) if path else {}
+        return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
+
+    @cached_property
+    def apart(self) -> Apart | None:
+        """What each head does for the pronoun, from the same file."""
+        from ..lens.head_roles import FILE, read_apart
+
+        return self._beside(FILE, partial(read_apart, weights=self._fingerprint))
 
     @property
     def alignment(self) -> AlignmentChoice | None:
         """How to read links off this model's maps, as `seq2see align RUN --fit` fitted it."""
         from ..lens.alignment import FILE, AlignmentChoice
 
-        path = self._beside(FILE) or self._beside(f"../{FILE}")  # of a run, or one of its checkpoints
-        choice = AlignmentChoice.load(path) if path else None
+        choice = self._beside(FILE, AlignmentChoice.load)
         return choice if choice and choice.fingerprint == self._fingerprint else None
 
     @cached_property
@@ -195,13 +200,13 @@ class LoadedCheckpoint:
         """What its probabilities are calibrated with, as `seq2see calibrate RUN` fitted it."""
         from ..lens.calibration import FILE, Calibration
 
-        path = self._beside(FILE) or self._beside(f"../{FILE}")
-        found = Calibration.load(path) if path else None
+        found = self._beside(FILE, Calibration.load)
         return found if found and found.weights == self._fingerprint else None
 
-    def _beside(self, name: str) -> Path | None:
-        path = self.folder / name if self.folder else None
-        return path if path and path.is_file() else None
+    def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:
+        """What a file says, in the checkpoint's folder or that of its run."""
+        paths = [folder / name for folder in (self.folder, self.folder.parent)] if self.folder else []
+        return next((read(path) for path in paths if path.is_file()), None)
 
     @cached_property
     def known_choice(self) -> KnownChoice:
@@ -236,13 +241,6 @@ def _read(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
-def _read_seen_words(path: Path) -> dict[str, frozenset[str]]:
-    try:
-        return {language: frozenset(words) for language, words in _read(path).items()}
-    except TypeError as error:
-        raise UserError(f"{path} is not a list of words for each language ({error}): remove it") from error
-
-
 def model_files(run: Path) -> list[Path]:
     """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
     return sorted(path for part in PARTS for path in run.glob(part))
@@ -253,7 +251,6 @@ def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
     belong together."""
     from transformers import AutoTokenizer
 
-    from ..lens.forcing import decode_target, encode_source
     from ..modeling.loading import load_checkpoint
     from ..tokenizer.tokenization_seq2see import load_tokenizer
 
@@ -263,11 +260,6 @@ def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
         tokenizer: PreTrainedTokenizerBase = load_tokenizer(folder) if model.config.model_type == "seq2see" else (
             AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code, local_files_only=True))
     check_sizes(model, tokenizer, name=str(folder))
-    with as_user_error(f"the tokenizer in {folder} does not work"):
-        ids = encode_source(tokenizer, SELF_TEST)
-        decode_target(tokenizer, ids)
-    if not all(isinstance(id, int) and 0 <= id < model.get_input_embeddings().num_embeddings for id in ids):
-        raise UserError(f"the tokenizer in {folder} does not work: it makes pieces that the model does not have")
     return model, tokenizer
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from seq2see.errors import UserError, as_user_error
 from ..tokenizer.layout import END, FIRST_TAG, TAG_SLOTS, tagged_languages
-from ..tokenizer.words import refuse_surrogates
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -42,8 +41,6 @@ class PieceCodec:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
-        for text in texts:
-            refuse_surrogates(text)
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False) if texts else []
         return [[*one.ids, self._end] for one in found]
 

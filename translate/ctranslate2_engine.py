@@ -13,7 +13,7 @@ import ctranslate2
 
 from seq2see.errors import as_user_error
 from .decoding import DecodingOptions
-from .results import Found, Hypothesis, Ids, Wanted
+from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 BATCH_TOKENS = 512  # source tokens of one batch, padding counted; more leave the cache, above all with beams
 
@@ -51,7 +51,7 @@ class CTranslate2Engine:
             )
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
-                  wanted: Wanted | None = None) -> list[Found]:
+                  wanted: Wanted | None = None) -> list[EngineOutput]:
         """As `Engine` says; ValueError for options that sample.
 
         `wanted` is asked before the first step only: to be called by CTranslate2 for each token, which it does where

@@ -1,11 +1,8 @@
-"""A checkpoint in CTranslate2's format: `seq2see export RUN --format ctranslate2 [--quantization int8]`.
+"""A checkpoint in CTranslate2's format, or as a Hugging Face Inference Endpoint: `seq2see export RUN --format NAME`.
 
-And, by `--format endpoint`, with the file that makes it a Hugging Face Inference Endpoint.
-
-`exported` does it by itself where a model is served for the first time, beside the checkpoint or, where that folder
-cannot be written to, in the user's cache; under a name that has the hash of the weights, so that weights that have
-changed are exported again; and atomically, so that nobody meets half of it.  An export that fails its manifest is made
-again too: CTranslate2 reads whatever its files say, and some damage shows only while it translates.
+`exported` makes the CTranslate2 export when a model is first used: beside the checkpoint or, where that folder cannot
+be written to, in the user's cache.  Its name has the hash of the weights, so changed weights are exported again; so is
+an export that fails its manifest, since CTranslate2 may read damaged files without an error.
 """
 
 from __future__ import annotations
@@ -39,11 +36,7 @@ FORMAT = "3"  # of what lies in the folder; counted up when it changes
 
 
 class NotForCTranslate2(UserError):
-    """The model is of a kind or a shape that CTranslate2 has no place for."""
-
-
-class NoPlaceForExport(UserError):
-    """Neither the checkpoint's folder nor the user's cache can be written to."""
+    """The model is of a kind or a shape that CTranslate2 does not support, or its export cannot be written."""
 
 
 def add_handler(run: Path, folder: Path) -> Path:
@@ -81,7 +74,8 @@ def exported(run: Path, *, quantization: str) -> Path:
             return place
         except OSError as error:
             reason = error.strerror
-    raise NoPlaceForExport(f"CTranslate2's form of {run} can be written neither there nor to {cache} ({reason})")
+    raise NotForCTranslate2(f"the CTranslate2 export of {run} can be written neither there nor to {cache} ({reason}):"
+                            " set XDG_CACHE_HOME to a folder that can be written")
 
 
 def is_intact(export: Path) -> bool:
@@ -114,8 +108,6 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
     if kind not in KINDS:
         raise NotForCTranslate2(f"{run} is a {kind} model; only {' and '.join(KINDS)} models are exported")
     model, tokenizer = load(run)
-    if sys.stderr.isatty():
-        print(f"exporting {run} for CTranslate2, once", file=sys.stderr, flush=True)
     # CTranslate2's own converter would open the model once more, without our checks.
     loader = seq2see_loader() if kind == "seq2see" else MarianMTLoader()
     with tempfile.TemporaryDirectory(prefix=".ctranslate2-", dir=folder.parent) as scratch:

@@ -1,8 +1,8 @@
 """A Hugging Face Inference Endpoint for a translation model, as `seq2see export RUN --format endpoint` writes it.
 
-It needs transformers and torch, and of the rest only what lies in its folder: the model's own code and `decoding.py`
-come with it, the package seq2see is not used.  So it is slower than `seq2see serve`, and cuts nothing long into
-sentences: a text longer than the model takes is refused.  The wire format is that of the task `translation`:
+It needs transformers, torch, the model's own code and `decoding.py`, both in its folder, but not the package seq2see.
+It is slower than `seq2see serve` and does not split text into sentences: a text longer than the model takes is an
+error.  The wire format is that of the task `translation`:
 
     {"inputs": "The cat is tired.", "parameters": {"tgt_lang": "fr", "generate_parameters": {"num_beams": 4}}}
     [{"translation_text": "Le chat est fatigué."}]
@@ -17,21 +17,18 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from .decoding import OPTIONS, check
 
-ALSO = ("src_lang", "tgt_lang", "clean_up_tokenization_spaces", "truncation", "generate_parameters")  # of parameters
-MOST_TEXTS = 64
-MOST_CHARACTERS = 10_000
-# The settings of `generate` that a request may name, and ours whose bounds they have.  No others: some load code, or
+OTHERS = ("src_lang", "tgt_lang", "clean_up_tokenization_spaces", "truncation", "generate_parameters")
+# The settings of `generate` that a request may name, and the option that has their bounds.  Other settings load code or
 # take any amount of memory.
 SETTINGS = {
     **{name: name for name in OPTIONS if name not in ("alternatives", "seed")},
     "num_return_sequences": "alternatives", "max_length": "max_new_tokens",
 }  # fmt: skip
-MOST = {"num_beams": 16, "num_return_sequences": 16, "max_new_tokens": 512, "max_length": 513}  # of a request
-CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)?")  # of a language, as NLLB and mBART have it: fra_Latn, fr_XX
+CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)?")  # of a language in NLLB and mBART: fra_Latn, fr_XX
 
 
 class EndpointHandler:
-    """`path` is the folder of the model, which this file lies in.  ValueError, of one line, for what is not served."""
+    """`path` is the folder of the model and of this file.  ValueError, of one line, for a request that is not valid."""
 
     def __init__(self, path: str = ""):
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -40,8 +37,8 @@ class EndpointHandler:
         self.model = model.to(self.device).eval()
         pairs = getattr(model.config, "language_pairs", None) or []
         self.sources = {source for source, _ in pairs}
-        # The languages it translates into, each with the token that such a translation begins with: `<2fr>` of Seq2See,
-        # or, where the model names no languages, the code itself, if it is a special token.
+        # Target languages, each with the first token of its translations: `<2fr>` in Seq2See, or, where the model names
+        # no languages, the code itself, if it is a special token.
         codes = filter(CODE.fullmatch, self.tokenizer.all_special_tokens)
         tags = {target: f"<2{target}>" for _, target in pairs} or {code: code for code in codes}
         self.tags = {language: self.tokenizer.convert_tokens_to_ids(tag) for language, tag in tags.items()}
@@ -54,11 +51,9 @@ class EndpointHandler:
         texts = [inputs] if isinstance(inputs, str) else inputs
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise ValueError("inputs: expected a text, or a list of texts")
-        if len(texts) > MOST_TEXTS:
-            raise ValueError(f"{len(texts)} texts: {MOST_TEXTS} at most are taken")
         parameters = _object(data, "parameters")
         parameters |= _object(parameters, "generate_parameters")
-        settings = {name: value for name, value in parameters.items() if name not in ALSO and value is not None}
+        settings = {name: value for name, value in parameters.items() if name not in OTHERS and value is not None}
         for name, value in settings.items():
             _check(name, value)
         count = settings.get("num_return_sequences", 1)
@@ -76,9 +71,7 @@ class EndpointHandler:
         return outputs if count > 1 else [one[0] for one in outputs]
 
     def _translate(self, text: str, settings: dict[str, Any]) -> list[dict[str, str]]:
-        if len(text) > MOST_CHARACTERS:
-            raise ValueError(f"a text of {len(text)} characters: {MOST_CHARACTERS} at most are taken")
-        if not any(map(str.isalpha, text)):  # nothing to translate: a model would invent something
+        if not any(map(str.isalpha, text)):  # nothing to translate: the model would make something up
             return [{"translation_text": text}] * settings.get("num_return_sequences", 1)
         tokens = self.tokenizer(text, return_tensors="pt", split_special_tokens=True).to(self.device)
         length, longest = tokens["input_ids"].shape[1], getattr(self.model.config, "max_position_embeddings", None)
@@ -109,6 +102,6 @@ def _check(name: str, value: Any) -> None:
     if name not in SETTINGS:
         raise ValueError(f"{str(name)[:40]}: expected one of {', '.join(SETTINGS)} or do_sample, true or false")
     try:
-        check(SETTINGS[name], value, most=MOST.get(name))
+        check(SETTINGS[name], value)
     except ValueError as error:
         raise ValueError(str(error).replace(SETTINGS[name], name, 1)) from None

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Generic, TypeVar
 
 import regex
 
 from seq2see.errors import UserError
 from ..tokenizer.protected import Reading, masked
-from ..tokenizer.segments import Cut, count_sentences, cut_at, cut_sentences
+from ..tokenizer.segments import Cut, count_sentences, cut_sentences
 from ..tokenizer.words import refuse_surrogates
 from .codec import Codec
 from .decoding import DecodingOptions, GenerationDefaults
 from .marks import Alignment
 from .markup import Markup
-from .results import Found, Hypothesis, Ids, Translation
+from .results import EngineOutput, Hypothesis, Ids, Translation
 
 MOST_CHARACTERS = 250_000  # of a text: more would take minutes
 LONGEST_WORDS = (  # characters: no word of any language has so many; other scripts may have no spaces between words
     (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
 )  # fmt: skip
-BYTE_ORDER_MARK = "\ufeff"
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -37,7 +35,7 @@ Result = TypeVar("Result")
 Work = tuple[Ids, DecodingOptions]  # a source and the resolved options that it is to be translated with
 Source = tuple[Reading, Ids]  # a segment as the model reads it
 Translated = tuple[str, Alignment | None]  # a segment's translation, and which word became which, where one must know
-Steps = Generator[list[Work], list[Found], Result]
+Steps = Generator[list[Work], list[EngineOutput], Result]
 
 
 class Job(Generic[Result]):
@@ -51,7 +49,7 @@ class Job(Generic[Result]):
         self._steps = steps
         self.advance(None)
 
-    def advance(self, found: list[Found] | None) -> None:
+    def advance(self, found: list[EngineOutput] | None) -> None:
         try:
             self.work = next(self._steps) if found is None else self._steps.send(found)
         except StopIteration as end:
@@ -73,7 +71,7 @@ class Passage:
     """A text that was translated in segments: of each, how the model read it and its hypotheses."""
 
     cut: Cut
-    segments: tuple[tuple[Reading, Found], ...]
+    segments: tuple[tuple[Reading, EngineOutput], ...]
     one_by_one: bool = False  # sentences that belonged together had to be parted
 
     def aligned(self, translations: Sequence[Translated]) -> Alignment:
@@ -143,57 +141,52 @@ class Cutter:
     target: str
     options: DecodingOptions
 
-    def texts(self, texts: Sequence[str], *, prefix: str | Sequence[Sequence[int]], parts: Sequence[str],
-              html: bool) -> Steps[list[Text]]:
-        """All of them, as `Translator.prepare` says."""
-        begun = self._begun(prefix)
-        reached = count_sentences(prefix, language=self.target) if isinstance(prefix, str) else 0
+    def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> Steps[list[Text]]:
+        """Translate them all; the first segment of each begins with the prefix, and has as many sentences."""
+        start = self._start(prefix)
         cut: list[tuple[str, Markup | None, list[Cut]]] = []
-        for text in texts:
-            check_text(text)
-            text = text.removeprefix(BYTE_ORDER_MARK)
+        for text in map(check_text, texts):
             markup = Markup(text) if html else None
-            cuts = [cut_at(composed(text), parts)] if parts else [
-                cut_sentences(part, language=self.source, together=self.defaults.together)
-                for part in ([text] if markup is None else markup.texts)]
-            cut.append((text, markup, [one.composed() for one in _holding(reached, cuts, language=self.source)]))
+            cuts = [cut_sentences(part, language=self.source, together=self.defaults.together)
+                    for part in ([text] if markup is None else markup.texts)]
+            if prefix and cuts and cuts[0].segments:
+                sentences = max(1, count_sentences(prefix, language=self.target))
+                cuts[0] = cuts[0].joined(min(sentences, len(cuts[0].segments)))
+            cut.append((text, markup, [one.composed() for one in cuts]))
         sources = iter(self._read([one for *_, cuts in cut for each in cuts for one in each.segments]))
         return (yield from together([
-            self._text(text, markup, [(one, [next(sources) for _ in one.segments]) for one in cuts], iter(begun))
+            self._text(text, markup, [(one, [next(sources) for _ in one.segments]) for one in cuts], start)
             for text, markup, cuts in cut]))
 
-    def _begun(self, prefix: str | Sequence[Sequence[int]]) -> list[Ids]:
-        """The ids that the translations of the first segments are to begin with, after their tag."""
-        if isinstance(prefix, str):
-            begun: list[Ids] = [self.codec.begin(composed(prefix), language=self.target)] if prefix else []
-        else:
-            end, size = self.defaults.end, self.codec.size
-            if not all(type(id) is int and 0 <= id < size and id not in end for ids in prefix for id in ids):
-                raise UserError(f"a prefix in ids: expected pieces from 0 to {size - 1} that do not end it")
-            begun = list(prefix)
-        longest, most = max(map(len, begun), default=0), (self.options.max_new_tokens or 0) - len(self.options.prefix)
-        if longest > most:
-            raise UserError(f"a prefix of {longest} pieces: a translation has {most} at most after its tag")
-        return begun
+    def _start(self, prefix: str) -> Ids:
+        """The ids of the prefix, after the language tag."""
+        start = self.codec.begin(composed(prefix), language=self.target) if prefix else ()
+        most = (self.options.max_new_tokens or 0) - len(self.options.prefix)
+        if len(start) > most:
+            raise UserError(f"the prefix has {len(start)} tokens: a translation has at most {most} after its tag")
+        return start
 
     def _read(self, texts: Sequence[str]) -> list[Source]:
         readings = list(map(Reading.of, texts))
         return list(zip(readings, self.codec.encode([one.model_input for one in readings]), strict=True))
 
     def _text(self, text: str, markup: Markup | None, passages: Sequence[tuple[Cut, Sequence[Source]]],
-              begun: Iterator[Ids]) -> Steps[Text]:
-        translated = yield from together([self._passage(cut, sources, begun) for cut, sources in passages])
+              start: Ids) -> Steps[Text]:
+        translated = yield from together([
+            self._passage(cut, sources, () if any(own for _, own in passages[:number]) else start)
+            for number, (cut, sources) in enumerate(passages)])
         return Text(text, markup, tuple(translated))
 
-    def _passage(self, cut: Cut, sources: Sequence[Source], begun: Iterator[Ids]) -> Steps[Passage]:
-        parts = yield from together([self._segment(reading, ids, begun) for reading, ids in sources])
+    def _passage(self, cut: Cut, sources: Sequence[Source], start: Ids) -> Steps[Passage]:
+        parts = yield from together([
+            self._segment(*source, () if number else start) for number, source in enumerate(sources)])
         for index in reversed(range(len(parts))):
             if not parts[index].cut.whole:
                 cut = cut.replaced(index, parts[index].cut)
         return Passage(cut, tuple(segment for part in parts for segment in part.segments),
                        any(part.one_by_one for part in parts))
 
-    def _segment(self, reading: Reading, ids: Ids, begun: Iterator[Ids]) -> Steps[Passage]:
+    def _segment(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
         """One segment; in halves where it is longer than a source should be."""
         whole, longest = Cut((reading.text,), ("", "")), self.defaults.longest
         if longest is not None and len(ids) > longest:
@@ -202,8 +195,7 @@ class Cutter:
             except ValueError:  # one character
                 check_length(reading.text, ids, most=self.defaults.positions)
             else:
-                return (yield from self._passage(halves, self._read(halves.segments), begun))
-        start = next(begun, ())
+                return (yield from self._passage(halves, self._read(halves.segments), start))
         if start and reading.spans and not reading.care:
             reading = Reading.of(reading.text, begun=self.codec.decode(start))
             [ids] = self.codec.encode([reading.model_input])
@@ -225,18 +217,18 @@ class Cutter:
         begun = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
         if not kept and count > begun:
             finer = sentences.joined(begun)
-            again = yield from self._passage(finer, self._read(finer.segments), iter([start]))
+            again = yield from self._passage(finer, self._read(finer.segments), start)
             return replace(again, one_by_one=True)
         further = None if kept or restored else reading.further()
         if further is not None:
             [ids] = self.codec.encode([further.model_input])
-            return (yield from self._segment(further, ids, iter([start])))
+            return (yield from self._segment(further, ids, start))
         blank = tuple(replace(one, text=reading.text) for one in written)  # all are: the source stays
         return Passage(whole, ((reading, kept or restored or blank),))
 
 
-def check_text(text: str) -> None:
-    """UserError for what no model is given: a text that is far too long, or none at all."""
+def check_text(text: str) -> str:
+    """The text, without a byte order mark; UserError for anything but valid Unicode text."""
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
@@ -245,6 +237,7 @@ def check_text(text: str) -> None:
     for word, most in LONGEST_WORDS:
         if len(text) > most and _longest(word, text) > most and (longest := _longest(word, masked(text))) > most:
             raise UserError(f"a word of {longest:,} characters, {most:,} at most are taken: is this text?")
+    return text.removeprefix("\ufeff")
 
 
 def _longest(word: regex.Pattern[str], text: str) -> int:
@@ -256,17 +249,6 @@ def check_length(text: str, ids: Sequence[int], *, most: int | None) -> None:
     if most is not None and len(ids) > most:
         size = f"it has {len(ids)} pieces, the model takes {most}"
         raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
-
-
-def _holding(sentences: int, cuts: Sequence[Cut], *, language: str) -> list[Cut]:
-    """With the first segments joined that hold so many sentences."""
-    first = next((index for index, cut in enumerate(cuts) if cut.segments), None)
-    if sentences < 2 or first is None:
-        return list(cuts)
-    counts = accumulate(count_sentences(one, language=language) for one in cuts[first].segments)
-    most = len(cuts[first].segments)
-    joined = cuts[first].joined(next((number for number, count in enumerate(counts, 1) if count >= sentences), most))
-    return [*cuts[:first], joined, *cuts[first + 1 :]]
 
 
 def by_group(items: Sequence[Item], key: Callable[[Item], Key],
@@ -290,5 +272,4 @@ def bare_pair(text: str, translation: str) -> tuple[str, str]:
 
 
 def composed(text: str) -> str:
-    check_text(text)
-    return unicodedata.normalize("NFC", text.removeprefix(BYTE_ORDER_MARK))
+    return unicodedata.normalize("NFC", check_text(text))

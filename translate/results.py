@@ -26,7 +26,8 @@ class Hypothesis:
     `log_prob` is the sum of the log-probabilities of its tokens.  The first `given` ones, a language tag and a prefix,
     were forced and count 0.  `score`, by which hypotheses are ranked, is that sum divided by the number of tokens to
     the power of the length penalty, so at the usual penalty of 1 it is the mean.  `finished` is False where the limit
-    of length came before `</s>`.
+    of length came before `</s>`.  `calibrated_log_prob` is the log-probability by calibrated probabilities, where they
+    were asked for; e to its power is how likely a reference reads exactly so.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Hypothesis:
     log_prob: float
     finished: bool
     given: int = 0
+    calibrated_log_prob: float | None = None
 
     @classmethod
     def found(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
@@ -44,7 +46,7 @@ class Hypothesis:
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
 
 
-Found = tuple[Hypothesis, ...]  # of one source, best first
+EngineOutput = tuple[Hypothesis, ...]  # of one source, best first
 
 
 @dataclass(frozen=True)
@@ -101,17 +103,10 @@ class Translation:
             return None
         if self.has_markup:
             return tuple(word for one in self.segments for word in one.unknown_words or ())
-        if all(map(self._is_seen, self.source_text.casefold().split())):  # a twentieth of the time, and nearly always
-            return ()
         protected = {place for span in protected_spans(self.source_text) for place in range(*span)}
         words = split_words(self.source_text, language=self.source_language)
         return tuple(word for word in words if word.text.casefold() not in self.seen and not _is_mark(word.text)
                      and protected.isdisjoint(range(word.start, word.end)))
-
-    def _is_seen(self, chunk: str) -> bool:
-        """Whether this, between two spaces, is certainly a word seen, or a number, with or without punctuation."""
-        bare = chunk.strip(".,:;!?()\"")
-        return bare.isdecimal() or (bare.isalpha() and bare in (self.seen or ()))
 
 
 def _is_mark(word: str) -> bool:
@@ -127,7 +122,7 @@ class Engine(Protocol):
     threads: int  # how many calls it works on at a time
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
-                  wanted: Wanted | None = None) -> list[Found]:
+                  wanted: Wanted | None = None) -> list[EngineOutput]:
         """The best hypotheses of each source (`</s>` included), best first and without their texts.
 
         The options are resolved: none but those of samples is None.  What is found for sources that are not `wanted`

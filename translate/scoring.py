@@ -7,14 +7,15 @@ A language tag is given, not predicted, and does not count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from transformers import PreTrainedModel
 
 from ..lens.calibration import Calibrator
 from ..lens.forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
+from .results import Translation
 
 # B pairs, T target tokens
 
@@ -58,3 +59,12 @@ def score_targets(
             counted = row[given : len(targets[index])]
             found[index] = Score(sum(counted), len(counted))
     return [found[index] for index in range(len(sources))]
+
+
+def with_log_probs(result: Translation, log_probs: Iterator[float]) -> Translation:
+    """With the next of these for each hypothesis of its parts; a hypothesis of a text that was cut has their sum."""
+    segments = tuple(with_log_probs(one, log_probs) for one in result.segments)
+    each = zip(*([one.calibrated_log_prob or 0.0 for one in part.hypotheses] for part in segments), strict=True)
+    own = map(sum, each) if segments else log_probs
+    return replace(result, segments=segments, hypotheses=tuple(
+        replace(one, calibrated_log_prob=log_prob) for one, log_prob in zip(result.hypotheses, own)))  # noqa: B905

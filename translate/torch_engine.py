@@ -31,7 +31,7 @@ from transformers import (
 from ..lens.forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
 from .greedy import Gone, greedy
-from .results import Found, Hypothesis, Ids, Wanted
+from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 # B rows, V vocabulary
 
@@ -59,12 +59,12 @@ class TorchEngine:
         self.precision = str(model.dtype).removeprefix("torch.")
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
-                  wanted: Wanted | None = None) -> list[Found]:
+                  wanted: Wanted | None = None) -> list[EngineOutput]:
         """As `Engine` says, and `wanted` is asked at each step.  Alternatives of a draw are drawn each for itself, in
         no order."""
         copies = (options.alternatives or 1) if options.sampling else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
-        found: dict[int, Found] = {}
+        found: dict[int, EngineOutput] = {}
         beams = options.num_beams or 1
         most_rows = BATCH_LOGITS // vocabulary_size(self.model) // beams
         for batch in packed([(len(source),) for source, _ in rows], lambda count, longest: count <= most_rows
@@ -77,7 +77,8 @@ class TorchEngine:
         return [tuple(one for row in range(i, i + copies) for one in found.get(row, ()))
                 for i in range(0, len(rows), copies)]
 
-    def _generate(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions, gone: Gone | None) -> list[Found]:
+    def _generate(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions,
+                  gone: Gone | None) -> list[EngineOutput]:
         """The hypotheses of some rows, each a source and which of its draws this is."""
         sources = [source for source, _ in rows]
         searching = copy.copy(self.model)  # the same weights; whatever is not set is taken from its generation_config

@@ -12,7 +12,6 @@ Without torch they are placed in proportion.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,14 +29,15 @@ from .checkpoint import LoadedCheckpoint, check_sizes
 from .codec import Codec, PieceCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
-from .export import KINDS, NoPlaceForExport, NotForCTranslate2, exported, spaceless
+from .export import KINDS, NotForCTranslate2, exported, spaceless
 from .job import Cutter, Job, Steps, Text, bare_pair, by_group, check_length, composed
 from .marks import Alignment
-from .results import Engine, Translation
+from .results import Engine, Hypothesis, Translation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from ..lens.calibration import Calibrator
     from ..lens.trace import Trace
     from .scoring import Score
     from .torch_engine import TorchEngine
@@ -106,12 +106,7 @@ class Translator(LoadedCheckpoint):
             except NotForCTranslate2 as error:
                 if engine == "ctranslate2":
                     raise
-                warnings.warn(f"{error}; torch translates", stacklevel=2)
-            except NoPlaceForExport as error:
-                place = "XDG_CACHE_HOME to a folder that can be written"
-                if engine == "ctranslate2":
-                    raise UserError(f"{error}; set {place}, or take --engine torch") from None
-                print(f"{error}; torch translates, more slowly: set {place}", file=sys.stderr, flush=True)
+                print(f"{error}; PyTorch translates", file=sys.stderr, flush=True)
         translator._use_torch()
         return translator
 
@@ -141,18 +136,20 @@ class Translator(LoadedCheckpoint):
 
     @overload  # a str is a Sequence[str] too, and matches here first
     def __call__(self, text: str, *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., **options: Any) -> Translation: ...
+                 format: Format = ..., calibrated: bool = ..., **options: Any) -> Translation: ...
     @overload
     def __call__(self, text: Sequence[str], *, source: str | None = ..., target: str | None = ..., prefix: str = ...,
-                 format: Format = ..., **options: Any) -> list[Translation]: ...
+                 format: Format = ..., calibrated: bool = ..., **options: Any) -> list[Translation]: ...
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
-                 prefix: str = "", format: Format = "text", **options: Any) -> Translation | list[Translation]:
+                 prefix: str = "", format: Format = "text", calibrated: bool = False,
+                 **options: Any) -> Translation | list[Translation]:
         """Translate a text, or a list of texts in batches; texts without words come back as they are.
 
         Args:
             source, target: languages; the checkpoint's first pair that fits.
             prefix: what every translation is to begin with.
             format: `html` keeps markup as it is and translates the text between (`markup.py`).
+            calibrated: give each hypothesis its `calibrated_log_prob`, by a pass in torch.
             options: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
                 no_repeat_ngram_size, temperature, top_k, top_p, seed: see `DecodingOptions`.
 
@@ -160,13 +157,16 @@ class Translator(LoadedCheckpoint):
         spaces stay.  UserError: a language it does not have, a number out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
+        if calibrated:
+            self._calibrator(self._pair(source, target)[1])  # or there is none
         with _option_errors():
             asked = DecodingOptions.of(**options)
         job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
-        return job.result[0] if isinstance(text, str) else job.result
+        results = self.with_calibrated(job.result) if calibrated else job.result
+        return results[0] if isinstance(text, str) else results
 
     def prepare(
         self,
@@ -174,26 +174,20 @@ class Translator(LoadedCheckpoint):
         *,
         source: str | None = None,
         target: str | None = None,
-        prefix: str | Sequence[Sequence[int]] = "",
-        parts: Sequence[str] = (),
+        prefix: str = "",
         format: Format = "text",
         options: DecodingOptions = NO_OPTIONS,
     ) -> Job[list[Translation]]:
-        """A call, for whoever has the work of several done together: each of it goes to `engine_for` its options.
-
-        `prefix` may be given in ids, those of each of the first segments, as many as one likes: a text can be cut into
-        pieces in more ways than one.  `parts` are the segments, where it is known what a text was cut into before.
+        """A call in steps, for callers that batch the work of several: `engine_for` the options of each translates it.
         """
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
-        if parts and format == "html":
-            raise UserError("parts are those of a text: format html has none", exit_code=2)
         source, target = self._pair(source, target)
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
         cutter = Cutter(self.codec, self.defaults, source, target, options)
-        return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, parts=parts, html=format == "html")))
+        return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """What translates with these options."""
@@ -292,10 +286,7 @@ class Translator(LoadedCheckpoint):
         if len(sources) != len(translations):
             raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
-        calibrator = self.calibration.calibrator(target) if calibrated and self.calibration else None
-        if calibrated and calibrator is None:
-            to = f" to {target}" if target else ""
-            raise UserError(f"{self.name} has no calibration{to}: seq2see calibrate {self.name} measures it")
+        calibrator = self._calibrator(target) if calibrated else None
         model, tokenizer = self._load()
         first = next(iter(self.defaults.resolve(first=self.tag(target)).prefix), None)
         source_ids, target_ids = [], []
@@ -306,6 +297,32 @@ class Translator(LoadedCheckpoint):
             check_length(translation, target_ids[-1], most=self.defaults.positions)
         with self._lock:
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
+
+    def with_calibrated(self, results: Sequence[Translation]) -> list[Translation]:
+        """The same with the `calibrated_log_prob` of every hypothesis, under the float32 weights in torch.
+
+        UserError where the model is not calibrated for a language of theirs.
+        """
+        from .scoring import score_targets, with_log_probs
+
+        def scores(alike: tuple[str, int], members: list[tuple[Translation, Hypothesis]]) -> list[float]:
+            target, given = alike
+            calibrator, (model, _) = self._calibrator(target), self._load()
+            source_ids = self.codec.encode([part.source_text for part, _ in members])
+            with self._lock:
+                return [one.log_prob for one in score_targets(
+                    model, source_ids, [one.token_ids for _, one in members], given=given, calibrator=calibrator)]
+
+        chosen = [(part.as_read, one) for result in results for part in result.parts for one in part.hypotheses]
+        log_probs = iter(by_group(chosen, lambda each: (each[0].target_language, each[1].given), scores))
+        return [with_log_probs(one, log_probs) for one in results]
+
+    def _calibrator(self, target: str) -> Calibrator:
+        found = self.calibration.calibrator(target) if self.calibration else None
+        if found is None:
+            to = f" to {target}" if target else ""
+            raise UserError(f"{self.name} has no calibration{to}: seq2see calibrate {self.name} measures it")
+        return found
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
         pairs = self.language_pairs

@@ -1,50 +1,41 @@
-// Colours, chosen for readers who tell few of them apart: ramps whose lightness changes evenly, and hues for heads.
+// Four ramps of equal lightness, so that a shade means the same number in each; and what is written on them.
 
 const RAMPS = {
-  light: [[250, 251, 253], [205, 223, 243], [139, 185, 226], [72, 137, 203], [28, 87, 158], [8, 40, 84]],
-  dark: [[24, 32, 43], [24, 62, 99], [29, 103, 155], [60, 150, 205], [141, 203, 238], [236, 248, 255]],
+  light: {
+    blue: "#f2f6fb #d9e8fa #adcffa #7bb0f1 #438bde #1666b9 #004383 #01264e",
+    orange: "#faf4f1 #f6e2d6 #f0c1a5 #e09a6f #c86e30 #9e4c03 #6b3100 #401a00",
+    green: "#f2f7f5 #d9ebe4 #acd8c7 #76bda5 #359e7f #04785d #01503d #002f22",
+    slate: "#f5f6f7 #e3e6ec #c5cdda #a1adc2 #7b8aa4 #586680 #394458 #202733",
+  },
+  dark: {
+    blue: "#1f262e #203855 #214e82 #2867ae #4085d5 #69a6ef #a1cbfe #e2eefe",
+    orange: "#2c231e #4d2e1a #743c15 #9b4e14 #bf692e #dc8d5b #f2b998 #ffe8db",
+    green: "#1f2724 #1d3e33 #175a47 #14775e #32977a #63b69a #9fd5c1 #ddf3ea",
+    slate: "#242528 #323740 #444d5e #5a677d #76849d #96a4bb #bec8d8 #e9edf4",
+  },
 };
-const BELOW_0 = {  // another hue
-  light: [[250, 251, 253], [246, 220, 196], [231, 171, 122], [207, 122, 53]],
-  dark: [[24, 32, 43], [84, 52, 24], [158, 96, 42], [236, 168, 98]],
-};
-// After Okabe and Ito; beyond eight heads they come again, with broken lines.
-const HUES = {
-  light: ["#0072b2", "#c97e00", "#009e73", "#b4568c", "#d55e00", "#3a9bd9", "#7a5195", "#5b6878"],
-  dark: ["#56b4e9", "#e6a93c", "#2cc295", "#e08fbd", "#ff8a4c", "#8fc7ff", "#b99be0", "#aab6c4"],
-};
-const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+const STEPS = 256, tables = {};
 
-const pixelTables = {};
-
-function themeOf(root) {
-  if (root.closest(".s2s-page")) return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  return root.closest(".dark") || document.body.classList.contains("dark") ? "dark" : "light";
+// [r, g, b] of a share from 0 to 1.
+export function shade(share, tone, theme) {
+  const table = tables[theme + tone] ||= fill(RAMPS[theme][tone].split(" "));
+  return table[Math.round(Math.max(0, Math.min(1, share)) * (STEPS - 1))];
 }
 
-// A share of -1 to 1 as [red, green, blue].
-function rampColour(share, theme) {
-  const ramp = (share < 0 ? BELOW_0 : RAMPS)[theme];
-  const at = Math.min(Math.abs(share), 1) * (ramp.length - 1), low = Math.min(Math.floor(at), ramp.length - 2);
-  return ramp[low].map((from, i) => Math.round(from + (ramp[low + 1][i] - from) * (at - low)));
-}
-
-// The same for hundreds of thousands of cells: a table of 512 colours from -1 to 1, each as one 32-bit pixel.
-function pixelTable(theme) {
-  pixelTables[theme] ||= Uint32Array.from({ length: 513 }, (_, i) => {
-    const [red, green, blue] = rampColour((i - 256) / 256, theme);
-    return (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+function fill(stops) {
+  const colours = stops.map((stop) => [1, 3, 5].map((i) => parseInt(stop.slice(i, i + 2), 16)));
+  return Array.from({ length: STEPS }, (_, step) => {
+    const at = step / (STEPS - 1) * (stops.length - 1), i = Math.min(Math.floor(at), stops.length - 2);
+    return colours[i].map((value, k) => Math.round(value + (colours[i + 1][k] - value) * (at - i)));
   });
-  return pixelTables[theme];
 }
 
-const css = (rgb) => `rgb(${rgb.join(",")})`;
+export const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+export const gradient = (tone, theme) => `linear-gradient(90deg,${RAMPS[theme][tone].replaceAll(" ", ",")})`;
 
-// Black or white, whichever stands out more (WCAG: at least 4.5 to 1 on any colour).
-function readable(rgb) {
-  const [red, green, blue] = rgb.map((c) => c <= 10 ? c / 3294 : ((c / 255 + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
+// Black or white, whichever contrasts more: at least 4.5 to 1 on every colour.
+export function inkOn(colour) {
+  const [r, g, b] = colour.map((value) => (value / 255 <= 0.03928 ? value / 3294.6
+    : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
-const hue = (head, theme) => HUES[theme][head % HUES[theme].length];
-const dash = (head) => DASHES[Math.floor(head / HUES.light.length) % DASHES.length];
-const ink = (root, name) => getComputedStyle(root).getPropertyValue(name).trim();

@@ -1,50 +1,126 @@
-// The second drawing of the same numbers: a line from each word that looks to each word looked at, a colour a head.
+// The lines between the two texts: from the word that looks to the words looked at, threads between counterparts.
 
-const FAINTEST = 0.02;  // of the full scale: fainter lines are not drawn, and the note says how much they carry
-const LINE_HEIGHT = 24;
+import { traceOf } from "./state.js";
+import { mark, spanOf } from "./texts.js";
+import { roleCaption, percent } from "./wording.js";
 
-function linesBox({ rows, columns }, room) {
-  const widest = (units) => Math.min(150, units.reduce((w, unit) => Math.max(w, textWidth(unit.text, 13)), 0));
-  const left = Math.ceil(widest(columns)) + 10, right = Math.ceil(widest(rows)) + 10;
-  const height = rows.length > 60 ? 14 : LINE_HEIGHT;
-  const between = Math.max(90, Math.min(420, room - left - right - 4));
-  return { left, right, between, line: height, top: 26, size: height < 18 ? 10 : 13, width: left + between + right,
-    height: 28 + Math.max(rows.length, columns.length) * height };
+const SIZES = [22, 19, 16], NARROW = 760;
+
+// The largest size at which both texts stand on a line each; where none does, they wrap and the lines go.
+export function fit(root) {
+  const lines = [...root.querySelectorAll(".line")], wrapped = () => lines.some((line) =>
+    line.scrollHeight > 1.6 * parseFloat(getComputedStyle(line).lineHeight) || line.scrollWidth > line.clientWidth + 1);
+  root.classList.remove("wrapped", "twice");
+  if (root.clientWidth <= NARROW) {
+    root.style.removeProperty("--text");
+    const most = Math.max(...lines.map((line) => line.clientHeight / parseFloat(getComputedStyle(line).lineHeight)));
+    root.classList.toggle("wrapped", most > 2.5);
+    root.classList.toggle("twice", most <= 2.5);
+    return;
+  }
+  for (const size of SIZES) {
+    root.style.setProperty("--text", `${size}px`);
+    if (!wrapped()) return;
+  }
+  root.style.setProperty("--text", "18px");
+  root.classList.add("wrapped");
 }
 
-// `pictures`: one for each head that is lit, of the same kind, layer and view.  `chosen` {row, column, by} or null.
-// Returns the share of the weight that lies on lines too faint to be drawn.
-function drawLines(pen, pictures, box, { heads, full, theme, dim, ink, chosen }) {
-  const [{ rows, columns }] = pictures, { left, between, line, top, size } = box;
-  const y = (i) => top + (i + 0.5) * line;
-  const apart = Math.min(3, (line - 6) / pictures.length);  // or of two heads alike only one would be seen
-  let drawn = 0, faint = 0;
-  pictures.forEach(({ weight, masked }, p) => rows.forEach((row, r) => columns.forEach((column, c) => {
-    const value = masked(r, c) ? 0 : weight(r, c), share = Math.min(value / full, 1);
-    if (share < FAINTEST) {
-      faint += value;
-      return;
+export function drawLines(root, state, found) {
+  const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
+  svg.textContent = pills.textContent = "";
+  if (!trace || state.editing || state.moment !== null) return;
+  const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
+  if (!chosen || root.classList.contains("wrapped")) return;
+  const home = root.getBoundingClientRect();
+  const box = (span) => { const r = span.getBoundingClientRect(); return { x: r.left - home.left + r.width / 2,
+    top: r.top - home.top, bottom: r.bottom - home.top, w: r.width }; };
+  const placed = [];
+  for (const one of [...found].reverse()) {
+    const to = spanOf(root, one.side, one.column.word);
+    if (!to || to === chosen || (narrow && !one.main)) continue;
+    if (narrow && one.head.kind !== "cross" && Math.abs(box(chosen).top - box(to).top) > 5) continue;
+    const curve = one.head.kind === "cross" ? across(box(chosen), box(to), one.main)
+      : along(box(chosen), box(to), one.head.kind === "decoder");
+    path(svg, curve.d, `var(--${one.tone})`, one.main ? 1.5 + 3 * one.share : 2, one.main ? 1 : 0.75);
+    dot(svg, curve.end, `var(--${one.tone})`, one.main ? 4 : 3);
+    if (!narrow && !(one.main && one.share < 0.3)) placed.push({ ...one, x: curve.x, y: curve.y });
+  }
+  labels(pills, placed.reverse(), state, trace, home.width);
+}
+
+// A faint thread from every word to its counterpart, as the links fitted to this model have it.
+export function drawThreads(root, state) {
+  const svg = root.querySelector(".threads"), trace = traceOf(state);
+  svg.textContent = "";
+  if (!trace?.evidence || state.editing || state.moment !== null || root.classList.contains("wrapped")
+    || root.clientWidth <= NARROW) return;
+  const home = root.getBoundingClientRect();
+  for (const [source, target] of trace.evidence.links) {
+    const a = spanOf(root, "source", source)?.getBoundingClientRect(), b = spanOf(root, "target",
+      target)?.getBoundingClientRect();
+    if (!a || !b) continue;
+    const [x, y] = [a.left - home.left + a.width / 2, a.bottom - home.top],
+      [u, v] = [b.left - home.left + b.width / 2, b.top - home.top];
+    path(svg, `M${u} ${v + 3}C${u} ${v - 26} ${x} ${y + 26} ${x} ${y - 3}`, "var(--line)", 1.25, 1);
+  }
+}
+
+// From a word to one of the other text, and the place of its label.
+function across(p, q, main) {
+  const up = q.bottom < p.top, from = up ? p.top + 2 : p.bottom - 2, to = up ? q.bottom : q.top, bend = up ? -34 : 34;
+  const t = main ? 0.5 : 0.76, u = 1 - t, mix = (a, b, c, d) => u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c
+    + t ** 3 * d;
+  return { d: `M${p.x} ${from}C${p.x} ${from + bend} ${q.x} ${to - bend} ${q.x} ${to}`, end: [q.x, to],
+    x: mix(p.x, p.x, q.x, q.x) + 26, y: mix(from, from + bend, to - bend, to) };
+}
+
+// From a word to one of the same text: over the translation, below the source.
+function along(p, q, over) {
+  const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1,
+    lift = Math.min(44, 18 + Math.abs(p.x - q.x) * 0.12);
+  const y = over ? Math.min(from, to) - lift : Math.max(from, to) + lift;
+  return { d: `M${p.x} ${from}C${p.x} ${y} ${p.x + (q.x - p.x) * 0.12} ${y} ${(p.x
+    + q.x) / 2} ${y}S${q.x} ${y} ${q.x} ${to}`,
+    end: [q.x, to], x: (p.x + q.x) / 2, y };
+}
+
+function labels(pills, all, state, trace, width) {
+  const used = [];
+  for (const one of all) {
+    const pill = document.createElement("button"), role = one.tone === "slate" ? null : trace.role(one.head);
+    pill.className = `pill tone-${one.tone}`;
+    pill.tabIndex = -1;
+    pill.dataset.head = [one.head.kind, one.head.layer, one.head.head].join(".");
+    pill.append(`${state.view !== "raw" ? "" : role ? roleCaption(role) : "looked"} `);
+    const number = document.createElement("b");
+    number.textContent = state.view === "left_out" ? `${(+Math.exp(one.value).toPrecision(2)).toLocaleString("en-GB")}×`
+      : state.view === "norm" ? one.value.toFixed(1) : percent(one.value);
+    pill.append(number);
+    pill.setAttribute("aria-pressed", one.main);
+    pills.append(pill);
+    const w = pill.offsetWidth, hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22
+      && Math.abs(a - x) < (c + w) / 2 + 4);
+    let x = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140)), y = one.y;
+    for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18],
+      [w + 10, 15]]) {
+      if (!hits(x + dx, y + dy)) { x += dx; y += dy; break; }
     }
-    drawn += value;
-    const away = chosen && (chosen.by === "column" ? c !== chosen.column : r !== chosen.row);
-    const alpha = share * (away ? 0.08 : 1) * (dim && (row.special || column.special) ? 0.3 : 1);
-    const moved = (p - (pictures.length - 1) / 2) * apart;
-    pen.line(left + 4, y(c) + moved, left + between - 4, y(r) + moved, hue(heads[p], theme),
-      { alpha, width: chosen && !away ? 2.5 : 1.75, pattern: dash(heads[p]) });
-  })));
-  const names = (units, x, align, on) => units.forEach(({ text, special }, i) => pen.text(shortened(text, 150, size), x, y(i),
-    { size, align, fill: on(i) ? ink.mark : ink.ink, alpha: dim && special ? 0.4 : 1 }));
-  names(columns, left - 4, "right", (c) => chosen && chosen.by !== "row" && c === chosen.column);
-  names(rows, left + between + 4, "left", (r) => chosen && chosen.by !== "column" && r === chosen.row);
-  pen.text("looked at", left - 4, 12, { size: 11, align: "right", fill: ink.soft });
-  pen.text("looks", left + between + 4, 12, { size: 11, fill: ink.soft });
-  return faint / Math.max(drawn + faint, 1e-12);
+    used.push([x, y, w]);
+    pill.style.left = `${x}px`;
+    pill.style.top = `${y}px`;
+  }
 }
 
-// The word under a point: {row} on the right, {column} on the left, or null.
-function wordAt(box, { rows, columns }, x, y) {
-  const i = Math.floor((y - box.top) / box.line);
-  if (i < 0) return null;
-  if (x < box.left + box.between / 2) return i < columns.length ? { column: i } : null;
-  return i < rows.length ? { row: i } : null;
+const SVG = "http://www.w3.org/2000/svg";
+function path(svg, d, stroke, width, opacity) {
+  const element = svg.appendChild(document.createElementNS(SVG, "path"));
+  for (const [name, value] of Object.entries({ d, "stroke-width": width, opacity, fill: "none",
+    "stroke-linecap": "round" })) element.setAttribute(name, value);
+  element.style.stroke = stroke;
+}
+function dot(svg, [x, y], fill, r) {
+  const element = svg.appendChild(document.createElementNS(SVG, "circle"));
+  for (const [name, value] of Object.entries({ cx: x, cy: y, r })) element.setAttribute(name, value);
+  element.style.fill = fill;
 }

@@ -5,12 +5,14 @@ model is trained there behind the page, which is there at once, and watched from
 import argparse
 import json
 import socket
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from seq2see.demo_run import Learning
 from seq2see.errors import UserError
-from seq2see.pretrained import packaged_folder
+from seq2see.pretrained import NAMES, packaged_folder
 from seq2see.training.packaged import is_begun, is_finished
 
 FIRST_PORT = 7860  # Gradio's own
@@ -48,7 +50,11 @@ def run(args: argparse.Namespace) -> None:
 
     try:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)
-        Server({run.resolve().name: load}, host=args.host, port=port, open_browser=not args.no_browser,
+        # A packaged model has the others beside it: examples and typed text each have the model that does them best.
+        others = [name for name in NAMES if packaged and name != packaged.name]
+        loaders: dict[str, Callable[[], Translator]] = {run.resolve().name: load}
+        loaders |= {name: partial(Translator.from_pretrained, name) for name in others}
+        Server(loaders, host=args.host, port=port, open_browser=not args.no_browser,
                settings=settings, learning=None if known else learning.record).run()
     finally:
         learning.stop()

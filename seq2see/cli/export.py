@@ -26,8 +26,6 @@ def run(args: argparse.Namespace) -> None:
             export.write(model, out, quantization=args.quantization)
         else:
             made = export.exported(model, quantization=args.quantization)
-    except export.NoPlaceForExport as error:
-        raise UserError(f"{error}; give a folder by --out") from None
     except OSError as error:
         if error.filename and Path(error.filename).is_file() and not os.access(error.filename, os.R_OK):
             raise  # it is the model that cannot be read

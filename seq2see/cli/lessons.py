@@ -11,10 +11,9 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.lessons.contents import chosen
 from seq2see.lessons.record import collect
-from seq2see.lessons.workbench import Budget, Workbench, quick_run
+from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.measures.alignment import settings_of
-from seq2see.pretrained import check_packaged, home_of, packaged_folder
-from seq2see.training.cache import cache_folder
+from seq2see.pretrained import check_packaged, home_of, is_packaged, packaged_folder
 from seq2see.training.packaged import is_finished
 
 DEFAULT_RUN = Path("runs/storybook")
@@ -29,7 +28,9 @@ def run(args: argparse.Namespace) -> None:
         raise UserError(f"there is no lesson {args.number}", exit_code=2)
     html, data = places(args.out, args.number)
     bench = set_up(args.run, quick=args.quick)
-    record = collect(bench, names, errata=args.number is None, command=as_typed(args))
+    record = collect(bench, names, command=as_typed(args))
+    if is_packaged(bench.run):
+        record["run"] = bench.run.name  # every command takes it
     atomic_write(html, page(record))
     atomic_write(data, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
     print(summary(record) if args.number is None else in_words(record["lessons"][0]))
@@ -39,17 +40,16 @@ def run(args: argparse.Namespace) -> None:
 def places(folder: str, number: int | None) -> tuple[Path, Path]:
     """Where the page and its data are to be; UserError, before minutes of work, where they cannot be written."""
     if not folder.strip():
-        raise UserError("--out is empty: give a folder, or leave it out", exit_code=2)
+        raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
     html, data = (("index.html", "lessons.json") if number is None else
                   (f"lesson-{number}.html", f"lesson-{number}.json"))  # fmt: skip
     for path in (out / html, out / data):
         if path.is_dir():
-            raise UserError(f"{path} is a folder, where the lessons are to be written: move it away, or give another"
-                            " folder by --out")
+            raise UserError(f"cannot write {path}: it is a folder. Move it away, or give another folder with --out")
     if not os.access(out, os.W_OK | os.X_OK):
-        raise UserError(f"cannot write into {out}: give another folder by --out")
+        raise UserError(f"cannot write to {out}: give another folder with --out")
     return out / html, out / data
 
 
@@ -62,8 +62,6 @@ def as_typed(args: argparse.Namespace) -> str:
 def set_up(run: str | None, *, quick: bool) -> Workbench:
     """The workbench, around the run that was named, which must be finished, or else runs/storybook, where it is, or
     else the packaged storybook."""
-    if quick and not run:
-        return Workbench(quick_run(cache_folder() / "lessons"), Budget.REDUCED)
     if run:
         folder = packaged_folder(run) or Path(run)
     elif is_finished(DEFAULT_RUN):
@@ -72,8 +70,8 @@ def set_up(run: str | None, *, quick: bool) -> Workbench:
         folder = home_of("storybook")
         check_packaged(folder)
     if run and not is_finished(folder):
-        raise UserError(f"{folder} is no finished run (it has no model with metrics.json): give the folder of one by"
-                        " --run, or leave it out to have the packaged one used", exit_code=2)
+        raise UserError(f"{folder} is not a finished run: it has no model with metrics.json. Give the folder of a"
+                        " finished run with --run, or omit it to use the packaged model", exit_code=2)
     check_corpus(folder)
     return Workbench(folder, Budget.REDUCED if quick else Budget.FULL)
 
@@ -84,22 +82,25 @@ def check_corpus(run: Path) -> None:
     data = data if isinstance(data, dict) else {}
     path, source, target = data.get("path"), data.get("source", "en"), data.get("target", "fr")
     if path != "storybook" or source != "en" or target not in ("fr", ["fr"]):
-        trained = f"on {path}, {source} to {target}" if path else "on nobody knows what: it has no run.yaml"
-        raise UserError(f"the lessons are about storybook, en to fr, and {run} was trained {trained}; give another run"
-                        " by --run, or leave it out to have the packaged one used", exit_code=2)
+        trained = f"on {path}, {source} to {target}" if path else "on unknown data: it has no run.yaml"
+        raise UserError(f"the lessons need a model of the built-in corpus, en to fr, and {run} was trained {trained}."
+                        " Give another run with --run, or omit it to use the packaged model", exit_code=2)
 
 
 def summary(record: dict[str, Any]) -> str:
     """A line a lesson: its number, verdict and title."""
-    return "\n".join(f"{one['number']:>3}  {one['verdict']['word']:<19} {one['title']}" for one in record["lessons"])
+    lines = [(one["number"], one["verdict"]["word"], one["title"]) for one in record["lessons"]]
+    width = max(len(word) for _, word, _ in lines)
+    return "\n".join(f"{number:>3}  {word:<{width}}  {title}" for number, word, title in lines)
 
 
 def in_words(lesson: dict[str, Any]) -> str:
     """One lesson for a terminal."""
     verdict = lesson["verdict"]
-    lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", f"Claim: {lesson['claim']}",
-             f"Verdict: {verdict['word']}. {verdict['why']}"]
-    lines += [f"  {item['word']}: {item['claim']} {item['why']}" for item in verdict["findings"]]
+    lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", lesson["claim"], "",
+             f"{verdict['word']}. {verdict['why']}"]
+    for item in verdict["findings"]:
+        lines += [f"  {item['word']}: {item['claim']}", f"    {item['why']} Measured: {'; '.join(item['checks'])}."]
     for table in (table for table in lesson["tables"] if not table["folded"]):
         rows = [table["columns"], *table["rows"]]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

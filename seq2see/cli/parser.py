@@ -220,6 +220,8 @@ def add_translate(verbs: Verbs) -> None:
     add_engine(verb)
     add_languages(verb)
     add_beams(verb)
+    verb.add_argument("--calibrated", action="store_true",
+                      help="begin each line with a calibrated probability that a reference reads exactly so, and a TAB")
 
 
 def add_score(verbs: Verbs) -> None:
@@ -361,10 +363,10 @@ def add_export(verbs: Verbs) -> None:
 def add_lessons(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "lessons",
-        "run the lessons: each claim about attention measured, with its number and picture, on one page",
+        "run the lessons: claims about attention, each measured, with numbers and pictures on one page",
         "Writes DIR/index.html, which needs nothing else, and DIR/lessons.json. With a NUMBER that lesson alone, as\n"
         "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take ten to twenty minutes\n"
-        "on two cores; what was trained for them is kept, and is there the next time.",
+        "on two cores. What is trained for them is kept for the next run.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
@@ -374,7 +376,7 @@ def add_lessons(verbs: Verbs) -> None:
     )
     verb.add_argument(
         "--quick", action="store_true",
-        help="as little work as shows that all lessons run, on a hardly trained model: the verdicts mean nothing",
+        help="only as much work as shows that the lessons run: the verdicts mean nothing",
     )
 
 

@@ -1,6 +1,7 @@
 """The verb `translate`: standard input to standard output, line by line; everything else goes to stderr."""
 
 import argparse
+import math
 import sys
 from collections import Counter
 
@@ -15,7 +16,8 @@ WORDS_SHOWN = 60  # characters of unknown words
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`; a line to stdout for each from stdin.
+    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`, `args.calibrated`; a line to stdout
+    for each from stdin.
 
     What has arrived is translated at once, so that a slow writer at the other end of a pipe sees its lines come back,
     and a file goes through in large batches.  How many of them are not to be relied on is said to stderr at the end.
@@ -23,16 +25,25 @@ def run(args: argparse.Namespace) -> None:
     groups = windows(stdin(), check_text)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
-    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams}
+    settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams,
+                "calibrated": args.calibrated}
     translator([], **settings)  # a wrong language is told though no line comes
     remarks = Remarks()
     for lines in groups:
         results = line_by_line(lambda texts: translator(texts, **settings), lines)
         for (number, _), result in zip(lines, results, strict=True):
+            if args.calibrated:
+                sys.stdout.write(f"{probability(result)}\t")
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
             remarks.note(number, result)
         sys.stdout.flush()
     remarks.tell()
+
+
+def probability(result: Translation) -> str:
+    """Calibrated, that a reference reads exactly as the best hypothesis; 1 where there is nothing to translate."""
+    log_prob = result.hypotheses[0].calibrated_log_prob if result.hypotheses else 0.0
+    return f"{math.exp(log_prob or 0.0):.4f}"
 
 
 class Remarks:

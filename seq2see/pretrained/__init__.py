@@ -1,4 +1,4 @@
-"""The models that come with the package: each is a run's folder beside this file, written by training/release.py.
+"""The models that come with the package: each is a run's folder beside this file, written by measures/release.py.
 
 The package may lie where nobody can write: nothing is ever put beside these models, and what is damaged is not mended
 but refused, with the command that installs it again.

@@ -88,9 +88,31 @@ class Info(BaseModel):
 def router(service: Service) -> APIRouter:
     """`POST /` and `/models/NAME`, which a client is given as its model; below each, `/info` and `/health`."""
     routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
-    usual: dict[str, Any] = {"response_model": list[Output] | list[list[Output]], "dependencies": key_wanted(service)}
 
-    async def answer(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
+    @routes.get("/info", summary="The first model, and the limits")
+    @routes.get("/models/{model:path}/info", summary="A model, and the limits")
+    async def info(model: str | None = None) -> Info:
+        service.check_ready()
+        name, one = next(iter(service.named(model).items()))
+        return Info(model_id=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
+                    precision=one.engine.precision, max_client_batch_size=service.settings.texts,
+                    max_input_length=service.settings.characters, version=__version__)
+
+    @routes.get("/models/{model:path}/health", summary="Whether a model is ready")
+    async def health(model: str) -> dict[str, str]:
+        await info(model)
+        return {"status": "ok"}
+
+    @routes.post("/models/{model:path}/info", include_in_schema=False)
+    @routes.post("/models/{model:path}/health", include_in_schema=False)
+    async def only_get() -> None:  # the next route would take these for names of models
+        raise HTTPException(405, headers={"Allow": "GET"})
+
+    @routes.post("/", summary="Translate with the model that has the pair of languages",
+                 response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
+    @routes.post("/models/{model:path}", summary="Translate with a model",
+                 response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
+    async def translate(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
         caller, parameters = service.access.caller(request), body.parameters or Parameters()
         texts = [body.inputs] if isinstance(body.inputs, str) else body.inputs
         found = await service.translate(texts, caller=caller, source=parameters.src_lang, target=parameters.tgt_lang,
@@ -99,39 +121,6 @@ def router(service: Service) -> APIRouter:
         if isinstance(body.inputs, str):
             return outputs[0]
         return outputs if any(len(one) > 1 for one in outputs) else [one[0] for one in outputs]
-
-    def info_on(name: str | None) -> Info:
-        service.check_ready()
-        name, model = next(iter(service.named(name).items()))
-        return Info(model_id=name, language_pairs=[list(pair) for pair in model.language_pairs],
-                    engine=model.engine.name, precision=model.engine.precision, version=__version__,
-                    max_client_batch_size=service.settings.texts, max_input_length=service.settings.characters)
-
-    @routes.get("/info", summary="The first model, and the limits")
-    async def info() -> Info:
-        return info_on(None)
-
-    @routes.get("/models/{name:path}/info", summary="A model, and the limits")
-    async def info_of(name: str) -> Info:
-        return info_on(name)
-
-    @routes.get("/models/{name:path}/health", summary="Whether a model is ready")
-    async def health_of(name: str) -> dict[str, str]:
-        info_on(name)
-        return {"status": "ok"}
-
-    @routes.post("/models/{name:path}/info", include_in_schema=False)
-    @routes.post("/models/{name:path}/health", include_in_schema=False)
-    async def only_to_be_read() -> None:  # else the last route would take them for models of that name
-        raise HTTPException(405, headers={"Allow": "GET"})
-
-    @routes.post("/", summary="Translate with the model that has the pair of languages", **usual)
-    async def translate(body: Inputs, request: Request) -> list[Any]:
-        return await answer(body, request)
-
-    @routes.post("/models/{name:path}", summary="Translate with a model", **usual)
-    async def translate_with(body: Inputs, request: Request, name: str) -> list[Any]:
-        return await answer(body, request, name)
 
     return routes
 

@@ -135,15 +135,6 @@ def router(service: Service) -> APIRouter:
         return [{"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
                 for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])]
 
-    @routes.get("/frontend/settings", summary="What a page in front of this server should know")
-    async def frontend_settings() -> dict[str, Any]:
-        target = next((to for _, to in service.language_pairs), "")
-        return {"apiKeys": bool(service.access.keys), "keyRequired": bool(service.access.keys),
-                "charLimit": service.settings.characters, "frontendTimeout": 500, "suggestions": False,
-                "filesTranslation": False, "supportedFilesFormat": [],
-                "language": {"source": {"code": "auto", "name": "Auto Detect"},
-                             "target": {"code": target, "name": NAMES.get(target, target)}}}
-
     @routes.get("/health", summary="Whether it is ready to translate")
     async def health() -> dict[str, str]:
         service.check_ready()

@@ -1,50 +1,53 @@
 """Our own interface: `/v1/translate`, `/v1/look` and `/v1/models`, with what the others have no place for."""
 
 import asyncio
-import base64
 import json
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 from seq2see.views import View
-from ...lens.files import plain
 from ...lens.kinds import Kind
+from ...lens.record import measured, record
 from ...lens.trace import Trace
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
+from ...translate.translator import Translator
+from ..access import Caller
+from ..errors import APIError
 from ..service import Service
-from .bodies import From0, JSONRoute, OptionFields, Pair, Text, by_kind, key_wanted
+from .bodies import From0, JSONRoute, OptionFields, Pair, key_wanted
+
+HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tuple
 
 
-class Asked(OptionFields):
+class RequestBody(OptionFields):
     """How to translate; what is left out is as the checkpoint says.  Any of temperature, top_k and top_p samples."""
 
     source: str | None = Field(default=None, min_length=1, description="language of the text (detected)")
     target: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
     model: str | None = Field(default=None, description="name of the model (the first that has the pair)")
-    prefix: Annotated[Text | Annotated[list[list[From0]], Tag("list")], by_kind] = Field(
-        default="", description="what every hypothesis begins with: a text, or token ids, a list for each of the parts")
-    parts: list[str] = Field(default=[], description="the segments that the text is cut into (found out)")
+    prefix: str = Field(default="", description="what every hypothesis begins with")
 
-    def asked(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """All of it as the service's arguments."""
         return {"source": self.source, "target": self.target, "model": self.model, "prefix": self.prefix,
-                "parts": self.parts, "options": self.options()}
+                "options": self.options()}
 
 
-class TranslateBody(Asked):
+class TranslateBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"texts": ["The cat is tired.", "It was raining."], "source": "en", "target": "fr", "alternatives": 3},
     ]})  # fmt: skip
 
     texts: list[str] = Field(min_length=1, description="what to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
+    calibrated: bool = Field(default=False,
+                             description="give hypotheses a `calibrated_log_prob`, by a pass in torch")
 
 
-class LookBody(Asked):
+class LookBody(RequestBody):
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"text": "The cat is tired.", "source": "en", "target": "fr", "maps": ["cross"], "views": ["raw"]},
     ]})  # fmt: skip
@@ -53,6 +56,14 @@ class LookBody(Asked):
     alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
     maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
     views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
+    translation: str | None = Field(default=None, min_length=1, description="look at this translation of the text, a "
+                                    "sentence or two, whoever wrote it, and do not translate")
+    evidence: bool = Field(default=False, description="also send word links, other words that could have been written, "
+                           "and what each word rests on: the margins without each head and each source word")
+    others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to see how "
+                              "sure the model is of the same translation after them")
+    without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "
+                                    "head) on their averages")
 
 
 class OneTranslation(BaseModel):
@@ -100,14 +111,23 @@ class OneTrace(BaseModel):
         description="the same, calibrated: smoothing and temperature that were undone, log_probs, entropies, and those "
                     "of the candidates in top; null: the model has no calibration")
     given: int = Field(description="how many of the first tokens were forced (a language tag, the prefix)")
+    labels: dict[str, list[str]] = Field(description="the tokens of source, target and inputs as they are shown")
+    words: dict[str, list[dict[str, Any]]] = Field(description="the same by words: text, pieces, word, start and end")
+    evidence: dict[str, Any] | None = Field(
+        default=None, description="links: source word, target word, share.  runner_up and margins of each step: the "
+                                  "log-probability of the chosen token less that of the best other one.  heads, "
+                                  "erased (one a source word) and others: margins and the best token of each step "
+                                  "without them.  candidates: of each word, with the product over their tokens")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
                     "rollout and contributions have no H; left_out is cross's and [T, source words]")
 
 
 class LookReply(BaseModel):
-    translation: OneTranslation
+    translation: OneTranslation | None = Field(description="null where the translation was given")
     traces: list[OneTrace] = Field(description="one, or, of a long text, one a segment")
+    measured: dict[str, Any] = Field(description="of the model's heads: roles that hold on held-out sentences, each "
+                                     "with its interval and baseline, and how well pronouns are told apart without one")
 
 
 class OneModel(BaseModel):
@@ -131,15 +151,14 @@ def router(service: Service) -> APIRouter:
                              "paths, placeholders and emoji come back as they are, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
         caller = service.access.caller(request)
-        return {"translations": await service.translate(body.texts, caller=caller, format=body.format, **body.asked())}
+        found = await service.translate(
+            body.texts, caller=caller, format=body.format, calibrated=body.calibrated, **body.arguments())
+        return {"translations": found}
 
     @routes.post("/look", summary="Translate a text and look at every head while it is done", dependencies=wanted,
                  response_model=LookReply, description="Compressed by gzip where the client takes that.")
     async def look(body: LookBody, request: Request) -> Response:
-        caller = service.access.caller(request)
-        [result], traces = await service.translate_and_look(
-            [body.text], caller=caller, alternative=body.alternative, views=body.views, **body.asked())
-        return Response(await asyncio.to_thread(_look_reply, result, traces, body.maps), media_type="application/json")
+        return Response(await look_reply(service, body, service.access.caller(request)), media_type="application/json")
 
     @routes.get("/models", summary="The models that are served")
     async def models() -> ModelsReply:
@@ -152,22 +171,64 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def _look_reply(result: Translation, traces: list[Trace], maps: list[Kind]) -> str:
-    return json.dumps({
-        "translation": OneTranslation.model_validate(result, from_attributes=True).model_dump(),
-        "traces": [_trace_record(one, maps) for one in traces],
-    }, ensure_ascii=False)  # fmt: skip
+async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
+    """What `/v1/look` answers, as JSON."""
+    result, traces = None, list[Trace]()
+    if body.translation is None and not body.without:
+        [result], traces = await service.translate_and_look([body.text], caller=caller, alternative=body.alternative,
+                                                            views=body.views, **body.arguments())
+    model = service.model_for(body.model, *(result.source_language, result.target_language) if result else
+                              (body.source, body.target))
+
+    def finish(translator: Translator) -> str:
+        found = traces or [_looked_at(translator, body)]
+        return json.dumps({
+            "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
+            "traces": [_trace_record(translator, one, body) for one in found],
+            "measured": measured(translator.roles, translator.apart),
+        }, ensure_ascii=False)  # fmt: skip
+
+    if traces and not body.evidence:
+        return await asyncio.to_thread(finish, service.models[model])
+    longest = max(map(len, (body.text, body.translation or "", *body.others)))
+    if longest > service.settings.look_characters:
+        most = service.settings.look_characters
+        raise APIError(400, "text_too_long", f"a text of {longest} characters: {most} at most can be looked into")
+    return await service.examine([body.text], finish, caller=caller, model=model)
 
 
-def _trace_record(trace: Trace, kinds: list[Kind]) -> dict[str, Any]:
-    """A trace as JSON has it, with the maps of these kinds, in float16."""
-    numbers = {name: getattr(trace, name).tolist() for name in ("log_probs", "entropies", "log_normalisers")}
-    maps = {kind: {view: _map(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
-    if trace.left_out is not None and "cross" in maps:
-        maps["cross"]["left_out"] = _map(trace.left_out)
-    return plain(trace) | numbers | {"log_prob": trace.log_prob, "maps": maps}
+def _looked_at(translator: Translator, body: LookBody) -> Trace:
+    """The trace of the translation given, or of the one that the model writes without some heads."""
+    source, target = (None if code in (None, "auto") else code for code in (body.source, body.target))
+    if body.translation is not None:
+        return translator.look_at(body.text, body.translation, source=source, target=target, views=body.views)
+    from ...lens.ablation import ablate  # these import torch
+    from ...lens.averages import head_means
+    from ...lens.what_if import WhatIf
+
+    [trace] = translator.look(translator(body.text, source=source, target=target))[:1]
+    with translator.inside() as (model, tokenizer):
+        means, _ = head_means(model, tokenizer, trace, translator.folder)
+        what_if = WhatIf(model, tokenizer, trace.source_language, trace.target_language, body.num_beams)
+        with ablate(model, body.without, replace="mean", means=means):
+            return what_if.again(trace)
 
 
-def _map(array: np.ndarray) -> dict[str, Any]:
-    data = np.ascontiguousarray(array, dtype="<f2")
-    return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
+def _trace_record(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
+    found = record(trace, kinds=body.maps)
+    if not body.evidence:
+        return found
+    from ...lens.averages import head_means
+    from ...lens.counterparts import counterparts
+    from ...lens.evidence import evidence, evidence_record, spelt_candidates
+    from ...lens.views import add_views
+
+    calibrator = trace.calibrated.calibrator if trace.calibrated else None
+    choice = translator.known_choice.choice
+    with translator.inside() as (model, tokenizer):
+        means, sentences = head_means(model, tokenizer, trace, translator.folder)
+        rests_on = evidence(model, tokenizer, trace, means=means, others=body.others)
+        spelt = spelt_candidates(model, tokenizer, trace, calibrator)
+        [viewed] = add_views(model, tokenizer, [trace], views=(choice.view,))
+    found["evidence"] = evidence_record(rests_on, spelt, counterparts(viewed, choice), averaged_over=sentences)
+    return found

@@ -7,23 +7,54 @@ argument: what comes in is read as a body of `/v1/look`, and goes the same way. 
 the tools' names and descriptions.
 """
 
-from typing import Any
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import gradio as gr
+from pydantic import BaseModel, ValidationError
 
 from ...lens.by_words import looked_at
-from ..dialects.v1 import LookBody
+from ..dialects.bodies import bad_request
+from ..dialects.inside import InsideBody, inside_reply
+from ..dialects.lessons import Lessons, LessonsBody
+from ..dialects.v1 import LookBody, TranslateBody, TranslateReply, look_reply
 from ..errors import APIError
 from ..service import Service
-from .adapter import page_errors, read
+from .calls import OUTCOME
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def read(kind: type[Body], value: Any) -> Body:
+    """What a browser sent; APIError for anything else, for anybody may have sent it."""
+    try:
+        return kind.model_validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        raise bad_request(error) from None
+
+
+@contextmanager
+def page_errors() -> Iterator[None]:
+    """Around a handler: what is refused is answered with its status and one line."""
+    try:
+        yield
+    except APIError as error:
+        if outcome := OUTCOME.get(None):
+            outcome.status = error.status
+        raise gr.Error(error.message, print_exception=False, duration=8) from None
 
 
 def add_api(service: Service) -> None:
     """Add the functions to the Blocks whose context this is called in: `with page: add_api(service)`."""
+    lessons = Lessons(service)
 
     def arguments(request: gr.Request, *, source: Any, target: Any, **given: Any) -> dict[str, Any]:
         body = read(LookBody, {**given, "source": source or None, "target": target or None})
-        return {"texts": [body.text], "caller": service.access.caller(request), **body.asked()}
+        return {"texts": [body.text], "caller": service.access.caller(request), **body.arguments()}
 
     async def translate(text: str, source: str = "auto", target: str = "", alternatives: int = 1,
                         request: gr.Request = None) -> dict:
@@ -86,5 +117,24 @@ def add_api(service: Service) -> None:
                       for word, probability, best in words],
         }  # fmt: skip
 
+    async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
+        """What `/v1` answers, for the explorer where there is no `/v1`."""
+        with page_errors():
+            caller = service.access.caller(request)
+            if route == "look":
+                answer: dict = json.loads(await look_reply(service, read(LookBody, body), caller))
+            elif route == "translate":
+                texts = read(TranslateBody, body)
+                found = await service.translate(texts.texts, caller=caller, format=texts.format, **texts.arguments())
+                answer = TranslateReply.model_validate({"translations": found}, from_attributes=True).model_dump()
+            elif route == "inside":
+                answer = json.loads(await inside_reply(service, read(InsideBody, body), caller))
+            elif route == "lessons":
+                answer = (await lessons.answer(read(LessonsBody, body))).model_dump()
+            else:
+                raise APIError(404, "not_found", "there is no such route")
+            return answer
+
+    gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")
     for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
         gr.api(function, api_name=function.__name__, queue=False)

@@ -1,90 +1,144 @@
-"""The page as a whole: its frame, its three tabs, and where it is mounted."""
+"""The page: Gradio Blocks around the explorer, and where it is mounted."""
 
+from __future__ import annotations
+
+import gzip
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from itertools import count
 from typing import Any
 
 import gradio as gr
 from fastapi import FastAPI
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Mount
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ...lens.show import script, style
+from ...translate.translator import Translator
+from ..access import Access
 from ..guard import PAGE
 from ..service import Service
+from ..settings import ServerSettings
 from .api import add_api
 from .calls import CheckedCalls
 from .files import text_of
-from .first_minute import build_first_minute
+from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
-from .learn_tab import build_learn
-from .look_tab import build_look
-from .translate_tab import about, asked_by_link, build_translate
 
 MOST_VISITS = 100  # of which Gradio keeps in memory what was shown last
-TITLE = """<header><h1>Seq2See</h1>
-<p>The translation model you can see through: translate a sentence, then see where every attention head looked.</p>
-</header>"""
+SECONDS = 1.0  # between two looks at a model that is trained
+API = "../v1"  # from the page
+ON_LOAD = """
+const explorer = new Function(`${props.script}\nreturn explorer;`)();  // kept as text too: an exported page has it
+const theirs = props.settings;
+if (!document.getElementById("s2s-style")) {
+  const style = document.head.appendChild(document.createElement("style"));
+  Object.assign(style, { id: "s2s-style", textContent: props.css });
+}
+const home = element.querySelector(".s2s-home");
+const begin = (settings) => {
+  const root = (window.gradio_config?.root || "") + (window.gradio_config?.api_prefix || "/gradio_api");
+  explorer(home, { ...settings, gradio: root, css: props.css, script: props.script });
+  document.querySelectorAll(".s2s-first").forEach((one) => one.remove());
+};
+let watched = theirs.learning ? explorer(home, theirs) : null;
+if (watched) watched.show(theirs.learning); else begin(theirs);
+watch("settings", () => {
+  const { settings } = props;
+  if (!watched) return;
+  if (settings.learning) return watched.show(settings.learning);
+  watched.root.remove();
+  watched = null;
+  begin(settings);
+});
+"""
+
+
+def page(translator: Translator) -> gr.Blocks:
+    """The explorer of one model as Gradio Blocks: to `launch()`, to mount, or to put into other Blocks by `render()`.
+
+        seq2see.page(seq2see.Translator.from_pretrained("everyday")).launch()
+    """
+    service = Service({translator.name or "model": translator}, ServerSettings(), access=Access())
+    return build_page(service, api=None)
+
+
+def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None,
+               api: str | None = API) -> gr.Blocks:
+    """The page as Gradio Blocks.  `learning` tells of a model that is trained; `api` is the address of `/v1`, None
+    where there is none."""
+
+    def about() -> dict[str, Any]:
+        return settings_of(service, api=api, learning=learning() if learning and not service.ready else None)
+
+    def look() -> tuple[Any, Any]:
+        return gr.update(settings=about()), gr.update(active=not service.ready)
+
+    with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
+        add_api(service)  # first, so that its names are free
+        explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
+                           apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
+        if learning:  # whoever comes later, or stays, is told when there is a model
+            timer = gr.Timer(SECONDS)
+            gr.on([blocks.load, timer.tick], look, None, [explorer, timer], show_progress="hidden", queue=False,
+                  api_visibility="private")
+    return blocks
 
 
 @asynccontextmanager
-async def shown(app: FastAPI, page: gr.Blocks) -> AsyncIterator[Callable[[], None]]:
+async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
     """The page in its place in the application, while this lasts; gives what ends the endless requests of open tabs."""
-    parent, mounted = mount(page)
+    parent, mounted = mount(blocks)
     async with parent.router.lifespan_context(parent):
-        app.state.page = CheckedCalls(mounted, page)
+        app.state.page = WithFirstView(CheckedCalls(mounted, blocks), service)
         yield mounted.stop_event.set
 
 
-def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None) -> gr.Blocks:
-    """The page as Gradio Blocks, to be put in its place by `shown`.  `learning` tells of a model that is trained."""
-    asked = count()
-
-    def visit(request: gr.Request) -> tuple[Any, Any]:
-        """What there is now, and what the link that the page was opened by asks for."""
-        wish = asked_by_link(request.query_params, longest=service.settings.characters)
-        if wish is None:
-            return gr.update(about=about(service)), gr.skip()
-        return open_look(wish)
-
-    def open_look(wish: dict[str, Any]) -> tuple[Any, Any]:
-        """Have a text translated as the box would, and, where a map of it is wanted, go there."""
-        chosen = gr.update(selected="look") if "start" in wish else gr.skip()
-        return gr.update(about=about(service, asked=wish | {"n": next(asked) + 1})), chosen
-
-    with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as page:
-        add_api(service)  # first, so that its names are free
-        gr.HTML(TITLE, elem_id="head")
-        shown = gr.JSON(visible="hidden")  # `adapter.Shown`: the translation that Look looks into
-        with gr.Tabs() as tabs:
-            with gr.Tab("Translate", id="translate"):
-                watch = build_first_minute(service, learning) if learning else None
-                box = build_translate(service, shown)
-                if watch:
-                    watch(page, box)
-            with gr.Tab("Look", id="look") as looking:
-                build_look(service, looking, shown)
-            with gr.Tab("Learn", id="learn") as learn:
-                build_learn(service, learn, open_look, [box, tabs])
-        gr.Markdown("Everything runs on the machine that serves this page; what you type is neither saved nor logged.",
-                    elem_id="foot")
-        page.load(visit, None, [box, tabs], show_progress="hidden", queue=False, api_visibility="private")
-    return page
-
-
-def mount(page: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
+def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     """The page as an application, and the parent whose lifespan it lives by.
 
     A parent of its own: in ours, Gradio would leave it to our CORS to say which sites may read the page.
     """
-    page.state_session_capacity = MOST_VISITS
+    blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
-    theme = gr.themes.Soft(primary_hue="blue", font=["system-ui", "sans-serif"], font_mono=["monospace"])
-    settings: dict[str, Any] = {"theme": theme, "css": text_of("style.css")}
-    gr.mount_gradio_app(parent, page, PAGE, **settings, footer_links=[], run_history=False, ssr_mode=False,
-                        show_error=True, enable_monitoring=False, max_file_size="1mb",
-                        mcp_server=find_spec("mcp") is not None)
-    if page.mcp_server_obj is not None:
-        answer_in_json(page.mcp_server_obj)
+    gr.mount_gradio_app(parent, blocks, PAGE, footer_links=[], run_history=False, ssr_mode=False, show_error=True,
+                        enable_monitoring=False, max_file_size="1mb", mcp_server=find_spec("mcp") is not None)
+    if blocks.mcp_server_obj is not None:
+        answer_in_json(blocks.mcp_server_obj)
     [mounted] = (route.app for route in parent.routes if isinstance(route, Mount))
     return parent, mounted
+
+
+class WithFirstView:
+    """ASGI: the page, with the first view in it as plain HTML, which can be read before any script has run."""
+
+    def __init__(self, app: ASGIApp, service: Service):
+        self.app = app
+        self.view = static_view(service)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET" or scope["path"].rstrip("/") != PAGE:
+            return await self.app(scope, receive, send)
+        packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
+        start: Message = {}
+        body = bytearray()
+
+        async def keep(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            body.extend(message.get("body", b""))
+            if not message.get("more_body"):
+                headers, content = MutableHeaders(scope=start), bytes(body)
+                if headers.get("content-type", "").startswith("text/html"):
+                    content = re.sub(rb"<body[^>]*>", lambda tag: tag[0] + self.view, content, count=1)
+                    content = gzip.compress(content, 6) if packed else content
+                    headers.update({"vary": "Accept-Encoding", **({"content-encoding": "gzip"} if packed else {})})
+                headers["content-length"] = str(len(content))
+                await send(start)
+                await send({"type": "http.response.body", "body": content})
+
+        await self.app(scope, receive, keep)

@@ -66,7 +66,7 @@ def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
     class Server:
         def __init__(self, loaders: Mapping[str, Callable[[], str]], *, host: str, port: int, open_browser: bool,
                      settings: ServerSettings, learning: Callable[[], dict] | None):
-            [self.load] = loaders.values()
+            self.load = next(iter(loaders.values()))  # a packaged model has the others beside it
             self.asked = (host, port, open_browser, learning is not None)
 
         def run(self) -> None:

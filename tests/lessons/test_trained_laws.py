@@ -1,7 +1,8 @@
-"""What the trained lessons compute, on small networks that have not been trained."""
+"""What the lessons that train something compute, on small networks that have not been trained."""
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from seq2see.lessons import l08_positions as positions
 from seq2see.lessons import l09_recurrence as recurrence
 from seq2see.lessons import l10_kv_caching as caching
 from seq2see.lessons import l12_meaning as meaning
+from seq2see.lessons import l14_overfitting as overfitting
 from seq2see.lessons.recurrent import RecurrentTranslator
 from seq2see.lessons.small import Recipe
 from seq2see.lessons.workbench import Workbench
@@ -103,14 +105,6 @@ def test_sinusoids_shift_by_a_rotation_and_a_learnt_table_does_not() -> None:
     assert positions.by_distance(table) < 1e-5 < positions.by_distance(other)
 
 
-def test_words_share_the_positions_directions_or_leave_them_free() -> None:
-    table, among = sinusoids(40, 16).double().numpy(), np.random.default_rng(0).standard_normal((500, 16))
-    taken = positions.directions(table)
-    assert taken @ taken.T == pytest.approx(np.eye(len(taken)), abs=1e-12) and 1 < len(taken) < 16
-    assert positions.overlap(among, table) == pytest.approx(len(taken) / 16, abs=0.03)
-    assert positions.overlap(among - among @ taken.T @ taken, table) < 1e-12
-
-
 @pytest.mark.parametrize("cell, attention", [("elman", False), ("gru", False), ("gru", True)])
 def test_a_recurrent_translator_reads_from_left_to_right_and_writes_from_the_last_state(
     cell: Any, attention: bool
@@ -163,9 +157,6 @@ def test_a_fair_share_is_one_where_all_words_count_alike() -> None:
 
 def test_a_cache_changes_nothing(bench: Workbench) -> None:
     source = torch.tensor([bench.tokenizer.encode_source("The old dog did not cross the street.")])
-    target = ids(1, 9)
-    at_once, by_steps = (read(bench.model, source, target) for read in (caching.read_at_once, caching.read_by_steps))
-    assert torch.allclose(at_once, by_steps, atol=1e-4)
     assert caching.same(bench, source.tolist(), 4) == 1
     encoder, decoder = caching.moved(bench, source.tolist())
     assert encoder > 0.01 > decoder < 1e-5
@@ -200,15 +191,6 @@ def test_pieces_of_cake() -> None:
         "Pour Tom, le travail était simple.", "टॉम के लिए काम सरल था।", None)
     unseen = [one for one in said if one.held_out]
     assert {one.meaning for one in unseen} == {"literal", "figurative"} and len(unseen) < len(said) / 4
-
-
-def test_a_straight_cut_tells_apart_what_differs_and_nothing_else() -> None:
-    rng = np.random.default_rng(0)
-    labels = [(number % 2 == 0, number % 3 == 0) for number in range(60)]
-    alike = [(np.ones(4), idiom, unseen) for idiom, unseen in labels]
-    apart = [(rng.standard_normal(4) * 0.1 + idiom, idiom, unseen) for idiom, unseen in labels]
-    assert meaning.read(alike)[0] == 0.5 and meaning.read(apart)[0] == 1
-    assert meaning.read(alike)[1] == pytest.approx(1)
 
 
 @pytest.fixture
@@ -251,3 +233,28 @@ def test_what_was_trained_is_found_again_and_does_not_depend_on_what_was_before(
     model, sources = first.model, [story.source for story in task.test[:3]]
     together = small.translate(model, task.tokenizer, sources, longest=8)
     assert together == [small.translate(model, task.tokenizer, [source], longest=8)[0] for source in sources]
+
+
+def test_a_comparison_is_over_seeds_and_on_unseen_sentences(bench: Workbench, tmp_path: Path) -> None:
+    bench = replace(bench, shelf=tmp_path)
+    compared = small.compare(bench, wide=Recipe(steps=3, heads=1), narrow=Recipe(steps=3))
+    task = small.task_of(bench)
+    assert list(compared) == ["wide", "narrow"] and len(compared["wide"].runs) == len(bench.seeds)
+    for one in compared.values():
+        [run] = one.runs
+        loss = small.test_loss(run.model, small.in_rows(task.test, 1), task.tokenizer)
+        assert one.loss.value == pytest.approx(loss) and 0 <= one.exact.value <= 1 <= 100 >= one.chrf.value
+        assert one.sample == small.translate(run.model, task.tokenizer, [task.test[0].source])[0]
+
+
+def test_a_head_is_chosen_in_validation_and_reported_on_other_sentences(
+        bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scores(*by_head: float) -> Any:
+        both = {("encoder", role): np.array([[by_head]]) for role in ("antecedent", "state")}
+        return SimpleNamespace(scores=both)
+
+    halves = iter((scores(0.2, 0.9), scores(0.8, 0.3)))
+    monkeypatch.setattr(overfitting, "measure_roles", lambda traces, gold: next(halves))
+    task = small.task_of(bench)
+    model = small.build(small.Recipe(), vocabulary=len(task.tokenizer))
+    assert overfitting.of_attention(model, task, task.test[:1], task.test[1:2]) == [0.3, 0.3]

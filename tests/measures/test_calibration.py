@@ -168,7 +168,7 @@ def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_car
     assert (run / "reliability.png").read_bytes().startswith(b"\x89PNG")
     card = (run / "README.md").read_text("utf-8")
     assert card.startswith("# A card\n") and "](reliability.png)" in card
-    assert f"{own.ways['raw'].ece.value:.1%}" in card
+    assert f"{own.ways['raw'].ece.value:.2%}" in card
     assert cli.main(argv) == 0
     assert (run / "README.md").read_text("utf-8") == card, "a second time replaces it"
     loaded = Translator.from_pretrained(run, engine="torch")

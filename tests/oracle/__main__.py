@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument("--run", type=Path, help="a trained model (default: one that the baseline trains, once)")
     parser.add_argument("--only", choices=SECTIONS, action="append", help="this section alone; may be repeated")
     args = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # servers end by it, in the background too
     sections = tuple(name for name in SECTIONS if not args.only or name in args.only)
     baseline = checked_out(args.baseline)
     run = args.run or trained_once(baseline)

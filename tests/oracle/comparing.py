@@ -83,7 +83,7 @@ def differing(a: Any, b: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]
             yield f"{where} order", list(a), list(b)
     elif isinstance(a, Plain) and isinstance(b, Plain):
         yield from differing(a.held, b.held, where)
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+    elif isinstance(a, list | tuple) and type(a) is type(b) and len(a) == len(b):
         for number, pair in enumerate(zip(a, b, strict=True)):
             yield from differing(*pair, f"{where}[{number}]")
     elif isinstance(a, str) and isinstance(b, str) and a != b:

@@ -54,7 +54,8 @@ class Side:
         return self._masked(value) if isinstance(value, str) else value
 
     def _masked(self, text: str) -> str:
-        for place, name in ((self.scratch, "<scratch>"), (self.made, "<made>"), (self.tree, "<tree>")):
+        places = {sys.prefix: "<python>", self.scratch: "<scratch>", self.made: "<made>", self.tree: "<tree>"}
+        for place, name in places.items():
             text = text.replace(str(place), name)
         for pattern, name in VARIES:
             text = re.sub(pattern, name, text)

@@ -103,6 +103,12 @@ def test_commands_that_name_no_model_take_everyday(call, home):
     assert call("export")[1] == f"{exported(home / 'everyday', quantization='int8')}\n"
 
 
+def test_translation_into_english_is_refused_with_the_pairs_there_are(call):
+    for argv, asked in ((("--from", "fr", "--to", "en"), "from fr to en"), (("--to", "en"), "to en")):
+        assert call("translate", *argv, stdin="Bonjour.\n") == (
+            1, "", f"seq2see: error: this model does not translate {asked}; it has en to fr, en to de\n")
+
+
 def test_what_look_is_asked_may_have_options_anywhere(home):
     from seq2see.cli.parser import build_parser, parse
 
@@ -242,6 +248,14 @@ def test_its_card_has_the_scores_of_its_metrics(model):
     released = metrics["release"]
     assert released["commit"] in card and f"Seq2See {released['version']}" in card
     assert f"its seed is {released['seed']}." in card and f"{released['rounding']:.4f}." in card
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_card_has_a_small_reliability_plot(name):
+    if not (SHIPPED / name).is_dir():
+        pytest.skip(f"this checkout ships no {name}")
+    assert "](reliability.png)" in (SHIPPED / name / "README.md").read_text("utf-8")
+    assert 10_000 < (SHIPPED / name / "reliability.png").stat().st_size < 150_000
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])

@@ -25,5 +25,5 @@ def guarded(translator, tmp_path_factory):
 @pytest.fixture(scope="module")
 def stub():
     """A stub's server with small limits, for tests that leave it as it was."""
-    with serving.stub_server(body_bytes=20_000, read_seconds=1.0, characters=100, texts=3) as client:
+    with serving.stub_server(body_bytes=20_000, characters=100, texts=3) as client:
         yield client

@@ -111,13 +111,13 @@ def test_right_keys_are_never_throttled_and_wrong_ones_until_a_while_later(keys,
     for _ in range(5 * access_module.WRONG_KEYS):
         assert access.caller(request(), KEY) == "ann"
     for _ in range(access_module.WRONG_KEYS):
-        with pytest.raises(APIError, match="not known"):
+        with pytest.raises(APIError, match="unknown API key"):
             access.caller(request(), "wrong-key-entirely")
     with pytest.raises(APIError, match="too many wrong API keys") as api_error:
         access.caller(request(), "wrong-key-entirely")
     assert access.caller(request(), KEY) == "ann"
     clock.now += int(api_error.value.headers["Retry-After"])
-    with pytest.raises(APIError, match="not known"):
+    with pytest.raises(APIError, match="unknown API key"):
         access.caller(request(), "wrong-key-entirely")
 
 

@@ -91,5 +91,5 @@ def test_any_request_is_answered(stub, path, kind, body):
 
 @given(query=st.dictionaries(st.sampled_from(NAMES), st.text(st.characters(exclude_categories=["Cs"]), max_size=10)))
 def test_any_question_is_answered(stub, query):
-    for path in ("/languages", "/frontend/settings", "/translate", "/v1/models", "/health"):
+    for path in ("/languages", "/translate", "/v1/models", "/health"):
         assert stub.get(path, params=query).status_code < 500

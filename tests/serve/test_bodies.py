@@ -48,35 +48,10 @@ def test_what_is_no_body_is_400(client, path, content):
 
 
 @pytest.mark.parametrize("path", ROUTES)
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_body_in_utf_16_is_told_as_such(client, path, encoding):
-    answer = client.post(path, content=filled(path, '"The cat."').encode(encoding), headers=JSON)
-    assert answer.status_code == 400
-    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
-
-
-@pytest.mark.parametrize("path", ["/translate", "/detect"])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_part_of_a_form_in_utf_16_is_told_as_such(client, path, encoding):
-    fields = {"q": "The cat.".encode(encoding), "source": "en", "target": "fr"}
-    answer = client.post(path, files={name: (None, value) for name, value in fields.items()})
-    assert answer.status_code == 400
-    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
-    latin = client.post(path, files={name: (None, value) for name, value in (fields | {"q": b"Caf\xe9."}).items()})
-    assert latin.status_code == 200
-
-
-@pytest.mark.parametrize("path", ROUTES)
 def test_a_json_array_is_told_as_such(client, path):
     body = filled(path, '"The cat."')
     answer = client.post(path, content=f"[{body}]", headers=JSON)
     assert (answer.status_code, told(answer)["error"]) == (400, "expected a JSON object")
-
-
-@pytest.mark.parametrize("path", ["/translate", "/", "/v1/translate", "/v1/look"])
-def test_a_very_long_word_is_refused_at_once(client, path):
-    answer = client.post(path, content=filled(path, json.dumps("a" * 4_900)), headers=JSON)
-    assert answer.status_code == 400 and "characters" in told(answer)["error"]
 
 
 @pytest.mark.parametrize(("path", "found"), [
@@ -84,7 +59,7 @@ def test_a_very_long_word_is_refused_at_once(client, path):
     ("/", lambda reply: reply[0]["translation_text"]),
     ("/v1/translate", lambda reply: reply["translations"][0]["text"]),
 ])  # fmt: skip
-@pytest.mark.parametrize("text", ["", "  ", "12345", "https://x.org"])
+@pytest.mark.parametrize("text", ["", "12345", "https://x.org"])
 def test_a_text_without_words_comes_back_as_it_is(client, path, found, text):
     answer = client.post(path, content=filled(path, json.dumps(text)), headers=JSON)
     assert (answer.status_code, found(answer.json())) == (200, text)
@@ -157,3 +132,28 @@ def test_find_language(code, found):
 def test_a_language_that_is_not_served_is_named(code):
     with pytest.raises(APIError, match=f"{code} is not supported; there is en, zh-Hans".strip()):
         find_language(code, ["en", "zh-Hans"])
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_body_in_utf_16_is_told_as_such(client, path, encoding):
+    answer = client.post(path, content=filled(path, '"The cat."').encode(encoding), headers=JSON)
+    assert answer.status_code == 400
+    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
+
+
+@pytest.mark.parametrize("path", ["/translate", "/detect"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_part_of_a_form_in_utf_16_is_told_as_such(client, path, encoding):
+    fields = {"q": "The cat.".encode(encoding), "source": "en", "target": "fr"}
+    answer = client.post(path, files={name: (None, value) for name, value in fields.items()})
+    assert answer.status_code == 400
+    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
+    latin = client.post(path, files={name: (None, value) for name, value in (fields | {"q": b"Caf\xe9."}).items()})
+    assert latin.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/translate", "/", "/v1/translate", "/v1/look"])
+def test_a_very_long_word_is_refused_at_once(client, path):
+    answer = client.post(path, content=filled(path, json.dumps("a" * 4_900)), headers=JSON)
+    assert answer.status_code == 400 and "characters" in told(answer)["error"]

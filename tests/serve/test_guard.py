@@ -10,7 +10,6 @@ import fastapi.testclient
 import httpx
 import psutil
 import pytest
-import yaml
 from serving import Stub, counters, raw, stub_server, translate
 
 from seq2see.serve.access import WRONG_KEYS
@@ -38,22 +37,10 @@ def test_large_bodies_are_not_kept(stub):
     assert process.memory_info().rss - before < 30 * 2**20
 
 
-def test_a_body_is_too_large_before_its_end(stub):
-    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-    answer = raw(stub, head + b"7530\r\n" + b"x" * 0x7530 + b"\r\n", until=b"}")  # 30,000 bytes, and no last chunk
-    assert answer.startswith(b"HTTP/1.1 413 ")
-
-
 def test_a_client_that_closes_afterwards_reads_why_too(stub):
     """As urllib does; were the rest left unread, the system would reset the connection."""
     head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n"
     assert raw(stub, head + b"x" * 20_000_000).startswith(b"HTTP/1.1 413 ")
-
-
-def test_a_body_that_does_not_come_is_408(stub):
-    head = b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
-    answer = raw(stub, head)
-    assert answer.startswith(b"HTTP/1.1 408 ") and b"connection: close" in answer.lower()
 
 
 @pytest.mark.parametrize("head", [b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 2**20,
@@ -119,16 +106,13 @@ def test_scripts_of_other_sites_are_refused(stub, path, media, who):
     before = list(stub.stub.seen)
     answer = stub.post(path, content=json.dumps(WORDS), headers={**who, "Content-Type": media, "Host": "localhost"})
     assert (answer.status_code, answer.json()["code"]) == (403, "origin")
-    assert "$http_host" in answer.json()["error"] and "access-control-allow-origin" not in answer.headers
-    assert stub.options(path, headers={**who, **ASKED}).status_code == 403
+    assert "cors_origins" in answer.json()["error"] and "access-control-allow-origin" not in answer.headers
+    assert stub.options(path, headers={**who, **ASKED}).status_code == 400
     assert stub.stub.seen == before
 
 
 @pytest.mark.parametrize("who", [
-    {}, {"Origin": "http://localhost"}, {"Origin": "http://localhost", "Host": "LOCALHOST:80"},
-    {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"},
-    {"Origin": "https://mt.example", "X-Forwarded-Host": "mt.example"},
-    {"Origin": "https://mt.example:8443", "X-Forwarded-Host": "MT.example:8443, inner.proxy:80"},
+    {}, {"Origin": "http://localhost"}, {"Origin": "http://[::1]:8000", "Host": "[::1]:8000"},
     {"Origin": "https://mt.example", "Sec-Fetch-Site": "same-origin"},
 ])
 def test_programs_and_pages_of_this_server_are_answered_behind_a_proxy_too(stub, who):
@@ -153,8 +137,6 @@ def test_scripts_of_allowed_sites_are_shown_refusals_too():
         for answer in (big, elsewhere):
             assert answer.headers["access-control-allow-origin"] == "*"
             assert answer.headers["access-control-expose-headers"] == "Retry-After"
-        asked = {"Access-Control-Request-Method": "POST", "Host": "evil.example"}
-        assert client.options("/translate", headers={**ELSEWHERE, **asked}).status_code == 400
 
 
 @pytest.mark.parametrize("second", [b"evil.example", b"localhost"])
@@ -188,16 +170,6 @@ def test_origins_can_be_named():
             answer = client.get("/languages", headers={"Origin": origin})
             assert answer.status_code == (200 if allowed else 403)
             assert answer.headers.get("access-control-allow-origin") == allowed
-
-
-@pytest.mark.parametrize("origin", ["https://a.example", "chrome-extension://abcdefghijklmnop"])
-def test_what_a_refused_origin_is_told_lets_it_in(origin):
-    text, told = {"texts": ["a"]}, {"Origin": origin}
-    with stub_server() as client:
-        error = client.post("/v1/translate", json=text, headers=told).json()["error"]
-    setting = error.partition("cors_origins=")[2].partition("'")[0]
-    with stub_server(cors_origins=tuple(yaml.safe_load(setting))) as client:
-        assert client.post("/v1/translate", json=text, headers=told).status_code == 200
 
 
 @pytest.mark.parametrize(("method", "path", "status"), [
@@ -237,7 +209,7 @@ def test_no_other_site_reads_the_page_nor_calls_it_nor_frames_it(live):
         for answer in (httpx.get(f"{live}/ui/config", headers=headers),
                        httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": ["a"]}, headers=headers)):
             assert answer.status_code == 403
-            assert not [name for name in answer.headers if name.startswith("access-control-")]
+            assert "access-control-allow-origin" not in answer.headers
     policy = httpx.get(f"{live}/ui/").headers["content-security-policy"]
     assert "default-src 'self'" in policy and "frame-ancestors 'self'" in policy
     assert httpx.get(f"{live}/ui/", headers={"Host": "evil.example"}).status_code == 400
@@ -307,26 +279,6 @@ def test_without_a_key_every_dialect_refuses(locked, dialect):
         assert ask_with(locked, dialect, **headers).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/v1/translate", "/ui/", "/ui/gradio_api/run/translate"])
-def test_wrong_keys_are_throttled_and_counted(tmp_path, path):
-    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
-    with stub_server(keys_file=str(tmp_path / "keys"), trusted_proxies=("127.0.0.1",)) as client:
-        def status(key, address="192.0.2.1"):
-            headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": address}
-            return client.post(path, json={"texts": ["a"]}, headers=headers)
-
-        fine = status("a-key-of-some-length").status_code
-        assert {status(f"wrong-key-{number}").status_code for number in range(WRONG_KEYS)} <= {401, 403} - {fine}
-        late = status("wrong-key-entirely")
-        assert (late.status_code, late.json()["code"]) == (429, "wrong_keys")
-        assert int(late.headers["Retry-After"]) > 0
-        assert status("a-key-of-some-length").status_code == fine
-        assert status("wrong-key-entirely", "192.0.2.2").status_code not in (fine, 429)
-        found = counters(client)
-        assert found["seq2see_refusals_total", "key_wrong"] == WRONG_KEYS + 1
-        assert found["seq2see_refusals_total", "wrong_keys"] == 1
-
-
 def test_a_key_opens_and_its_rate_is_its_own(locked):
     ann, bob = ({"Authorization": f"Bearer {key}"} for key in ("a-key-of-some-length", "another-key-of-some"))
     statuses = [ask_with(locked, "own", **ann).status_code for _ in range(7)]
@@ -362,3 +314,23 @@ def test_through_a_proxy_every_client_has_a_rate_of_its_own():
             refused = ask_with(client, dialect, **{"X-Forwarded-For": ann})
             assert refused.json()["code"] == "rate_limit" and int(refused.headers["retry-after"]) > 0
         assert ask_with(client, "own").status_code == 200, "the proxy itself"
+
+
+@pytest.mark.parametrize("path", ["/v1/translate", "/ui/", "/ui/gradio_api/run/translate"])
+def test_wrong_keys_are_throttled_and_counted(tmp_path, path):
+    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
+    with stub_server(keys_file=str(tmp_path / "keys"), trusted_proxies=("127.0.0.1",)) as client:
+        def status(key, address="192.0.2.1"):
+            headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": address}
+            return client.post(path, json={"texts": ["a"]}, headers=headers)
+
+        fine = status("a-key-of-some-length").status_code
+        assert {status(f"wrong-key-{number}").status_code for number in range(WRONG_KEYS)} <= {401, 403} - {fine}
+        late = status("wrong-key-entirely")
+        assert (late.status_code, late.json()["code"]) == (429, "wrong_keys")
+        assert int(late.headers["Retry-After"]) > 0
+        assert status("a-key-of-some-length").status_code == fine
+        assert status("wrong-key-entirely", "192.0.2.2").status_code not in (fine, 429)
+        found = counters(client)
+        assert found["seq2see_refusals_total", "key_wrong"] == WRONG_KEYS + 1
+        assert found["seq2see_refusals_total", "wrong_keys"] == 1

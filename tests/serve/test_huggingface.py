@@ -168,8 +168,7 @@ print(endpoint({{"inputs": {text!r}}}))
 german = {{"tgt_lang": "de", "generate_parameters": {{"num_beams": 2}}}}
 print(endpoint({{"inputs": [{text!r}, " 12 "], "parameters": german}}))
 for data in ({{}}, {{"inputs": [5]}}, {{"inputs": "a", "parameters": {{"tgt_lang": "zz"}}}}, {{"inputs": "box " * 99}},
-             {{"inputs": "a", "parameters": {{"num_beams": 1000}}}}, {{"inputs": ["a"] * 65}}, [1],
-             {{"inputs": "a" * 100_000}}):
+             {{"inputs": "a", "parameters": {{"num_beams": 1000}}}}, [1]):
     refused(data)
 evil = pathlib.Path("evil/custom_generate/generate.py")
 evil.parent.mkdir(parents=True)
@@ -202,11 +201,10 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     assert german != translator(TEXT, num_beams=2).text
     assert second == str([{"translation_text": german}, {"translation_text": " 12 "}])
     told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes 64",
-            "num_beams 1000: expected a whole number from 1 to 16", "65 texts",
-            "expected an object with inputs", "a text of 100000 characters",
+            "num_beams 1000: expected a whole number from 1 to 64", "expected an object with inputs",
             "custom_generate: expected one of num_beams, ", "generate_parameters: expected an object",
             "parameters: expected an object", "num_beams '4': expected a whole number", "num_beams True: expected",
-            "max_new_tokens 1000000000: expected a whole number from 1 to 512", "top_p nan: expected",
+            "max_new_tokens 1000000000: expected a whole number from 1 to 32768", "top_p nan: expected",
             "return_dict_in_generate: expected one of", "tgt_lang: expected de, fr", *["tgt_lang: expected"] * 4,
             "src_lang: expected en", "3"]
     assert len(errors) == len(told) and all(part in line for part, line in zip(told, errors, strict=True))

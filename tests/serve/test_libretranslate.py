@@ -43,8 +43,8 @@ def test_a_model_that_names_no_languages_detects_none():
 @pytest.mark.parametrize(
     ("args", "error"),
     [
-        ((TEXT, "zz", "fr"), "zz is not supported; there is en"),
-        ((TEXT, "en", "zz"), "zz is not supported; there is fr, de"),
+        ((TEXT, "zz", "fr"), "zz is not supported; there is en; the pairs are en to fr, en to de"),
+        ((TEXT, "en", "zz"), "zz is not supported; there is fr, de; the pairs are en to fr, en to de"),
         (("x" * 5001, "en", "fr"), "a text of 5001 characters: 5000 at most are taken"),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_missing_parameter_is_named(live, name, encoding):
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "/translate"), ("GET", "/detect"), ("POST", "/languages"), ("POST", "/health"), ("PUT", "/translate"),
-     ("POST", "/frontend/settings"), ("DELETE", "/"), ("GET", "/v1/translate")],
+     ("DELETE", "/"), ("GET", "/v1/translate")],
 )  # fmt: skip
 def test_a_wrong_method_is_405_in_json(live, method, path):
     answer = httpx.request(method, live + path)
@@ -192,11 +192,7 @@ def test_an_unknown_path_is_404_in_json(live):
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-def test_settings_and_health(live, guarded):
-    settings = httpx.get(f"{live}/frontend/settings").json()
-    assert settings["charLimit"] == 5000 and settings["keyRequired"] is False
-    assert settings["language"]["target"] == {"code": "fr", "name": "French"}
-    assert httpx.get(f"{guarded}/frontend/settings").json()["keyRequired"] is True
+def test_health(live):
     assert httpx.get(f"{live}/health").json() == {"status": "ok"}
 
 

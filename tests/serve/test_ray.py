@@ -8,11 +8,9 @@ import time
 
 import httpx
 import pytest
-from looking import call
 from replicas import REFUSALS
 
 from seq2see.errors import UserError
-from seq2see.serve.ui.adapter import Shown
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
@@ -53,7 +51,7 @@ def test_each_dialect_answers(cluster, translator):
     asked = {"q": TEXT, "source": "en", "target": "de"}
     assert httpx.post(f"{cluster}/translate", data=asked).json() == {"translatedText": expected}
     body = {"inputs": [TEXT, " "], "parameters": {"tgt_lang": "de"}}
-    assert httpx.post(cluster, json=body).json() == [{"translation_text": expected}, {"translation_text": " "}]
+    assert httpx.post(cluster, json=body).json() == [{"translation_text": expected}, {"translation_text": ""}]
     looked = httpx.post(f"{cluster}/v1/look", json={"text": TEXT, "target": "de", "maps": ["cross"]}, timeout=120)
     [trace] = looked.json()["traces"]
     assert trace["target_text"] == expected and trace["maps"]["cross"]["raw"]["shape"]
@@ -68,11 +66,12 @@ def test_refusals_are_the_same(cluster, path, body, status, error):
     assert answer.status_code == status and answer.json()["error"].startswith(error)
 
 
-def test_the_page_looks_into_an_engine(cluster, folder, translator):
-    """All that a page asks is for `test_replicated.py` and Look's `test_calls.py`; here that Ray carries it."""
-    shown = Shown.of(translator(TEXT, target="de"), model=folder.name).model_dump(mode="json")
-    status, answer = call(f"{cluster}/ui", "maps", {"shown": shown})
-    assert status == 200 and answer["models"] == [folder.name]
+def test_an_engine_is_asked_what_a_word_rests_on(cluster, translator):
+    """What the page asks is for `test_replicated.py`; here that Ray carries it."""
+    asked = {"text": TEXT, "translation": translator(TEXT, target="de").text, "source": "en", "target": "de",
+             "evidence": True, "maps": []}
+    [trace] = httpx.post(f"{cluster}/v1/look", json=asked, timeout=120).json()["traces"]
+    assert len(trace["evidence"]["margins"]) == len(trace["target_ids"])
 
 
 def test_an_engine_is_lost_under_load(cluster, translator):

@@ -37,7 +37,7 @@ def test_who_goes_is_counted_and_does_not_reach_the_engine():
             with pytest.raises(httpx.ReadTimeout):
                 httpx.post(f"{client.base_url}/v1/translate", json={"texts": [f"gone {number}"], "target": "fr",
                                                                     "source": "en"}, timeout=0.02)
-        while client.server.service.running > 1:
+        while counters(client)["seq2see_requests_running",] > 1:
             time.sleep(0.01)
         client.stub.gate.set()
         held.join()
@@ -164,9 +164,6 @@ def test_while_it_loads_it_lives_and_is_not_ready():
                 time.sleep(0.01)
             assert translate(client, "hello").status_code == 200
             assert client.get("/health").status_code == client.get("/models/slow/health").status_code == 200
-            server.service.draining = True
-            assert_not_ready(client)
-            server.service.draining = False
     finally:
         gate.set()
         server.should_exit = True
@@ -251,9 +248,8 @@ def test_sigterm_lets_a_call_finish_with_a_tab_open():
             time.sleep(0.5)
             server.process.send_signal(signal.SIGTERM)
             time.sleep(0.3)
-            assert httpx.get(f"{server.url}/readyz").status_code == 503
-            refused = ask_with_text(server.url, "too late")
-            assert refused.status_code == 503 and refused.headers["Retry-After"]
+            with pytest.raises(httpx.ConnectError):
+                ask_with_text(server.url, "too late")
             call.join()
             assert answers[0].json()["translations"][0]["text"] == "SLEEP 1.5"
             assert server.process.wait(timeout=30) == 143

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from seq2see.lens import Calibrator, with_confidence
-from seq2see.serve.dialects.v1 import OneTrace, _trace_record
+from seq2see.lens.record import record as made_of
+from seq2see.serve.dialects.v1 import OneTrace
 from .conftest import KEY
 
 TEXT = "The cat did not cross."
@@ -85,7 +86,7 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
 def test_look_has_calibrated_probabilities_beside_the_model_s_own_where_it_is_calibrated(translator):
     [trace] = translator.look(translator(TEXT))
     found = with_confidence(trace, Calibrator(smoothing=0.1, temperature=0.8))
-    record = OneTrace.model_validate(_trace_record(found, []))
+    record = OneTrace.model_validate(made_of(found, kinds=[]))
     assert record.log_probs == trace.log_probs.tolist()
     assert (record.calibrated["smoothing"], record.calibrated["temperature"]) == (0.1, 0.8)
     assert record.calibrated["log_probs"] == pytest.approx(found.calibrated.log_probs.tolist())
@@ -98,30 +99,6 @@ def test_look_after_a_prefix_counts_it_as_given(live, translator):
     assert got["given"] == 1 + len(prefix) and got["target_ids"][1 : got["given"]] == prefix
     assert got["log_prob"] == pytest.approx(got["engine_log_prob"], abs=1e-3)
     assert got["log_prob"] == pytest.approx(sum(got["log_probs"][got["given"] :]), abs=1e-4)
-
-
-@pytest.mark.parametrize("path", ["translate", "look"])
-def test_what_was_translated_can_be_translated_on(live, path):
-    """`parts` are the texts of the traces, and `prefix` what each is to begin with, in ids: as the page sends them."""
-    text, given = "The cat.\nThe box did not fit.\n", {"source": "en", "target": "fr"}
-    before = post(live, "look", {"text": text, **given, "max_new_tokens": 8}).json()["traces"]
-    ids = [one["target_ids"][1:4] for one in before]
-    asked = {"parts": [one["source_text"] for one in before], "prefix": ids, **given}
-    answer = post(live, path, asked | ({"text": text} if path == "look" else {"texts": [text]})).json()
-    if path == "look":
-        assert [one["target_ids"][1:4] for one in answer["traces"]] == ids
-        assert [one["given"] for one in answer["traces"]] == [4, 4]
-    else:
-        assert answer["translations"][0]["hypotheses"][0]["token_ids"][1:4] == ids[0]
-
-
-@pytest.mark.parametrize(("prefix", "error"), [
-    (5, "prefix.text: Input should be a valid string"), ([5], "prefix.list.0: Input should be a valid list"),
-    ([["5"]], "prefix.list.0.0: Input should be a valid integer"), ([[10**9]], "a prefix in ids: expected"),
-])  # fmt: skip
-def test_a_prefix_is_a_text_or_ids(live, prefix, error):
-    answer = post(live, "translate", {"texts": [TEXT], "prefix": prefix})
-    assert answer.status_code == 400 and error in answer.json()["error"]
 
 
 def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
@@ -168,7 +145,9 @@ def test_models(live):
         ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "num_beams 2: sampling"),
         ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
         ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; there is fr, de"),
+        ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
         ("look", {"text": "  "}, "a text without words"),
+        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: seq2see calibrate"),
         ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
         ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
         ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
@@ -207,3 +186,54 @@ def test_the_document_tells_where_a_key_goes_if_one_is_wanted(live, guarded):
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             assert ("security" in operation) is (method == "post"), (method, path)
+
+
+def test_look_takes_a_translation_that_is_given(live, translator):
+    given = "Le chat a traversé."
+    body = {"text": TEXT, "source": "en", "target": "fr", "translation": given, "maps": ["cross"]}
+    answer = post(live, "look", body).json()
+    trace = translator.look_at(TEXT, given, source="en", target="fr")
+    [got] = answer["traces"]
+    assert answer["translation"] is None and got["target_text"] == given
+    assert got["target_ids"] == list(trace.target_ids)
+    assert array(got["maps"]["cross"]["raw"]) == pytest.approx(trace.maps("cross"), abs=1e-3)
+
+
+def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live, translator):
+    body = {"text": TEXT, "source": "en", "target": "fr", "evidence": True, "others": ["The dog did not cross."]}
+    [got] = post(live, "look", body).json()["traces"]
+    found, steps = got["evidence"], len(got["target"])
+    layers = {"encoder": 2, "decoder": 3, "cross": 3}
+    assert sorted((one["kind"], one["layer"], one["head"]) for one in found["heads"]) == sorted(
+        (kind, layer, head) for kind, count in layers.items() for layer in range(count) for head in range(2))
+    assert len(found["erased"]) == len([one for one in got["words"]["source"] if one["word"] is not None])
+    assert len(found["others"]) == 1
+    for one in (*found["heads"], *found["erased"], *found["others"]):
+        assert len(one["margins"]) == len(one["top"]) == steps
+
+
+def test_look_without_heads_translates_with_their_averages(live, translator):
+    from seq2see.lens.ablation import ablate, all_heads
+    from seq2see.lens.averages import head_means
+    from seq2see.lens.what_if import WhatIf
+
+    asked = {"text": TEXT, "source": "en", "target": "fr"}
+    [own] = translator.look(translator(TEXT))
+    with translator.inside() as (model, tokenizer):
+        heads = [head for head in all_heads(model) if head.kind == "cross"]
+        means, _ = head_means(model, tokenizer, own, translator.folder)
+        with ablate(model, heads, replace="mean", means=means):
+            wanted = WhatIf(model, tokenizer, "en", "fr").again(own).target_text
+    assert wanted != own.target_text, "choose heads that matter"
+    answer = post(live, "look", asked | {"without": [list(head) for head in heads]}).json()
+    assert answer["traces"][0]["target_text"] == wanted
+
+
+@pytest.mark.parametrize(("more", "told"), [
+    ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"without": [["cross", 0]]}, "without"),
+    ({"translation": "x" * 1001}, "1000 at most"), ({"evidence": True, "others": ["x" * 1001]}, "1000 at most"),
+    ({"others": ["a"] * 5}, "others"),
+])
+def test_look_says_what_is_wrong_in_one_line(live, more, told):
+    answer = post(live, "look", {"text": TEXT, "source": "en", "target": "fr"} | more)
+    assert answer.status_code == 400 and told in answer.json()["error"] and "\n" not in answer.json()["error"]

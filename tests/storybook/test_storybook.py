@@ -123,7 +123,13 @@ NOBODY_WRITES = (
     r"\b(?:ripe|sweet) (?:egg|nut|cheese|sandwich|loaf)",
     r"\b(?:green|red|yellow) (?:cake|loaf|egg|nut|biscuit|carrot)",
     r"\bbroken (?:hat|scarf|coat|shirt|dress|letter|rope|bag)",
-    r"\b(?:this|an?|every) (?:uncle|mother|aunt|sister|father)",
+    r"\b(?:[Tt]he|[Tt]his|an?|[Ee]very) (?:\w+ )?(?:uncle|mother|aunt|sister|father)\b",
+    r"\b(?:dangerous|famous) (?:lamb|rabbit|duck|mouse|squirrel|hedge|path|meadow|field)",
+    r"\btoo (?:beautiful|pretty|good|clever|happy|cheerful|famous|strong|clean|brave)\b",
+    r"\b(?:piano|sofa|bed|armchair|wardrobe|lamp)s? .* made of (?:glass|stone|cardboard|iron)",
+    r"\b(?:ant|spider|bee)s? (?:did not|didn't) (?:lift|carry)",
+    r"\b(?:often|always) (?:buy|bought|find|found|lose|lost|break|broke|arrive)",
+    r"\b(?:rabbit|cow|horse|hen)s? (?:hunted|stalked)\b",
     r"(?<!look)(?<!looks)(?<!looked)(?<!looking) at (?:an?|this|my|our) (?:\w+ )?(?:market|school|farm|hospital)",
     r"\b(?:on|in|under|near) every\b",
     r"\bnot quite\b",
@@ -163,7 +169,7 @@ NOBODY_WRITES = (
     r"\bbig (?:pear|apple|cake|loa|cheese|carrot|egg|nut|banana|cherr|biscuit|strawberr|orange|melon|lemon|tomato)",
     r"\bsw(?:am|im|ims|imming) (?:at|near|behind|next|under|on (?!Monday)|in (?!the (?:lake|evening)))",
     r"\b(?:loved|wanted|feared) .* while\b",
-    r"\b(?:they|we|I|boys|girls|men|women) (?:read|cut) ",
+    r"^(?!Did |Do |Can ).*\b(?:they|we|I|boys|girls|men|women) (?:read|cut) ",
 )
 
 
@@ -227,7 +233,7 @@ def test_what_a_pattern_leaves_out_is_no_combination():
 
 
 def test_a_scene_without_a_person_is_about_nobody(book):
-    nobody = [pair for pair in book.train if re.match("The (?:river flooded|bat slept|seal swam)", pair.source)]
+    nobody = [pair for pair in book.train if re.match("The (?:boat reached|bat slept|seal swam)", pair.source)]
     assert nobody and all(not pair.combinations for pair in nobody)
 
 
@@ -281,7 +287,7 @@ def links_of(pair: StoryPair) -> set[str]:
         ("chase", "hid from", "hid-est hid-s' from-du"),
         ("lend", "to the wolf", "to-au the-au wolf-loup"),
         ("hide", "was hidden by", "was-était by-par"),
-        ("connective", "was bitten by", "was-a was-été by-par"),
+        ("connective", "was pushed by", "was-a was-été by-par"),
         ("weather", "raining", "it-il was-pleuvait raining-pleuvait"),
         ("existence", "There was", "There-Il There-y was-avait"),
         ("question", "Did the", "Did-Est Did--ce"),

@@ -65,22 +65,28 @@ def test_a_prefix_begins_the_first_part_alone(translator):
     assert result.segments[1] == translator("The box.", num_beams=1)
 
 
-def test_ids_begin_the_first_parts_of_each_text_in_order_halves_too(translator):
+def test_a_prefix_begins_the_first_part_of_each_text_halves_too(translator):
     long = "The cat did not cross the street, because it was too tired, " * 4 + "did it?"
-    work = translator.prepare([f"{long} An owl.", "The box."], prefix=[[40], [41], []]).work
-    assert [options.prefix[1:] for _, options in work] == [(40,), (41,), *[()] * (len(work) - 3), (40,)]
+    begun = tuple(translator.codec.begin("Le chat", language="fr"))
+    work = translator.prepare([f"{long} An owl.", "The box."], prefix="Le chat").work
+    assert [options.prefix[1:] for _, options in work] == [begun, *[()] * (len(work) - 2), begun]
     assert len(work) > 3
 
 
-@pytest.mark.parametrize("prefix", ["chat " * 30, [[7] * 64]])
-def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator, prefix):
-    with pytest.raises(UserError, match=r"a prefix of \d+ pieces: a translation has \d+ at most"):
-        translator("The cat.", prefix=prefix, max_new_tokens=20)
+def test_a_prefix_of_html_begins_its_first_words(translator):
+    work = translator.prepare(["<p>...</p><p>The cat.</p><p>The box.</p>"], prefix="Le", format="html").work
+    assert [bool(options.prefix[1:]) for _, options in work] == [True, False]
+
+
+def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator):
+    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: a translation has at most \d+"):
+        translator("The cat.", prefix="chat " * 30, max_new_tokens=20)
 
 
 def test_a_prefix_may_be_all_that_a_translation_holds(translator):
-    [hypothesis] = translator("The cat.", prefix=[[77] * 19], max_new_tokens=20, num_beams=1).hypotheses
-    assert hypothesis.token_ids[1:] == (77,) * 19 and not hypothesis.finished
+    begun = tuple(translator.codec.begin("Le chat", language="fr"))
+    [hypothesis] = translator("The cat.", prefix="Le chat", max_new_tokens=1 + len(begun), num_beams=1).hypotheses
+    assert hypothesis.token_ids[1:] == begun and not hypothesis.finished
 
 
 def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_has_learnt_it(folder, tmp_path):

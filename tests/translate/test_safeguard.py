@@ -129,25 +129,13 @@ def test_html_loses_nothing(made):
     assert result.text == page and result.one_by_one
 
 
-@pytest.mark.parametrize("prefix", ["The", "The cat did not cross.", "The cat did not cross. It", "The cat did not"])
+@pytest.mark.parametrize("prefix", [
+    "An owl", "The", "The cat did not cross.", "The cat did not cross. It", "The cat did not",
+])  # fmt: skip
 def test_a_prefix_is_kept(made, prefix):
     result = both(made(first_alone), TEXT, prefix=prefix)
     assert result.text.startswith(prefix)
     assert result.text.endswith("It slept.")
-
-
-def test_parts_of_an_earlier_result_can_be_begun_each(made):
-    """As the page does where another word is taken in a part that was cut out by the safeguard."""
-    translator = made(first_alone)
-    parts = tuple(part.source_text for part in translator(TEXT).parts)
-    prefix = ((), tuple(translator.codec.begin("It did", language="fr")))
-    work = translator.prepare([TEXT], prefix=prefix, parts=parts).work
-    assert [(translator.codec.decode(ids), options.prefix[1:]) for ids, options in work] == list(
-        zip(parts, (*prefix, ()), strict=True))
-    with pytest.raises(ValueError, match="the parts given are not those of the text"):
-        translator.prepare([TEXT], parts=("It slept.", "The cat did not cross."))
-    with pytest.raises(ValueError, match="parts are those of a text"):
-        translator.prepare([f"<p>{TEXT}</p><p>{TEXT}</p>"], parts=(TEXT,), format="html")
 
 
 def test_a_hypothesis_without_its_end_is_told_of_the_whole(made):
@@ -256,5 +244,3 @@ def test_a_word_may_be_so_long_as_none_is(text, longest):
             check_text(text)
     else:
         check_text(text)
-
-

@@ -4,6 +4,7 @@ import io
 import math
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -152,3 +153,40 @@ def test_calibrated_scores_are_those_of_the_calibrated_trace(folder, tmp_path, c
         assert code == 0 and said.out.split("\t")[0] == f"{score.log_prob:.6f}"
     code, said = printed("--to", "fr", "--calibrated")
     assert code == 1 and said.out == "" and "has no calibration to fr" in said.err
+
+
+@pytest.fixture
+def calibrated(folder, tmp_path):
+    run = Path(shutil.copytree(folder, tmp_path / "run"))
+    calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
+    return run
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+def test_every_hypothesis_has_the_calibrated_log_probability_of_its_trace_if_asked(calibrated, engine):
+    translator = Translator.from_pretrained(calibrated, engine=engine)
+    texts = ["The cat.", " ", "The cat did. The box was https://a.example/b too.\n\nAn owl!", "Der"]
+    for more in ({}, {"prefix": "Le"}, {"format": "html"}):
+        results = translator(texts, target="fr", alternatives=3, calibrated=True, **more)
+        for text, result in zip(texts, results, strict=True):
+            assert bool(result.hypotheses) == bool(text.strip())
+            for number, one in enumerate(result.hypotheses):
+                traces = translator.look(result, alternative=number)
+                sums = [trace.calibrated.log_probs[trace.given :].sum() for trace in traces]
+                assert one.calibrated_log_prob == pytest.approx(sum(sums), rel=2e-3)
+                assert abs(one.calibrated_log_prob - one.log_prob) > 0.05
+        bare = translator(texts, target="fr", alternatives=3, **more)
+        assert [one.text for one in bare] == [one.text for one in results]
+        assert {one.calibrated_log_prob for result in bare for one in result.hypotheses} == {None}
+    with pytest.raises(UserError, match="has no calibration to de"):
+        translator([], target="de", calibrated=True)
+    with pytest.raises(UserError, match="has no calibration to de"):
+        translator.with_calibrated([translator("The cat.", target="de")])
+
+
+def test_the_command_begins_a_line_with_its_calibrated_probability_if_asked(calibrated, capsys, monkeypatch):
+    result = Translator.from_pretrained(calibrated)("The cat.", target="fr", calibrated=True)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"The cat.\n\n")))
+    assert main(["translate", str(calibrated), "--to", "fr", "--calibrated"]) == 0
+    probability = math.exp(result.hypotheses[0].calibrated_log_prob)
+    assert capsys.readouterr().out == f"{probability:.4f}\t{result.text}\n1.0000\t\n"

@@ -13,6 +13,7 @@ from tiny import SENTENCES, foreign_tokenizer
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.show import facts
 from seq2see.tokenizer.words import split_words
 from seq2see.translate.export import NotForCTranslate2
 from seq2see.translate.results import Translation
@@ -194,7 +195,7 @@ def test_a_hypothesis_ends_with_its_end_and_without_padding(folder, num_beams):
 def test_a_translation_cut_by_the_limit_says_so(translator):
     result = translator("The cat.", max_new_tokens=3, num_beams=1)
     assert len(result.hypotheses[0].token_ids) == 3 and not result.hypotheses[0].finished
-    assert "stopped at the limit of length" in translator.look(result)[0]._repr_html_()
+    assert "stopped at the limit of length" in facts(translator.look(result)[0])
 
 
 @pytest.mark.parametrize("wrong", [{"num_beams": 0}, {"num_beams": 10**9}, {"alternatives": 0}, {"alternatives": 65},
@@ -216,8 +217,7 @@ def test_text_that_is_none_is_refused(translator):
 @pytest.mark.parametrize(("wrong", "told"), [
     ({"engine": "fast"}, "engine 'fast': expected auto, ctranslate2 or torch"),
     ({"precision": "int4"}, "precision 'int4': expected int8 or float32"),
-    ({"threads": -1}, "threads -1: expected a whole number from 1"),
-    ({"threads": "2"}, "threads '2': expected a whole number from 1"),
+    ({"threads": 0}, "threads 0: expected a whole number from 1"),
 ])
 def test_how_to_load_is_checked_first(folder, wrong, told):
     with pytest.raises(UserError, match=told):
@@ -301,7 +301,6 @@ def test_look_gives_every_layer_and_head(translator):
         ("tokenizer.json", "{", "tokenizer.json is not valid JSON"),
         ("tokenizer.json", None, "the tokenizer in .* cannot be read"),
         ("seen_words.json", "[1]", "seen_words.json holds a list, expected an object"),
-        ("seen_words.json", '{"en": 1}', "not a list of words"),
         ("seen_words.json", "{", "seen_words.json is not valid JSON"),
         ("model.safetensors", None, "no model.safetensors"),
     ],

@@ -1,0 +1,42 @@
+// Below the map: watch the model learn, and the lab.
+
+import { TOOLS } from "./lab.js";
+import { learnActions, learnBar } from "./learn.js";
+import { html, icon, tipped } from "./markup.js";
+import { traceOf } from "./state.js";
+
+export function dock(state, settings) {
+  if (!settings.engine || !traceOf(state)) return "";
+  return html`${learnBar(state, settings)}<span class="vr"></span><div class="lab" role="toolbar"
+    aria-label="Lab"><b>Lab</b>${Object.entries(TOOLS).map(([id, tool]) =>
+    html`<button data-do="lab" data-value="${id}" data-k="lab-${id}"
+    aria-expanded="${state.drawer === id}"
+      ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}</div>`;
+}
+
+export function dockActions(context) {
+  context.drawer = drawer;
+  return {
+    lab: ({ dataset: { value } }) => {
+      const { state, root, set } = context, opening = state.drawer !== value;
+      set({ drawer: opening ? value : null });
+      root.querySelector(opening ? ".drawer .x" : `[data-k="lab-${value}"]`)?.focus();
+    },
+    ...Object.fromEntries(Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions
+      || {}).map(([name, act]) => [name, (control) => act(control, context)]))),
+    ...learnActions(context),
+  };
+}
+
+function drawer(element, context) {
+  const { state } = context, tool = TOOLS[state.drawer];
+  element.hidden = !tool || !traceOf(state) || state.moment !== null;
+  if (element.hidden) { element.of = null; return; }
+  if (element.of !== state.drawer) {
+    element.of = state.drawer;
+    element.innerHTML = String(html`<div class="hd"><h2>${tool.question}</h2><span
+      class="soft">${tool.name}. ${tool.about}</span><button class="x" aria-label="Close" data-do="lab"
+      data-value="${state.drawer}">${icon("close")}</button></div><div class="body"></div>`);
+  }
+  tool.draw(element.querySelector(".body"), context);
+}

@@ -1,0 +1,505 @@
+// The explorer: one state, one frame, and what happens when something is clicked, typed or pointed at.
+
+import { changed } from "./diff.js";
+import { dock, dockActions } from "./dock.js";
+import { GradioEngine, HttpEngine } from "./engine.js";
+import { exported } from "./export.js";
+import { learning } from "./learning.js";
+import { lessons } from "./lessons.js";
+import { header } from "./header.js";
+import { headsCard, paintThumbs, pairsCard } from "./heads.js";
+import { drawLines, drawThreads, fit } from "./lines.js";
+import { badge, drawMap, eyebrow, followMap, headline, how, mapTools } from "./map.js";
+import { html, paint } from "./markup.js";
+import { MENUS, place, walk } from "./menus.js";
+import { START, fromAddress, toAddress, traceOf } from "./state.js";
+import { meaning } from "./meaning.js";
+import { FRAME, flipOf, isNew, joins, paintTexts, same } from "./texts.js";
+import { tips } from "./tips.js";
+import { tour } from "./tour.js";
+import { KINDS, Trace, hasHeads, headOf } from "./trace.js";
+import { wordPanel } from "./word.js";
+
+const REST = 400;    // milliseconds without a key, after which what was typed is translated
+const SLOW = 400;    // after which the page says that it is waiting
+const KEPT = 40;     // answers kept
+const PAGES = { lessons };  // other pages, each drawn by (element, context)
+
+const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
+  <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
+    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div><div
+      class="sayrow"><p class="say" aria-live="polite"></p><span class="trust"></span></div><p class="how"></p>
+      <div class="bar" role="toolbar" aria-label="How to show the map"></div><div class="mapbox"
+        id="s2s-map"></div></div><aside class="word" aria-label="The chosen word"></aside></section>
+    <div class="side"><section class="card pairs" aria-label="Pairs of sentences"></section><section
+      class="card heads" aria-label="All heads"></section></div></main>
+  <div class="other" hidden></div>
+  <div class="dockwrap"><div class="card drawer" hidden></div><div class="card dock"></div></div>
+  <footer class="foot"></footer><div class="pop" hidden></div>`;
+
+export function explorer(element, settings) {
+  if (settings.learning) return learning(element, firstTheme());
+  const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
+  root.className = "s2s";
+  root.innerHTML = String(frame);
+  const engine = settings.api ? new HttpEngine(settings.api) : settings.gradio ? new GradioEngine(settings.gradio)
+    : null;
+  const state = { ...START, theme: firstTheme(), ...settings.start };
+  const context = { state, settings: { ...settings, engine: Boolean(engine) }, engine, root, set, render, open, ask,
+    announce };
+  const answers = new Map();
+  let running = null, typing = null, slow = null;
+
+  // --- drawing
+
+  function set(changes) { Object.assign(state, changes); render(); }
+
+  function render() {
+    const trace = traceOf(state), { settings } = context;
+    root.dataset.theme = state.theme;
+    document.body.style.background = state.theme === "dark" ? "#0d1218" : "#f4f6f9";
+    paint(find(".top-bar"), header(state, settings));
+    const exploring = state.page === "explore";
+    for (const name of [".explore", ".dockwrap"]) find(name).hidden = !exploring;
+    find(".other").hidden = exploring;
+    if (!exploring) return PAGES[state.page]?.(find(".other"), context);
+    paintTexts(find(".texts"), state, settings);
+    root.classList.toggle("bare", !trace);
+    root.classList.toggle("then", state.moment !== null);
+    root.classList.toggle("no-pairs", !settings.pairs?.length);
+    if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
+    paint(find(".meaning"), trace && !state.editing && state.moment === null && !isNew(state)
+      ? meaning(trace, settings, state.twin) : "");
+    layTexts();
+    if (trace) {
+      paint(find(".eyebrow"), eyebrow(state));
+      paint(find(".trust"), state.moment === null ? badge(state) : "");
+      paint(find(".how"), how(state));
+      paint(find(".bar"), mapTools(state));
+      paint(find(".heads"), headsCard(state));
+      paintThumbs(find(".heads"), state);
+      drawMap(find(".mapbox"), state);
+    }
+    find(".mapbox").classList.toggle("stale", Boolean(state.busy === "looking"
+      || (state.busy === "translating" && state.waited)));
+    paint(find(".dock"), dock(state, settings));
+    context.drawer?.(find(".drawer"), context);
+    paint(find(".foot"), html`<span>${engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
+      ? "Everything runs on this computer. " : ""}${engine ? "Nothing you type is kept." : ""}</span>
+      <span>A map shows where a head looked, not why the model chose a word. Switching heads off tests that.</span>`);
+    showMenu();
+    follow();
+  }
+
+  function layTexts() {
+    const texts = find(".texts"), lines = [...root.querySelectorAll(".line")].map((line) => line.textContent);
+    const key = [root.clientWidth, state.editing, state.traces.length, ...lines].join();
+    if (texts.key !== key) {
+      texts.key = key;
+      fit(texts);
+      if (state.traces.length > 1) texts.classList.add("wrapped");
+    }
+    drawThreads(texts, state);
+  }
+
+  // What follows the pointer: lines, outline, sentence, word.
+  function follow({ speak = false } = {}) {
+    const trace = traceOf(state), say = find(".say");
+    say.setAttribute("aria-live", speak ? "polite" : "off");
+    if (state.error) paint(say, html`${state.error} <button class="chip" data-do="again"
+      data-k="again">Try again</button>`);
+    else if (state.busy && state.waited && state.busy !== "weighing") paint(say,
+      html`<span class="soft">${state.busy === "translating" ? "Translating…"
+      : "Looking at every head…"}</span> <button class="chip" data-do="cancel" data-k="cancel">Cancel</button>`);
+    else paint(say, trace ? headline(state) : html`<span class="soft">${state.text && !state.busy
+      ? "A text without words comes back as it is: there is nothing to look at." : ""}</span>`);
+    if (!trace) return;
+    const texts = find(".texts");
+    drawLines(texts, state, joins(state));
+    if (state.as === "lines") drawMap(find(".mapbox"), state); else followMap(find(".mapbox"), state);
+    paint(find(".word"), wordPanel(state, context.settings));
+    find(".say").className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
+  }
+
+  function hover(value) {
+    if (JSON.stringify(value) === JSON.stringify(state.hover)) return;
+    state.hover = value;
+    if (traceOf(state)) follow();
+  }
+
+  function announce(text) { paint(find(".say"), html`${text}`); }
+
+  // --- asking
+
+  function ask(route, body, signal) {
+    const key = JSON.stringify([route, body]);
+    if (answers.has(key)) return Promise.resolve(answers.get(key));
+    return engine.ask(route, body, signal).then((answer) => {
+      answers.set(key, answer);
+      if (answers.size > KEPT) answers.delete(answers.keys().next().value);
+      return answer;
+    });
+  }
+
+  const modelFor = (text) => state.model || (flipOf(settings, text) ? settings.exampleModel : settings.typedModel)
+    || undefined;
+  function asked(text) {
+    const given = { source: state.source, target: state.target, model: modelFor(text), prefix: state.prefix
+      || undefined, ...state.options };
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  }
+
+  // Translates a text and looks at it; what is still asked for an older one is given up.
+  async function open(text, changes = {}) {
+    if (!engine) return;
+    running?.abort();
+    const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
+    clearTimeout(slow);
+    slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
+    const given = { alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null,
+      hover: null };
+    set({ ...given, text, busy: "translating", ...changes });
+    if (!text.trim()) return set({ busy: null, reply: null, traces: [] });
+    try {
+      const body = asked(text), first = await ask("translate", { ...body, texts: [text] }, signal);
+      const [translation] = first.translations;
+      if (!translation.hypotheses.length) return set({ busy: null, reply: { translation }, traces: [] });
+      const shown = { ...translation, text: translation.hypotheses[state.alternative]?.text || translation.text };
+      set({ busy: "looking", reply: { translation: shown } });
+      const answer = await ask("look", { ...body, text, alternative: state.alternative, maps: KINDS }, signal);
+      arrived(answer, { before, changes });
+      await weigh(signal);
+    } catch (error) {
+      if (error.name !== "AbortError" && running === mine) set({ busy: null, error: error.message });
+    } finally {
+      if (running === mine) running = null;
+    }
+  }
+
+  function arrived(answer, { before = "", changes = {} } = {}) {
+    const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces,
+      [layers, heads] = trace.sizes[state.head.kind];
+    const text = traces.map((one) => one.target).join(" "), keeps = changes.word !== undefined
+      && changes.word < trace.record.target.length;
+    const next = { reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
+      traces, part: 0, busy: "weighing", waited: false,
+      word: keeps ? changes.word : trace.first, read: trace.words("source").find((one) =>
+        /^it$/i.test(one.text))?.pieces[0] ?? 0,
+      changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [] };
+    if (state.head.layer >= layers || state.head.head >= heads) next.head = { kind: "cross",
+      layer: trace.sizes.cross[0] - 1, head: 0 };
+    if (!hasHeads(state.view) || !trace.holds(state.view)) next.view = "raw";
+    set(next);
+    if (changes.view && changes.view !== "raw") choose({ view: changes.view });
+  }
+
+  // What each word rests on: takes longer than the maps, and comes after them.
+  async function weigh(signal) {
+    const trace = traceOf(state);
+    if (!trace || trace.evidence || !engine) return set({ busy: null });
+    const flip = flipOf(settings, trace.source);
+    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] }, quiet = (error) => {
+      if (error.name === "AbortError") throw error;
+      return null;  // then the page does without
+    };
+    const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
+    if (answer && !trace.add(answer.traces[0])) {  // its text has other tokens: then the same is translated again
+      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative,
+        ...more },
+        signal).catch(quiet);
+      if (again) trace.add(again.traces[0]);
+    }
+    if (flip) prepare(flip.text, signal);
+    const best = trace.telling(state.word)[0];
+    set({ busy: null, waited: false, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer,
+      head: best.head } } : {}) });
+  }
+
+  // The other sentence of a pair is looked at beforehand: what it means there is said below the texts.
+  async function prepare(text, signal) {
+    const body = asked(text), [first, answer] = await Promise.all([ask("translate", { ...body, texts: [text] },
+      signal), ask("look", { ...body, text, alternative: 0, maps: KINDS }, signal)]).catch(() => []);
+    if (first && flipOf(settings, text)?.text === state.text && answer.traces.length === 1) set({
+      twin: new Trace(answer.traces[0], answer.measured) });
+  }
+
+  // The trace's own text and translation, as a question about it names them.
+  const about = (trace) => ({ text: trace.source, translation: trace.target, source: trace.languages[0] || undefined,
+    target: trace.languages[1] || undefined, model: trace.record.model || undefined });
+  context.about = about;
+
+  async function choose(changes) {
+    const trace = traceOf(state), { view } = changes;
+    if (view === "left_out" || (view && !hasHeads(view) && state.head.kind === "encoder")) changes = { ...changes,
+      head: { ...state.head, kind: "cross", layer: 0, head: 0 } };
+    if (view && !trace.holds(view)) {
+      set({ waited: true, busy: "looking", menu: null });
+      try {
+        const answer = await ask("look", { ...about(trace), views: ["raw", view], maps: KINDS });
+        if (!trace.add(answer.traces[0])) throw new Error("This view cannot be shown for this translation.");
+      } catch (error) {
+        return set({ busy: null, waited: false, error: error.message });
+      }
+    }
+    set({ busy: null, waited: false, error: null, hover: null, ...changes });
+  }
+
+  // --- actions, by the name that a control has in data-do
+
+  const startTour = tour(root);
+  const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
+  const actions = {
+    edit: () => set({ editing: true, draft: state.text, menu: null }),
+    copy: (button) => copied(button, state.reply?.translation?.text || traceOf(state)?.target || ""),
+    share: (button) => copied(button, `${location.href.split(/[?#]/)[0]}?${toAddress(state)}`),
+    theme: () => { const theme = state.theme === "dark" ? "light" : "dark";
+      try { localStorage.setItem("s2s-theme", theme); } catch { /* a sandboxed frame keeps nothing */ } set({
+      theme }); },
+    tour: startTour,
+    skip: () => find("[role=grid]")?.focus(),
+    list: (button) => set({ list: button.dataset.value === "true" }),
+    temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
+    alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
+    search: (button) => { const { num_beams, ...rest } = state.options;
+      set({ options: button.dataset.value === "draw" ? { ...rest, temperature: 1, seed: 1,
+      alternatives: settings.alternatives } : {} }); again(); },
+    beams: (button) => { const n = +button.dataset.value; set({ options: { num_beams: n,
+      alternatives: Math.min(n, settings.alternatives) } }); again(); },
+    option: (input) => { const options = { ...state.options };
+      if (input.value === "") delete options[input.dataset.name]; else options[input.dataset.name] = +input.value;
+      set({ options }); again(); },
+    prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
+    unforce: () => open(state.text),
+    from: (button) => set({ source: button.dataset.value || null, menu: null }) ?? again(),
+    to: (button) => set({ target: button.dataset.value, menu: null }) ?? again(),
+    model: (button) => set({ model: button.dataset.value, menu: null }) ?? again(),
+    export: (button) => { set({ menu: null }); exported(button.dataset.value, context); },
+    again, cancel: () => { running?.abort(); set({ busy: null, waited: false }); },
+    ...dockActions(context),
+  };
+
+  async function copied(button, text) {
+    try { await navigator.clipboard.writeText(text); } catch {
+      const field = root.appendChild(document.createElement("textarea"));
+      field.value = text; field.select(); document.execCommand("copy"); field.remove(); button.focus();
+    }
+    const label = button.querySelector("span"), was = label.innerHTML;
+    label.textContent = "Copied";
+    setTimeout(() => { label.innerHTML = was; }, 1400);
+  }
+
+  // Writes this word in the place of the chosen one, and has the rest translated again.
+  function force(text) {
+    const trace = traceOf(state), unit = trace.unitAt("target", state.word);
+    open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
+  }
+
+  const pick = (head) => { set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
+    if (root.clientWidth <= 760) find(".work").scrollIntoView({
+      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" }); };
+  function pickPart(part) {
+    const trace = state.traces[part];
+    running?.abort();
+    const mine = running = new AbortController();
+    set({ part, word: trace.first, read: 0, hover: null, busy: "weighing" });
+    weigh(mine.signal).catch(() => {});
+  }
+  function pickWord(side, piece) {
+    state.hover = null;
+    if (side === "source") set({ read: piece });
+    else set({ word: piece, ...(state.head.kind === "encoder" ? { head: traceOf(state).telling(piece)[0]
+      || { kind: "cross", layer: 0, head: 0 } } : {}) });
+  }
+
+  // --- events
+
+  function showMenu() {
+    const pop = find(".pop"), button = state.menu && find(`[data-menu="${state.menu}"]`), was = pop.dataset.of;
+    pop.hidden = !button;
+    pop.dataset.of = state.menu || "";
+    if (!button) { pop.painted = null; return; }
+    paint(pop, MENUS[state.menu](state, context.settings));
+    pop.setAttribute("role", "menu");
+    pop.setAttribute("aria-label", button.textContent.trim());
+    place(pop, button);
+    if (was !== state.menu) (pop.querySelector("[aria-checked=true]")
+      || pop.querySelector("[role^=menuitem], input, button"))?.focus();
+  }
+  function closeMenu() {
+    const was = state.menu;
+    set({ menu: null });
+    find(`[data-menu="${was}"]`)?.focus();
+  }
+
+  root.addEventListener("click", (event) => {
+    const at = (name) => event.target.closest(name),
+      own = at("[data-menu],[data-set],[data-toggle],[data-do],[data-head],[data-word],[data-part],[data-example],[data-force],[data-page]");
+    if (own && !own.matches("input,select")) {
+      const { menu, set: name, value, do: action, head, word, part, example, force: forced, page } = own.dataset;
+      if (own.tagName === "A") event.preventDefault();
+      if (menu !== undefined) return set({ menu: state.menu === menu ? null : menu });
+      if (name !== undefined) return choose({ [name]: value, menu: name === "view" ? null : state.menu });
+      if (action !== undefined) return actions[action]?.(own, event);
+      if (head !== undefined) return pick(headOf(head));
+      if (word !== undefined) return pickWord("target", +word);
+      if (part !== undefined) return pickPart(+part);
+      if (example !== undefined) return open(example, { source: settings.pairLanguages?.[0] ?? state.source,
+        target: settings.pairLanguages?.[1] ?? state.target, pinned: false, editing: false });
+      if (forced !== undefined) return force(forced);
+      if (page !== undefined) return set({ page, menu: null });
+    }
+    const span = at(".w");
+    if (span) return pickWord(span.dataset.side, +span.dataset.piece);
+    const row = at("[data-row]");
+    if (row) return pickRow(+row.dataset.row);
+    if (state.menu && !at(".pop")) set({ menu: null });
+  });
+  function pickRow(i) {
+    const rows = traceOf(state).rows(state.head.kind, state.unit, state.rows), piece = rows[i].pieces[0];
+    state.hover = null;
+    if (state.head.kind === "encoder") set({ read: piece }); else set({ word: piece });
+  }
+  root.addEventListener("input", (event) => {
+    const { target } = event;
+    if (target.matches(".field")) {
+      state.draft = target.value;
+      target.style.height = "auto"; target.style.height = `${target.scrollHeight}px`;
+      clearTimeout(typing);
+      typing = setTimeout(() => open(target.value, { pinned: false }), REST);
+    } else if (target.type === "range") actions[target.dataset.do]?.(target);
+  });
+  root.addEventListener("change", (event) => {
+    const { target } = event;
+    if (target.dataset.toggle) set({ [target.dataset.toggle]: target.checked });
+    else if (target.dataset.do && target.type !== "range") actions[target.dataset.do]?.(target);
+  });
+  function endEditing(keep) {
+    clearTimeout(typing);
+    const text = (state.draft ?? "").trim();
+    set({ editing: false });
+    if (keep && text && text !== state.text) open(text, { pinned: false }); else if (!keep) again();
+  }
+  root.addEventListener("focusout", (event) => { if (event.target.matches(".field") && state.editing) setTimeout(() =>
+    { if (state.editing && root.getRootNode().activeElement !== find(".field")) endEditing(true); }, 120); });
+
+  root.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch") return;
+    const span = event.target.closest(".w"), cell = event.target.closest(".mapbox [data-column]"),
+      row = event.target.closest(".mapbox [data-row]");
+    if (span) hover({ side: span.dataset.side, piece: +span.dataset.piece });
+    else if (row && cell && !cell.matches(".masked")) hover({ row: +row.dataset.row, column: +cell.dataset.column });
+    else if (row) hover({ row: +row.dataset.row });
+    else if (!root.querySelector("[role=grid]:focus-visible")) hover(null);
+  });
+  root.addEventListener("pointerleave", () => hover(null));
+
+  root.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    if (key === "Escape" && state.menu) { event.stopPropagation(); return closeMenu(); }
+    if (target.closest(".pop")) return walk(find(".pop"), event);
+    if (target.matches(".field")) {
+      if (key === "Escape") { state.draft = state.text; endEditing(false); } else if (key === "Enter"
+        && !event.shiftKey) { event.preventDefault(); endEditing(true); }
+      return;
+    }
+    if (key === "Escape" && state.drawer) return actions.lab?.({ dataset: { value: state.drawer } });
+    if (target.dataset.do === "seek") {
+      const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: "first", End: "last" }[key];
+      if (by) { event.preventDefault(); actions.moment(by); }
+      return;
+    }
+    if (target.matches(".w")) return wordKey(event);
+    if (target.matches("[role=grid]")) return gridKey(event);
+    if (target.matches(".th")) headKey(event);
+  });
+  root.addEventListener("focusin", (event) => { if (event.target.matches(".w:focus-visible")) hover({
+    side: event.target.dataset.side, piece: +event.target.dataset.piece }); });
+  root.addEventListener("focusout", (event) => { if (event.target.matches(".w,[role=grid]")
+    && !event.relatedTarget?.matches?.(".w,[role=grid]")) hover(null); });
+
+  function wordKey(event) {
+    const { target, key } = event;
+    if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(target.dataset.side,
+      +target.dataset.piece); }
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (!step) return;
+    event.preventDefault();
+    const all = [...root.querySelectorAll(`.w[data-side=${target.dataset.side}]`)],
+      next = all[all.indexOf(target) + step];
+    if (!next) return;
+    all.forEach((one) => { one.tabIndex = one === next ? 0 : -1; });
+    next.focus();
+    hover({ side: next.dataset.side, piece: +next.dataset.piece });
+    follow({ speak: true });
+  }
+
+  function gridKey(event) {
+    const trace = traceOf(state), map = trace.map(state.head, state), { key, ctrlKey } = event;
+    if (["[", "]", ",", "."].includes(key)) { event.preventDefault(); return key === "[" || key === "]"
+      ? stepHead(key === "]" ? 1 : -1) : stepWord(key === "." ? 1 : -1); }
+    if (key === "Escape") { hover(null); return event.target.blur(); }
+    const rowNow = state.hover?.row ?? map.rows.findIndex((one) => one.pieces.includes(state.head.kind === "encoder"
+      ? state.read : state.word)), columnNow = state.hover?.column ?? -1;
+    if (key === "Enter" || key === " ") { event.preventDefault(); return pickRow(Math.max(0, rowNow)); }
+    const [last, end] = [map.rows.length - 1, map.columns.length - 1];
+    const to = { ArrowUp: [rowNow - 1, columnNow], ArrowDown: [rowNow + 1, columnNow],
+      ArrowLeft: [rowNow, columnNow - 1], ArrowRight: [rowNow, columnNow + 1],
+      Home: [ctrlKey ? 0 : rowNow, 0], End: [ctrlKey ? last : rowNow, end] }[key];
+    if (!to) return;
+    event.preventDefault();
+    hover({ row: Math.max(0, Math.min(last, to[0])), column: Math.max(0, Math.min(end, to[1])) });
+    follow({ speak: true });
+    root.querySelector("#s2s-cell")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  function headKey(event) {
+    const { target, key } = event, [, heads] = traceOf(state).sizes[headOf(target.dataset.head).kind];
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[key],
+      all = [...root.querySelectorAll(".th")];
+    if (key === "[" || key === "]") { event.preventDefault(); return stepHead(key === "]" ? 1 : -1); }
+    if (!step) return;
+    event.preventDefault();
+    const next = all[all.indexOf(target) + step];
+    if (next) { all.forEach((one) => { one.tabIndex = one === next ? 0 : -1; }); next.focus(); }
+  }
+  const stepHead = (by) => { const all = traceOf(state).heads, i = all.findIndex((one) => same(one, state.head));
+    pick(all[(i + by + all.length) % all.length]); };
+  const stepWord = (by) => { const all = traceOf(state).written, i = all.findIndex((one) =>
+    one.pieces.includes(state.word)); pickWord("target", all[(i + by + all.length) % all.length].pieces[0]); };
+
+  // --- the beginning
+
+  tips(root);
+  let width = 0;
+  new ResizeObserver(() => { if (Math.abs(root.clientWidth - width) > 1) { width = root.clientWidth;
+    find(".mapbox").key = null; render(); } }).observe(root);
+  addEventListener("resize", () => { if (state.page === "explore") render(); });
+  document.fonts?.ready.then(() => { find(".texts").key = null; render(); });
+  begin();
+
+  function begin() {
+    const wish = settings.embedded ? {} : fromAddress(location.search), { text, ...rest } = wish;
+    Object.assign(state, rest, settings.first?.twin ? { twin: new Trace(settings.first.twin,
+      settings.first.measured) } : {});
+    if (settings.first && (!text || text === settings.first.traces[0].source_text)) {
+      Object.assign(state, { text: settings.first.traces[0].source_text,
+        source: settings.first.traces[0].source_language || null, target: settings.first.traces[0].target_language
+        || null, reply: settings.first });
+      arrived(settings.first, { changes: wish });
+      if (traceOf(state).evidence || !engine) {
+        const best = traceOf(state).telling(state.word)[0];
+        set({ busy: null, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer,
+          head: best.head } } : {}) });
+        if (engine && flipOf(settings, state.text)) prepare(flipOf(settings, state.text).text);
+      } else weigh(new AbortController().signal);
+    } else if (text || settings.text) open(text || settings.text, wish);
+    else set({ editing: Boolean(engine) });
+  }
+  return context;
+}
+
+function firstTheme() {
+  try { const kept = localStorage.getItem("s2s-theme"); if (kept) return kept; } catch {
+    /* a sandboxed frame keeps nothing */ }
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}

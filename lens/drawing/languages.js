@@ -1,0 +1,10 @@
+// Languages by their codes: their names, and which are written from right to left.
+
+const NAMES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" })
+  : null;
+
+export function language(code, other) {
+  if (!code) return other;
+  try { return NAMES?.of(code) || code; } catch { return code; }
+}
+export const isRightToLeft = (code) => /^(ar|arc|dv|fa|ha|he|iw|ks|ku|ps|sd|ug|ur|yi)\b/.test(code || "");

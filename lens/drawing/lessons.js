@@ -1,0 +1,32 @@
+// The lessons: those that come with the package, or those that were run on this machine's model.
+
+import { html, paint } from "./markup.js";
+
+const EVERY = 3000;  // milliseconds between two looks at a run
+
+export async function lessons(element, context) {
+  if (element.asked) return;
+  element.asked = true;
+  await show(element, context, {});
+}
+
+async function show(element, context, body) {
+  let found;
+  try {
+    found = await context.engine.ask("lessons", body);
+  } catch (error) {
+    element.asked = false;
+    return paint(element, html`<p class="soft">${error.message}</p>`);
+  }
+  paint(element, html`<div
+    class="lessons-bar"><span>${found.running
+    ? "The lessons are being run. It takes ten to twenty minutes on two cores; the page can be used meanwhile."
+    : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook."}</span>${found.may_run
+      && !found.running ? html`<button class="chip" data-run>Run on this model</button>` : ""}</div>${
+    found.running ? html`<pre role="status">${found.said.join("\n")}</pre>`
+      : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);
+  const frame = element.querySelector("iframe");
+  if (frame) frame.srcdoc = found.html;
+  element.querySelector("[data-run]")?.addEventListener("click", () => show(element, context, { run: true }));
+  if (found.running) setTimeout(() => { if (element.isConnected) show(element, context, {}); }, EVERY);
+}

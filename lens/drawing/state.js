@@ -1,0 +1,65 @@
+// What is shown, in one object, and the address that says so.
+
+export const START = {
+  page: "explore", theme: "light",
+  text: "", source: null, target: null, model: null, options: {}, alternative: 0, prefix: null, forced: null,
+  reply: null, traces: [], part: 0,
+  word: 0, read: 0, head: { kind: "cross", layer: 0, head: 0 }, pinned: false,
+  view: "raw", as: "map", unit: "words", rows: "predicts", scale: "full", fade: false, temperature: 1, raw: false,
+  hover: null,                     // { side, piece } of a text, or { row, column } of the map
+  busy: null, error: null, editing: false, draft: null, changed: [],
+  moment: null, playing: false, replay: null,
+  twin: null, held: null, drawer: null, lab: {}, menu: null,
+};
+
+export const traceOf = (state) => state.traces[state.part] || null;
+
+// The word that looks: where the pointer is, else the one that was chosen.
+export function looking(state) {
+  const { hover, head, word, read } = state, side = head.kind === "encoder" ? "source" : "target";
+  if (hover?.side === side) return hover.piece;
+  if (hover?.row !== undefined && hover.row !== null) {
+    const rows = traceOf(state).rows(head.kind, state.unit, state.rows), row = rows[hover.row];
+    if (row) return row.pieces[0];
+  }
+  return side === "source" ? read : word;
+}
+
+const LINKED = ["model", "view", "unit", "as", "rows"];
+
+// The part of an address that opens the same sentence, word and head.
+export function toAddress(state) {
+  const { kind, layer, head } = state.head;
+  const given = { text: state.text, from: state.source, to: state.target, look: [kind, layer, head].join(),
+    word: state.word };
+  for (const name of LINKED) if (state[name] !== START[name]) given[name] = state[name];
+  for (const [name, value] of Object.entries(state.options)) given[name] = value;
+  if (state.alternative) given.shown = state.alternative;
+  if (state.theme === "dark") given.theme = "dark";
+  return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
+}
+
+// What an address asks for; what is not right in it is left out.
+export function fromAddress(query) {
+  const asked = new URLSearchParams(query), found = {}, number = (name) => /^\d{1,4}$/.test(asked.get(name) || "")
+    ? +asked.get(name) : null;
+  if ((asked.get("text") || "").trim()) found.text = asked.get("text").slice(0, 5000);
+  for (const [name, key] of [["from", "source"], ["to", "target"], ["model",
+    "model"]]) if (asked.get(name)) found[key] = asked.get(name);
+  const [kind, layer, head] = (asked.get("look") || "").split(",");
+  if (["cross", "decoder", "encoder"].includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
+    Object.assign(found, { head: { kind, layer: +layer, head: +head }, pinned: true });
+  }
+  const allowed = { view: ["raw", "norm", "rollout", "contributions", "left_out"], unit: ["words", "tokens"],
+    as: ["map", "lines"], rows: ["predicts", "reads"] };
+  for (const [name, values] of Object.entries(allowed)) if (values.includes(asked.get(name))) found[name] = asked.get(name);
+  if (number("word") !== null) found.word = number("word");
+  if (number("shown") !== null) found.alternative = number("shown");
+  if (["light", "dark"].includes(asked.get("theme"))) found.theme = asked.get("theme");
+  found.options = {};
+  for (const name of ["num_beams", "alternatives", "top_k",
+    "seed"]) if (number(name) !== null) found.options[name] = number(name);
+  for (const name of ["temperature",
+    "top_p"]) if (Number(asked.get(name)) > 0) found.options[name] = Number(asked.get(name));
+  return found;
+}

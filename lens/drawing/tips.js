@@ -1,0 +1,39 @@
+// The tooltip: after a moment under the pointer, at once on focus or a tap; Escape closes it.  It holds no controls.
+
+const WAIT = 350;
+
+export function tips(root) {
+  const tip = root.appendChild(document.createElement("div"));
+  tip.className = "tip";
+  tip.setAttribute("role", "tooltip");
+  tip.id = "s2s-tip";
+  tip.hidden = true;
+  let timer = null, of = null;
+  const hide = () => { clearTimeout(timer); tip.hidden = true; of?.removeAttribute("aria-describedby"); of = null; };
+  const show = (target) => {
+    hide();
+    if (!target.isConnected) return;
+    of = target;
+    tip.innerHTML = target.dataset.tip;  // written by this page; what users type is escaped in it
+    tip.hidden = false;
+    target.setAttribute("aria-describedby", tip.id);
+    const at = target.getBoundingClientRect(), home = root.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(at.left + at.width / 2 - tip.offsetWidth / 2,
+      innerWidth - tip.offsetWidth - 8)) - home.left}px`;
+    const above = at.top - tip.offsetHeight - 8;
+    tip.style.top = `${(above < 8 ? at.bottom + 8 : above) - home.top}px`;
+  };
+  const find = (event) => event.target.closest?.("[data-tip]");
+  root.addEventListener("pointerover", (event) => {
+    const target = find(event);
+    if (event.pointerType === "touch" || target === of) return;
+    hide();
+    if (target) timer = setTimeout(show, WAIT, target);
+  });
+  root.addEventListener("pointerleave", hide);
+  root.addEventListener("focusin", (event) => { const target = find(event);
+    if (target?.matches(":focus-visible")) show(target); else hide(); });
+  root.addEventListener("click", (event) => { const target = find(event);
+    if (target?.matches(".about, .badge, .term")) show(target); else hide(); });
+  root.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+}

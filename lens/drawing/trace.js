@@ -1,0 +1,197 @@
+// A trace as `/v1/look` sends it: its words, its maps, and what each word rests on.  Nothing here is drawn.
+
+import { language } from "./languages.js";
+
+export const KINDS = ["cross", "decoder", "encoder"];
+export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
+export const hasHeads = (view) => view === "raw" || view === "norm";
+export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
+export const headOf = (name) => { const [kind, layer, head] = name.split(".");
+  return { kind, layer: +layer, head: +head }; };
+const TELLING = 0.25;  // nats by which a margin must fall without a head for the head to matter
+const MOST = 3;        // heads that are shown as those that matter
+const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
+
+function numbers({ shape, data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const values = new Float32Array(bytes.length / 2);
+  for (let i = 0; i < values.length; i++) {
+    const bits = bytes[2 * i] | bytes[2 * i + 1] << 8, power = bits >> 10 & 31, rest = bits & 1023;
+    const size = power ? (1 + rest / 1024) * 2 ** (power - 15) : rest * 2 ** -24;
+    values[i] = bits >> 15 ? -size : size;
+  }
+  return { shape, values };
+}
+
+export class Trace {
+  constructor(record, measured) {
+    Object.assign(this, { record, measured: measured || { roles: [], apart: null }, maps: {}, known: new Map() });
+    this.source = record.source_text;
+    this.target = record.target_text;
+    this.languages = [record.source_language, record.target_language];
+    for (const kind of KINDS) this.take(kind, record.maps[kind]);
+    const [layers, heads] = this.maps.cross.raw.shape;
+    this.sizes = { cross: [layers, heads], decoder: this.maps.decoder.raw.shape, encoder: this.maps.encoder.raw.shape };
+    this.shown = record.calibrated || record;
+    this.evidence = record.evidence || null;
+  }
+
+  take(kind, views) {
+    this.maps[kind] ||= {};
+    for (const [view, map] of Object.entries(views || {})) this.maps[kind][view] = numbers(map);
+  }
+
+  // More of the same trace, as a later answer has it; false where it is of another hypothesis.
+  add(record) {
+    if (String(record.target_ids) !== String(this.record.target_ids)
+      || record.source_text !== this.source) return false;
+    for (const kind of KINDS) this.take(kind, record.maps[kind]);
+    this.evidence = record.evidence || this.evidence;
+    this.known.clear();
+    return true;
+  }
+
+  holds(view) { return Boolean(this.maps.cross[view]); }
+  get heads() {
+    return KINDS.flatMap((kind) => Array.from({ length: this.sizes[kind][0] * this.sizes[kind][1] }, (_, i) =>
+      ({ kind, layer: Math.floor(i / this.sizes[kind][1]), head: i % this.sizes[kind][1] })));
+  }
+
+  // --- words and tokens
+
+  units(side, unit) {
+    const key = `${side} ${unit}`;
+    if (!this.known.has(key)) this.known.set(key, this.madeUnits(side, unit));
+    return this.known.get(key);
+  }
+
+  // Python counts characters, JavaScript halves of some: where its letter number n stands here.
+  place(side, n) {
+    const key = `places ${side}`, text = side === "source" ? this.source : this.target;
+    if (!this.known.has(key)) this.known.set(key, [...text].reduce((all, letter) => [...all, all.at(-1) + letter.length], [0]));
+    return this.known.get(key)[n];
+  }
+
+  madeUnits(side, unit) {
+    const placed = (one) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end) });
+    if (unit === "tokens") {
+      return this.record[side].map((piece, i) => ({ text: this.record.labels[side][i],
+        label: this.record.labels[side][i],
+        pieces: [i], word: piece.word, special: piece.special, start: piece.start, end: piece.end }));
+    }
+    return this.record.words[side].map((one, i) => ({ ...placed(one), label: this.label(one, side, i) }));
+  }
+
+  label({ text, special }, side, i) {
+    if (!special) return text;
+    const tag = /^<2(\w+)>$/.exec(text);
+    return tag ? `to ${language(tag[1])}` : side === "inputs" && i === 0 ? "start" : "end";
+  }
+
+  rows(kind, unit, rows = "predicts") {
+    const side = kind === "encoder" ? "source" : rows === "reads" ? "inputs" : "target";
+    return this.units(side, unit).filter((one) => unit === "tokens" || !(side === "target" && this.isTag(one)));
+  }
+  columns(kind, unit, view) {
+    const all = this.units(kind === "decoder" ? "inputs" : "source", unit);
+    return view === "left_out" ? all.filter((one) => one.word !== null) : all;
+  }
+  isTag(unit) { return unit.special && unit.pieces[0] < this.record.given; }
+  words(side) { return this.units(side, "words").filter((one) => one.word !== null); }
+  unitAt(side, piece, unit = "words") { return this.units(side, unit).find((one) => one.pieces.includes(piece)); }
+  get written() { return this.rows("cross", "words"); }
+
+  // --- maps
+
+  // { rows, columns, at: [row][column], most }: where a step cannot look, null.
+  map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
+    const key = [kind, layer, head, view, unit, meaning].join();
+    if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
+    return this.known.get(key);
+  }
+
+  made(kind, layer, head, view, unit, meaning) {
+    const rows = this.rows(kind, unit, meaning), columns = this.columns(kind, unit, view);
+    const { shape, values } = this.maps[kind][view], [C, R] = [shape.at(-1), shape.at(-2)];
+    const first = view === "left_out" ? 0 : (hasHeads(view) ? layer * shape[1] + head : shape[0] - 1) * R * C;
+    const at = rows.map((row) => columns.map((column) => {
+      if (kind === "decoder" && column.pieces[0] > row.pieces.at(-1)) return null;
+      let sum = 0;
+      const own = view === "left_out" ? [column.word] : column.pieces;
+      for (const r of row.pieces) for (const c of own) sum += values[first + r * C + c];
+      return view === "left_out" ? sum : sum / row.pieces.length;
+    }));
+    const most = view === "raw" ? 1 : Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0)));
+    return { rows, columns, at, most, highest: Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0))) };
+  }
+
+  // The columns of a row with most on them: [[column, share], ...].
+  top(head, piece, count = 3, choice = {}) {
+    const map = this.map(head, choice), row = map.rows.findIndex((one) => one.pieces.includes(piece));
+    if (row < 0) return [];
+    const order = map.at[row].map((value, i) => [i, value]).filter(([, value]) => value !== null);
+    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count).map(([i, value]) =>
+      [map.columns[i], value]);
+  }
+
+  // --- chances and evidence
+
+  // The chance of a written word: the product over its tokens.
+  chance(unit, shown = this.shown) { return Math.exp(unit.pieces.reduce((sum, i) => sum + shown.log_probs[i], 0)); }
+  isPronoun(piece) { return PRONOUN[this.languages[1]]?.test(this.unitAt("target", piece)?.text || "") || false; }
+  // Where the drawing begins: at a pronoun, or where the model was least sure.
+  get first() {
+    const words = this.words("target");
+    const pick = words.find((one) => this.isPronoun(one.pieces[0]))
+      || [...words].sort((a, b) => this.chance(a) - this.chance(b))[0] || this.written[0];
+    return pick.pieces[0];
+  }
+
+  margin(piece) { return this.evidence?.margins[piece]; }
+  runnerUp(piece) { return bare(this.evidence.runner_up[piece]); }
+  // What an intervention does to a step: the margin then, by how much it fell, and the word instead, if another.  A word
+  // that was forced was not the model's first choice to begin with: nothing stands instead of it.
+  after(effect, piece) {
+    const now = effect.margins[piece], word = effect.top[piece], own = this.record.target[piece].text;
+    return { margin: now, drop: this.evidence.margins[piece] - now, instead: this.evidence.margins[piece] < 0
+      || bare(word) === bare(own) ? null : bare(word) };
+  }
+  effectOf(head) {
+    return this.evidence?.heads.find((one) => one.kind === head.kind && one.layer === head.layer
+      && one.head === head.head);
+  }
+  effect(head, piece) {
+    const found = this.effectOf(head);
+    return found ? this.after(found, piece) : null;
+  }
+  // The heads without which the model is less sure of this step, the strongest first; none where no head matters alone.
+  telling(piece) {
+    if (!this.evidence) return [];
+    const found = this.evidence.heads.map((one) => ({ ...headOf(nameOf(one)), ...this.after(one, piece) }));
+    return found.filter((one) => one.drop >= TELLING).sort((a, b) => b.drop - a.drop).slice(0, MOST);
+  }
+  // By source word, what erasing it does to a step, the strongest first.
+  erased(piece) {
+    return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
+      .sort((a, b) => b.drop - a.drop);
+  }
+
+  // --- roles
+
+  rolesOf(head) { return this.measured.roles.filter((one) => nameOf(one) === nameOf(head)); }
+  // The role by which a head is named: what it is for, if that was shown, else the place where it looks.
+  role(head) {
+    const all = this.rolesOf(head), above = (one) => one.score - one.baseline;
+    return all.find((one) => one.role === "antecedent") || all.find((one) => one.role === "alignment")
+      || [...all].sort((a, b) => above(b) - above(a))[0] || null;
+  }
+  // Its colour on a row: the role's, on rows of the kind that it was measured on.
+  tone(head, piece) {
+    const role = this.role(head)?.role;
+    if (role === "antecedent") return this.isPronoun(piece) ? "green" : "slate";
+    if (role === "alignment") return this.unitAt("target", piece)?.word != null ? "blue" : "slate";
+    return "slate";
+  }
+}
+
+export const bare = (token) => token.replace(/^[▁Ġ\s]+|[\s]+$/g, "").replace(/^<\/s>$/, "end");

@@ -1,0 +1,118 @@
+"""Figures with their spread, and how figures become text: in tables, in the lessons' Markdown, and in JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..lens.heads import interval
+
+DIGITS = 6  # significant ones that JSON keeps of a figure
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its ends: a 95 % bootstrap interval (`of`), or the lowest and highest seed (`seeds`)."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray | Sequence[float], groups: Sequence[str] | None = None) -> Interval:
+        """The mean and its bootstrap interval; variants of one sentence share a group and are resampled together."""
+        values = np.asarray(values, dtype=float)
+        if not len(values):
+            return cls(math.nan, math.nan, math.nan)
+        return cls(float(values.mean()), *interval(values, groups or [str(i) for i in range(len(values))]))
+
+    @classmethod
+    def seeds(cls, values: np.ndarray | Sequence[float]) -> Interval:
+        values = np.asarray(values, dtype=float)
+        return cls(float(values.mean()), float(values.min()), float(values.max()))
+
+    def __format__(self, spec: str) -> str:
+        value, low, high = (written(part, spec) for part in (self.value, self.low, self.high))
+        return value if low == value == high else f"{value} ({low} to {high})"
+
+
+def columns_of(values_NK: np.ndarray, groups: Sequence[str] | None = None) -> list[Interval]:
+    """The interval of each column, over rows."""
+    return [Interval.of(column, groups) for column in np.asarray(values_NK, dtype=float).T]
+
+
+def over_seeds(values: np.ndarray | Sequence[Any]) -> list[Interval]:
+    """Of [..., seeds] the spread over seeds, as a list over the first axis."""
+    return [Interval.seeds(row) for row in np.asarray(values, dtype=float)]
+
+
+def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Spearman's."""
+    return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    mean: np.ndarray = np.cumsum(counts) - (counts - 1) / 2
+    return mean[inverse]
+
+
+def written(value: Any, spec: str = "") -> str:
+    """As `format`, for what lessons hold: several values stand in a row, NaN is a dash, a minus is a minus."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {written(item, spec)}" for key, item in value.items())
+    if isinstance(value, np.ndarray | list | tuple):
+        return ", ".join(written(item, spec) for item in value)
+    if isinstance(value, str | Interval):
+        return format(value, "" if isinstance(value, str) else spec)
+    if isinstance(value, float | np.floating) and math.isnan(value):
+        return "–"
+    return format(value, spec).replace("-", "−") if spec else spelled(value)
+
+
+def spelled(value: Any) -> str:
+    """A number as a reader wants it: about three significant digits, thousands apart, a true minus; text stays."""
+    if isinstance(value, Interval):
+        ends = spelled(value.low), spelled(value.high)
+        return spelled(value.value) if ends[0] == ends[1] else f"{spelled(value.value)} ({ends[0]} to {ends[1]})"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
+    if not isinstance(value, float):
+        return str(value)
+    size = abs(value)
+    if math.isnan(value):
+        return "–"
+    if size >= 100 or value == 0:
+        text = f"{value:,.0f}"
+    elif size < 0.0005:
+        text = f"{value:.1e}"
+    else:
+        text = f"{value:.{2 if size >= 1 else 3}f}"
+    return text.replace("-", "−")
+
+
+def to_data(value: Any) -> Any:
+    """Figures as JSON holds them: arrays are lists, NaN and infinity null, records objects, DIGITS digits."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_data(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray | np.generic):
+        return to_data(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): to_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_data(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    raise TypeError(f"a lesson's figures hold a {type(value).__name__}, which has no place in JSON")

@@ -1,0 +1,257 @@
+"""`/v1/inside`: questions about one translation that the explorer's lab asks, each answered by what `lens` has.
+
+A question names the text and its translation; the trace is made again, so that the server keeps nothing between two.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from seq2see.errors import UserError
+from ...lens.kinds import Kind
+from ...lens.record import record
+from ...lens.trace import Trace
+from ...lens.wording import label
+from ...translate.history import checkpoints
+from ...translate.translator import Translator
+from ..access import Caller
+from ..errors import APIError
+from ..service import Service
+from .bodies import Body, From0, JSONRoute, key_wanted
+
+MOST_BEAMS = 8  # more are a thicket
+KEPT = 4  # checkpoints in memory
+Short = Annotated[str, Field(max_length=100)]
+Sentence = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class Question(BaseModel):
+    """About a translation of a text."""
+
+    text: str = Field(description="the source text")
+    translation: str = Field(min_length=1, description="its translation")
+    source: str | None = None
+    target: str | None = None
+    model: str | None = None
+
+    def trace(self, translator: Translator) -> Trace:
+        """Not to be called inside `translator.inside()`."""
+        return translator.look_at(self.text, self.translation, source=self.source, target=self.target)
+
+
+class ArithmeticQuestion(Question):
+    """The numbers behind one row of one head's map; a score that is masked is null."""
+
+    tool: Literal["arithmetic"]
+    kind: Kind
+    layer: From0
+    head: From0
+    row: From0
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        from ...lens.arithmetic import arithmetic  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, _):
+            found = arithmetic(model, trace, (self.kind, self.layer, self.head), self.row)
+        data = {one.name: np.asarray(getattr(found, one.name)).tolist() for one in fields(found)}
+        data["scores"] = [score if seen else None
+                          for score, seen in zip(data["scores"], data["allowed"], strict=True)]
+        return data
+
+
+class LayersQuestion(Question):
+    """What each decoder layer would have written, had it been the last: for each layer and step five candidates, and
+    the log-probability and rank of the token that was written."""
+
+    tool: Literal["layers"]
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        from ...lens.logits import logit_lens  # imports torch
+
+        trace = self.trace(translator)
+        with translator.inside() as (model, tokenizer):
+            [found] = logit_lens(model, tokenizer, [trace])
+        return {"log_probs": found.log_probs.tolist(), "ranks": found.ranks.tolist(),
+                "top": [[[[label(one.text), one.log_prob] for one in step] for step in layer] for layer in found.top]}
+
+
+class TreeQuestion(Question):
+    """The tree of a beam search: the nodes of each step as [token, number of its parent, log-probability, score]."""
+
+    tool: Literal["tree"]
+    num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        from ...lens.beams import beam_tree  # imports torch
+
+        first = translator.tag(self.target or "")
+        with translator.inside() as (model, tokenizer):
+            found = beam_tree(model, tokenizer, self.text, num_beams=self.num_beams, first=first)
+        return {
+            "steps": [[[label(node.text), node.parent, node.log_prob, node.score] for node in step]
+                      for step in found.steps],
+            "hypotheses": [[step, number, text, found.steps[step][number].score]
+                           for (step, number), text in zip(found.hypotheses, found.texts, strict=True)],
+            "length_penalty": found.length_penalty,
+        }  # fmt: skip
+
+
+class WordsQuestion(Question):
+    """One word in several sentences: its vectors layer by layer, as points of a plane, and how far apart they are."""
+
+    tool: Literal["words"]
+    word: Short
+    sentences: list[Sentence] = Field(min_length=2, max_length=8)
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        from ...lens.embeddings import contextual, distances, project  # imports torch
+
+        with translator.inside() as (model, tokenizer):
+            found = [contextual(model, tokenizer, sentence, self.word.strip(), language=self.source or "")
+                     for sentence in self.sentences]
+        planes = [project(np.stack([one.layers[layer] for one in found])) for layer in range(len(found[0].layers))]
+        pairs = {f"{i} {j}": distances(found[i], found[j])["cosine"].tolist()
+                 for i, j in combinations(range(len(found)), 2)}
+        return {"points": [points.tolist() for points, _ in planes],
+                "shares": [shares.tolist() for _, shares in planes], "distances": pairs}
+
+
+class NearQuestion(Question):
+    """The neighbours of `word`, or what lies near `word` - `minus` + `plus`: [token, how near, was it asked with]."""
+
+    tool: Literal["near"]
+    word: Short
+    minus: Short = ""
+    plus: Short = ""
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        from ...lens.embeddings import analogy, neighbours
+
+        word, minus, plus = (one.strip() for one in (self.word, self.minus, self.plus))
+        with translator.inside() as (model, tokenizer):
+            found = analogy(model, tokenizer, word, minus, plus)[0] if minus or plus else neighbours(
+                model, tokenizer, word)
+        return {"near": [[label(one.text), one.value, one.asked] for one in found]}
+
+
+class PatchQuestion(Question):
+    """What each head of another sentence does in this one: the margin of the token at `step` with the head's
+    activations put in from `other`, which must be as many tokens."""
+
+    tool: Literal["patch"]
+    other: Sentence
+    step: From0
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        from ...lens.ablation import all_heads  # these import torch
+        from ...lens.choices import Choice
+        from ...lens.evidence import runners_up
+        from ...lens.forcing import encode_source
+        from ...lens.patching import MinimalPairs
+
+        trace = self.trace(translator)
+        if self.step >= len(trace.target_ids):
+            raise UserError(f"there is no step {self.step} in this translation: expected 0 to {len(trace.target) - 1}")
+        chosen, rival = trace.target_ids[self.step], runners_up(trace)[self.step]
+        with translator.inside() as (model, tokenizer):
+            begun = trace.target_ids[: self.step]
+            pair = (Choice(trace.source_ids, begun, chosen, rival),
+                    Choice(tuple(encode_source(tokenizer, self.other)), begun, chosen, rival))
+            pairs = MinimalPairs(model, [pair])
+            return {"margin": float(pairs.margins()[0]), "heads": [
+                [head.kind, head.layer, head.head, float(pairs.margins(heads=[head])[0])] for head in all_heads(model)]}
+
+
+class ReplayQuestion(Question):
+    """The moments of the training that were recorded, of this sentence where it was recorded; else the steps of the
+    checkpoints that the run kept, to be asked for one by one."""
+
+    tool: Literal["replay"]
+    step: int | None = Field(default=None, ge=0, description="of a checkpoint")
+
+    def answer(self, translator: Translator) -> dict[str, Any]:
+        if self.step is not None:
+            return {"trace": record(self._at(translator, self.step))}
+        kept = recorded(translator)
+        if kept is None:
+            return {"checkpoints": list(checkpoints(translator.folder)), "moments": []}
+        texts = [trace.source_text for trace in kept[0].traces]
+        which = texts.index(self.text) if self.text in texts else 0
+        return {"texts": texts, "checkpoints": [], "moments": [
+            {"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": record(one.traces[which])} for one in kept]}
+
+    def _at(self, translator: Translator, step: int) -> Trace:
+        translator.check_files()
+        folder = checkpoints(translator.folder).get(step)
+        if folder is None:
+            raise UserError(f"there is no checkpoint of step {step} any more")
+        then = load_checkpoint(folder, folder.stat().st_mtime_ns)
+        return then.look(then(self.text, source=self.source, target=self.target))[0]
+
+
+@lru_cache(maxsize=KEPT)
+def load_checkpoint(folder: Path, changed: int) -> Translator:
+    return Translator.from_pretrained(folder, engine="torch")
+
+
+@lru_cache(maxsize=KEPT)
+def recorded(translator: Translator) -> tuple[Any, ...] | None:
+    """The moments of the replay that lies beside the model, where it is of these weights."""
+    from ...lens.replay import FILE, load_replay
+    from ...translate.checkpoint import fingerprint
+
+    folder = translator.folder
+    if folder is None or not (folder / FILE).is_file():
+        return None
+    replay = load_replay(folder)
+    return replay.moments if replay.weights == fingerprint(folder) else None
+
+
+Asked = Annotated[
+    ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
+    Field(discriminator="tool"),
+]
+
+
+class InsideBody(Body):
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
+    ]})  # fmt: skip
+
+    question: Asked = Field(description="a tool, the translation it is about, and what else the tool wants")
+
+
+async def inside_reply(service: Service, body: InsideBody, caller: Caller) -> str:
+    """What `/v1/inside` answers, as JSON."""
+    asked = body.question
+    texts = [asked.text, asked.translation, getattr(asked, "other", "")]
+    longest, most = max(map(len, texts)), service.settings.look_characters
+    if longest > most:
+        raise APIError(400, "text_too_long", f"a text of {longest} characters: {most} at most can be looked into")
+    model = service.model_for(asked.model, asked.source, asked.target)
+    return await service.examine(texts[:1], lambda translator: json.dumps(asked.answer(translator), ensure_ascii=False),
+                                 caller=caller, model=model)
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
+
+    @routes.post("/inside", summary="Look further into one translation", dependencies=key_wanted(service),
+                 description="What the explorer's lab asks: the arithmetic of a row, what each layer would have "
+                             "written, the beam tree, words that are alike, heads put in from another sentence, and "
+                             "the replay of the training. The answer depends on the tool.")
+    async def inside(body: InsideBody, request: Request) -> Response:
+        return Response(await inside_reply(service, body, service.access.caller(request)),
+                        media_type="application/json")
+
+    return routes

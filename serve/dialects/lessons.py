@@ -1,0 +1,107 @@
+"""`/v1/lessons`: the lessons as one page, those that a run left on this machine, else those that come with the package.
+
+They are run by `seq2see lessons` in a process of its own, which leaves its page in the folder of the settings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import subprocess
+import sys
+import threading
+from collections import deque
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from seq2see.pretrained import is_packaged
+from ...lens.wording import printable
+from ..errors import APIError
+from ..service import Service
+from .bodies import Body, JSONRoute, key_wanted
+
+COMMAND = [sys.executable, "-m", "seq2see", "lessons"]
+PAGE = "lessons.html"
+LINES = 12  # of what the running lessons say, that are shown
+
+
+class LessonsBody(Body):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"run": False}]})
+
+    run: bool = Field(default=False, description="run them on the first model, where the operator lets the page do so")
+
+
+class LessonsReply(BaseModel):
+    html: str = Field(description="the page; empty while the lessons run")
+    own: bool = Field(description="of this machine's model, not those of the package")
+    running: bool
+    said: list[str] = Field(description="the last lines of the run")
+    may_run: bool
+
+
+class Lessons:
+    """The lessons of one server, and a run of them, one at a time."""
+
+    def __init__(self, service: Service):
+        self.service = service
+        self.folder = Path(service.settings.lessons)
+        self.said: deque[str] = deque(maxlen=LINES)
+        self._process: subprocess.Popen[str] | None = None
+        service.at_end.append(self.stop)
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def reply(self) -> LessonsReply:
+        own = self.folder / PAGE
+        text = "" if self.running else own.read_text("utf-8") if own.is_file() else packaged()
+        return LessonsReply(html=text, own=own.is_file(), running=self.running, said=list(self.said),
+                            may_run=self.service.settings.run_lessons)
+
+    def start(self) -> None:
+        """APIError where they may not be run."""
+        if not self.service.settings.run_lessons or not self.service.ready:
+            raise APIError(400, "not_run", "The lessons cannot be run from this page now.")
+        if self.running:
+            return
+        first = next(iter(self.service.models.values())).folder
+        chosen = ["--run", str(first)] if first and not is_packaged(first) else []
+        self.said.clear()
+        self._process = subprocess.Popen([*COMMAND, "--out", str(self.folder), *chosen], stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
+        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stderr
+        for line in process.stderr:
+            self.said.append(printable(line.rstrip()))
+
+    async def answer(self, body: LessonsBody) -> LessonsReply:
+        if body.run:
+            self.start()
+        return await asyncio.to_thread(self.reply)
+
+
+def packaged() -> str:
+    """The page of the lessons that come with the package."""
+    return gzip.decompress(files("seq2see.lessons").joinpath(f"{PAGE}.gz").read_bytes()).decode("utf-8")
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
+    lessons = Lessons(service)
+
+    @routes.post("/lessons", summary="The lessons, as one page", dependencies=key_wanted(service))
+    async def read(body: LessonsBody, request: Request) -> LessonsReply:
+        service.access.caller(request)
+        return await lessons.answer(body)
+
+    return routes

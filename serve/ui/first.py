@@ -1,0 +1,117 @@
+"""What the page shows first, and with which models: decided by what was measured of them.
+
+The first view is kept with the package (`first_view.json.gz`, and as plain HTML): `python docs/first_view.py` makes
+both from the packaged weights.  Of other weights it says nothing, and the page then translates its sentence itself.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from seq2see.pretrained import NAMES
+from ...lens.head_roles import Apart
+from ...lens.show import style
+from ...translate.checkpoint import fingerprint
+from ...translate.translator import Translator
+from ..service import Service
+from .files import text_of
+
+PAIRS: tuple[dict[str, Any], ...] = (
+    {"name": "The cat … the street … too", "before": "The cat did not cross the street because it was too ",
+     "options": ["tired", "wide"], "after": ".", "pronouns": ["il", "elle"]},
+    {"name": "The goat … the wolf", "before": "The goat ", "options": ["chased", "fled from"],
+     "after": " the wolf because it was hungry.", "pronouns": ["elle", "il"]},
+    {"name": "The box … the bag … too", "before": "The box did not fit in the bag because it was too ",
+     "options": ["big", "small"], "after": ".", "pronouns": ["elle", "il"]},
+)
+SOURCE, TARGET = "en", "fr"
+NEEDED = 0.75  # without the head that finds the antecedent, il and elle are told apart no better than this
+
+
+def sentences() -> list[tuple[str, str]]:
+    """The six example sentences, each with the pronoun that is right."""
+    return [(one["before"] + word + one["after"], pronoun) for one in PAIRS
+            for word, pronoun in zip(one["options"], one["pronouns"], strict=True)]
+
+
+def example_model(service: Service) -> str | None:
+    """The model that the examples are shown with: the first that gets all six right, and of which an antecedent head
+    was found that passes the intervention; else the first that gets them right; None where none does.  Of that whose
+    first view is kept this is known, and behind Ray a front can ask no other."""
+    right = [name for name, one in service.models.items() if first_view(one) or (callable(one) and all_right(one))]
+    proven = [name for name in right if antecedent_holds(service.models[name])]
+    return next(iter([*proven, *right]), None)
+
+
+@lru_cache(maxsize=16)
+def all_right(translator: Translator) -> bool:
+    if (SOURCE, TARGET) not in translator.language_pairs:
+        return False
+    texts, pronouns = zip(*sentences(), strict=True)
+    found = translator(list(texts), source=SOURCE, target=TARGET)
+    others = {"il": "elle", "elle": "il"}
+    words = [one.text.lower().replace("'", " ").replace("’", " ").split() for one in found]
+    return all(right in own and others[right] not in own for right, own in zip(pronouns, words, strict=True))
+
+
+def antecedent_holds(translator: Translator) -> bool:
+    """Whether a head that looks at the antecedent is needed for the pronoun, more than any other of its kind."""
+    apart: Apart | None = translator.apart
+    if apart is None:
+        return False
+    heads = [head for head, roles in translator.roles.items() if any(one.role == "antecedent" for one in roles)]
+    return any(apart.heads[head] <= NEEDED and apart.heads[head] == min(
+        value for other, value in apart.heads.items() if other[0] == head[0]) for head in heads if head in apart.heads)
+
+
+def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What the explorer is told: models, limits, examples, and what it shows first."""
+    limits, models = service.settings, service.models
+    chosen = example_model(service)
+    first = first_view(models[chosen]) if chosen else None
+    return {
+        "api": api,
+        "models": [{"name": name, "pairs": [list(pair) for pair in one.language_pairs], "weights": weights(one)}
+                   for name, one in models.items()],
+        "characters": limits.characters,
+        "alternatives": limits.alternatives,
+        "beams": limits.beams,
+        "pairs": list(PAIRS) if chosen else [],
+        "pairLanguages": [SOURCE, TARGET] if chosen else None,
+        "exampleModel": chosen,
+        "first": first,
+        "text": sentences()[0][0] if not first and any(pair[0] == SOURCE for pair in service.language_pairs) else None,
+        "learning": learning,
+    }  # fmt: skip
+
+
+def first_view(translator: Translator) -> dict[str, Any] | None:
+    """The answer of `/v1/look` to the first sentence, where it is of these weights."""
+    kept = kept_view()
+    same = kept and translator.folder and kept["weights"] == fingerprint(translator.folder)
+    return kept["reply"] if kept and same else None
+
+
+@lru_cache(maxsize=1)
+def kept_view() -> dict[str, Any] | None:
+    file = files("seq2see.serve.ui").joinpath("first_view.json.gz")
+    return json.loads(gzip.decompress(file.read_bytes())) if file.is_file() else None
+
+
+def static_view(service: Service) -> bytes:
+    """The first view as HTML, where it is of what the page opens with."""
+    chosen = example_model(service)
+    kept = chosen is not None and first_view(service.models[chosen]) is not None
+    return f"<style>{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
+
+
+def weights(translator: Translator) -> int | None:
+    """How many weights a packaged model has, by its card; of another, nothing is loaded to count them."""
+    if translator.folder is None or translator.name not in NAMES:
+        return None
+    metrics = json.loads((translator.folder / "metrics.json").read_text(encoding="utf-8"))
+    return int(metrics["training"]["parameters"])

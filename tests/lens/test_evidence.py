@@ -1,0 +1,124 @@
+"""What a word rests on, recomputed by other code: plain hooks on the output projections, plain softmax of logits."""
+
+import numpy as np
+import pytest
+import tiny
+import torch
+
+from seq2see import Translator
+from seq2see.lens import mean_outputs
+from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.averages import FILE, head_means
+from seq2see.lens.evidence import evidence, evidence_record, runners_up, spelt_candidates
+from seq2see.lens.forcing import decoder_start, encode_source
+
+
+def logits(model, source_ids, target_ids):
+    """[T,V] of a forced pass, by the model's own forward."""
+    inputs = torch.tensor([[decoder_start(model), *target_ids[:-1]]])
+    with torch.no_grad():
+        return model(input_ids=torch.tensor([list(source_ids)]), decoder_input_ids=inputs).logits[0].double()
+
+
+def bare(token):
+    return token.strip(" ▁Ġ").casefold()
+
+
+@pytest.fixture(scope="module")
+def found(seq2see, trace):
+    model, tokenizer = seq2see
+    means, count = head_means(model, tokenizer, trace, None)
+    assert count == 0, "of this model there are no examples: the means are over the sentence itself"
+    return means, evidence(model, tokenizer, trace, means=means, others=["The dog did not cross the street."])
+
+
+def test_the_runner_up_is_the_best_token_that_is_another_word(trace):
+    for t, rival in enumerate(runners_up(trace)):
+        better = [one for one in trace.top[t] if one.id != trace.target_ids[t]
+                  and bare(one.text) != bare(trace.target[t].text)]
+        assert rival == better[0].id
+
+
+def test_margins_without_each_head_are_those_of_its_mean_in_its_place(seq2see, trace, found):
+    model, tokenizer = seq2see
+    means, all_ = found
+    rivals = runners_up(trace)
+    for head, effect in all_.heads.items():
+        site = attention_sites(model)[head.kind][head.layer]
+        size = site.output.in_features // site.heads
+
+        def put_mean(module, args, head=head, size=size):
+            mixed = args[0].clone()
+            mixed[..., head.head * size : (head.head + 1) * size] = means[head]
+            return (mixed,)
+
+        with site.output.register_forward_pre_hook(put_mean):
+            out = logits(model, trace.source_ids, trace.target_ids)
+        for t, (own, other) in enumerate(zip(trace.target_ids, rivals, strict=True)):
+            assert effect.margins[t] == pytest.approx(float(out[t, own] - out[t, other]), abs=2e-4)
+        assert list(effect.top) == tokenizer.convert_ids_to_tokens(out.argmax(-1).tolist())
+    assert len({round(one.margins[-1], 3) for one in all_.heads.values()}) > 3, "heads do different things"
+
+
+def test_margins_without_a_word_are_those_of_the_text_without_it(seq2see, trace, found):
+    model, tokenizer = seq2see
+    _, all_ = found
+    rivals = runners_up(trace)
+    assert (trace.source_text, trace.source_words[1].text) == ("The cat, <b>猫</b>, did not cross.", "cat")
+    text = "The, <b>猫</b>, did not cross."
+    for effect, source in ((all_.erased[1], text), (all_.others[0], "The dog did not cross the street.")):
+        out = logits(model, encode_source(tokenizer, source), trace.target_ids)
+        for t, (own, other) in enumerate(zip(trace.target_ids, rivals, strict=True)):
+            assert effect.margins[t] == pytest.approx(float(out[t, own] - out[t, other]), abs=2e-4)
+
+
+def test_a_margin_is_the_token_s_lead_over_its_runner_up(seq2see, trace, found):
+    model, _ = seq2see
+    out = logits(model, trace.source_ids, trace.target_ids)
+    for t, (own, other) in enumerate(zip(trace.target_ids, runners_up(trace), strict=True)):
+        assert found[1].margins[t] == pytest.approx(float(out[t, own] - out[t, other]), abs=2e-3)
+
+
+def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
+    """On the packaged model: a random one writes bytes."""
+    monkeypatch.setattr("seq2see.lens.evidence.LEAST", 1e-9)  # all are spelt out
+    translator = Translator.from_pretrained("everyday", engine="torch")
+    result = translator("My grandmother knitted a woollen jumper.", source="en", target="fr")
+    [trace] = translator.look(result, calibrated=False)
+    checked = 0
+    with translator.inside() as (model, tokenizer):
+        words = spelt_candidates(model, tokenizer, trace, None)
+        assert len(words) == len(trace.target_words) and all(words)
+        for number, spelt in enumerate(words):
+            step = next(t for t, piece in enumerate(trace.target) if piece.word == number)
+            for one in spelt:
+                ids = tokenizer.encode_target(one.text, language="fr")[1:-1]
+                out = logits(model, trace.source_ids, [*trace.target_ids[:step], *ids]).log_softmax(-1)[step:]
+                steps = [float(row[id].exp()) for row, id in zip(out, ids, strict=True)]
+                best = out.argmax(-1).tolist()
+                alike = ids[1:] == best[1:] and steps[0] == pytest.approx(one.first, rel=1e-3)
+                if len(ids) > 1 and alike:  # spelt with the same tokens
+                    assert one.probability == pytest.approx(float(np.prod(steps)), rel=1e-2)
+                    checked += 1
+    assert checked > 2
+
+
+def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
+    import json
+
+    model, tokenizer = tiny.seq2see()  # of its own: the means of a model are kept
+    pairs = {"sentences": ["The cat.", "The box."], "torch": {"en-fr": ["Le chat.", ""]}}
+    (tmp_path / FILE).write_text(json.dumps(pairs), encoding="utf-8")
+    means, count = head_means(model, tokenizer, trace, tmp_path)
+    ids = tokenizer.encode_source("The cat."), tokenizer.encode_target("Le chat.", language="fr")
+    again = mean_outputs(model, [ids[0]], [ids[1]])
+    assert count == 1, "a translation that is empty is none"
+    assert all(torch.equal(means[head], again[head]) for head in again)
+
+
+def test_the_record_of_it_is_json(seq2see, trace, found):
+    import json
+
+    model, tokenizer = seq2see
+    sent = evidence_record(found[1], spelt_candidates(model, tokenizer, trace, None), [], averaged_over=0)
+    assert json.loads(json.dumps(sent, allow_nan=False))["margins"] == pytest.approx(found[1].margins, abs=1e-4)

@@ -1,0 +1,351 @@
+"""The explorer as a visitor meets it, on the packaged models: each state of the page, driven in a browser."""
+
+import gzip
+import json
+from importlib.resources import files
+
+import pytest
+from accessibility import violations
+
+from seq2see import Translator
+from seq2see.lens.kinds import KINDS
+from seq2see.pretrained import home_of
+from seq2see.translate.checkpoint import fingerprint
+from .conftest import CAT, settled, type_in
+
+WIDE = CAT.replace("tired", "wide")
+
+
+@pytest.fixture
+def tab(open_tab, packaged):
+    found = open_tab(packaged.url)
+    settled(found)
+    return found
+
+
+def kept():
+    return json.loads(gzip.decompress(files("seq2see.serve.ui").joinpath("first_view.json.gz").read_bytes()))
+
+
+# --- the first view
+
+
+def test_the_first_view_is_the_packaged_model_s_own():
+    """What is kept beside the page, computed again from the weights that are shipped."""
+    import asyncio
+
+    from seq2see.serve.access import Caller
+    from seq2see.serve.dialects.v1 import LookBody, look_reply
+    from seq2see.serve.service import Service
+
+    first = kept()
+    assert first["weights"] == fingerprint(home_of(first["model"]))
+    service = Service({first["model"]: Translator.from_pretrained(first["model"])})
+    body = LookBody(text=CAT, source="en", target="fr", maps=list(KINDS), evidence=True, others=[WIDE])
+    again = json.loads(asyncio.run(look_reply(service, body, Caller("test"))))
+    service.close()
+    [old], [new] = first["reply"]["traces"], again["traces"]
+    assert old["target_text"] == new["target_text"]
+    assert old["evidence"]["margins"] == pytest.approx(new["evidence"]["margins"], abs=1e-2)
+    for one, other in zip(old["evidence"]["heads"], new["evidence"]["heads"], strict=True):
+        assert one["margins"] == pytest.approx(other["margins"], abs=1e-2) and one["top"] == other["top"]
+    assert first["reply"]["measured"] == again["measured"]
+
+
+def test_it_can_be_read_without_script(open_tab, packaged):
+    tab = open_tab(packaged.url, ready=".s2s-first.light", java_script_enabled=False)
+    first = tab.locator(".s2s-first.light")
+    assert first.is_visible() and tab.locator(".s2s-first.dark").is_hidden()
+    assert first.locator(".tgt").text_content() == "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
+    said = " ".join(first.locator(".say").text_content().split())
+    assert said.startswith("While writing il, this head looked back at")
+    assert "it = the cat, so il (masculine)" in " ".join(first.locator(".meaning").text_content().split())
+
+
+def test_the_kept_html_is_what_the_explorer_draws(tab):
+    """Else it was not made again after the explorer or the weights changed: python docs/first_view.py."""
+    held = files("seq2see.serve.ui").joinpath("first_view.html").read_text(encoding="utf-8")
+    parts = ":is(.line, .say, .meaning, .word, .pairs, .heads)"
+    now = tab.evaluate("([html, parts]) => [...new DOMParser().parseFromString(html, 'text/html')"
+                       ".querySelectorAll(`.s2s-first.light ${parts}`)].map(one => one.textContent)", [held, parts])
+    shown = tab.locator(f".s2s:not(.s2s-first) {parts}").evaluate_all("all => all.map(one => one.textContent)")
+    assert now == shown
+
+
+def test_it_opens_on_the_cat_at_il_and_names_the_model(tab):
+    assert tab.locator(".src").inner_text().replace("\n", "").startswith("The cat did not cross the street")
+    assert tab.locator(".w.sel").inner_text() == "il"
+    assert "storybook" in tab.get_by_role("button", name="Model:").inner_text()
+    assert tab.locator(".s2s-first").count() == 0
+    meaning = "it = the cat, so il (masculine). Try wide: it = the street, so elle (feminine)."
+    assert tab.locator(".meaning").inner_text() == meaning
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768)])
+def test_all_of_it_is_on_one_screen(open_tab, packaged, width, height):
+    tab = open_tab(packaged.url, viewport={"width": width, "height": height})
+    settled(tab)
+    for name in (".texts", ".mapbox", ".word", ".pairs", ".heads", ".dock"):
+        box = tab.locator(f".s2s {name}").bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= height + 1, name
+    for name in (".mapbox", ".word", ".groups"):  # and nothing in it is cut off
+        over = tab.locator(f".s2s {name}").evaluate("one => one.scrollHeight - one.clientHeight")
+        assert over <= 2, name
+
+
+# --- changing the sentence
+
+
+def test_the_other_word_of_a_pair_turns_the_pronoun(tab):
+    tab.locator(".flip button", has_text="wide").click()
+    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+    settled(tab)
+    assert tab.locator(".w.sel").inner_text() == "elle"
+    assert tab.locator(".w.new").count() >= 1
+    assert tab.locator(".pairs [aria-pressed=true]").inner_text() == "wide"
+    tab.locator(".meaning", has_text="it = the street, so elle (feminine)").wait_for()
+    tab.locator(".pairs button", has_text="fled from").click()
+    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('loup')")
+    assert tab.locator(".flip").inner_text().split("\n")[0].startswith(("chased", "fled"))
+
+
+def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):
+    tab.get_by_role("button", name="Edit").click()
+    field = tab.locator(".field")
+    assert field.evaluate("one => one.value.slice(one.selectionStart, one.selectionEnd)") == CAT
+    field.fill("Where is the station?")
+    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('gare')")
+    assert field.is_visible(), "what is typed stays in its field"
+    field.press("Enter")
+    settled(tab)
+    assert tab.locator(".src .w").first.inner_text() == "Where" and tab.locator(".flip").count() == 0
+    assert "everyday" in tab.get_by_role("button", name="Model:").inner_text()
+
+
+def test_escape_gives_up_what_was_typed(tab):
+    tab.get_by_role("button", name="Edit").click()
+    tab.locator(".field").fill("Nothing")
+    tab.locator(".field").press("Escape")
+    settled(tab)
+    assert "The cat did not cross" in tab.locator(".src").inner_text()
+
+
+def test_an_unknown_word_is_marked_and_said(tab):
+    type_in(tab, "The skyscraper was tall.")
+    settled(tab)
+    type_in(tab, "The zxqvute was tall.")
+    tab.get_by_text("The model never saw zxqvute").wait_for()
+    assert tab.locator(".unseen").inner_text() == "zxqvute"
+
+
+def test_several_sentences_are_looked_at_part_by_part(tab):
+    type_in(tab, "I was tired. She wanted to leave. We stayed at home because it was raining. He laughed.")
+    settled(tab)
+    tab.get_by_text("Part 1 of").wait_for()
+    assert "," not in tab.locator(".src").inner_text()
+    tab.get_by_role("button", name="Next part").click()
+    settled(tab)
+    assert "Part 2 of" in " ".join(tab.locator(".eyebrow").inner_text().split())
+    words = [one.strip() for one in tab.locator(".src .w").all_inner_texts()]
+    assert "tired" not in words
+    assert tab.locator(".joins path").count() == 0, "no lines between texts that wrap"
+
+
+def test_a_text_without_words_comes_back_as_it_is(tab):
+    type_in(tab, "123 !!!")
+    tab.get_by_text("there is nothing to look at").wait_for()
+    assert tab.locator(".tgt").inner_text() == "123 !!!"
+    type_in(tab, "Good morning.")
+    tab.locator(".tgt .w").first.wait_for()
+
+
+def test_sixty_words_scroll_inside_the_map(tab):
+    type_in(tab, "the old man " * 18 + "came home and slept.")
+    settled(tab)
+    box = tab.locator(".mapbox")
+    assert box.evaluate("one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1440
+    chosen = tab.locator(".row.sel").bounding_box()
+    frame = box.bounding_box()
+    assert frame["y"] <= chosen["y"] < frame["y"] + frame["height"], "the chosen row is in sight"
+
+
+def test_a_server_that_does_not_answer_is_said_and_asked_again(tab):
+    tab.route("**/v1/**", lambda route: route.abort())
+    type_in(tab, "Where is my hat?")
+    tab.get_by_text("The server did not answer.").wait_for()
+    tab.unroute("**/v1/**")
+    tab.get_by_role("button", name="Try again").click()
+    settled(tab)
+    assert "chapeau" in tab.locator(".tgt").inner_text()
+
+
+def test_a_slow_answer_is_said_and_can_be_cancelled(tab):
+    tab.route("**/v1/**", lambda route: None)  # never answered
+    type_in(tab, "Where is my hat?")
+    tab.get_by_text("Translating…").wait_for()
+    tab.get_by_role("button", name="Cancel").click()
+    assert tab.get_by_text("Translating…").count() == 0
+
+
+def test_a_newer_request_wins(tab):
+    """An older answer that comes late is not shown, and its request is given up."""
+    tab.evaluate("""() => { const own = window.fetch; window.given = 0; window.fetch = (url, options) => {
+        options?.signal?.addEventListener('abort', () => { window.given += 1; });
+        return own(url, options); }; }""")
+    tab.get_by_role("button", name="Edit").click()
+    tab.locator(".field").fill("I am hungry.")
+    tab.wait_for_timeout(420)
+    tab.locator(".field").fill("Where is the station?")
+    tab.locator(".field").press("Enter")
+    settled(tab)
+    assert "gare" in tab.locator(".tgt").inner_text() and tab.evaluate("window.given") >= 1
+
+
+def test_a_word_can_be_forced_and_the_rest_follows(tab):
+    tab.locator(".cand button", has_text="elle").click()
+    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
+    settled(tab)
+    assert "Forced: elle" in tab.locator(".then").inner_text()
+    assert tab.locator(".tgt").inner_text().startswith("Le chat n'a pas traversé la rue parce qu'elle")
+    tab.get_by_role("button", name="Undo").click()
+    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('qu\\'il')")
+
+
+# --- the map
+
+
+def test_views_units_and_lines(tab):
+    tab.get_by_role("button", name="Show:").click()
+    tab.get_by_role("menuitemradio", name="Contributions").click()
+    tab.get_by_text("Traced back: English").wait_for()
+    tab.get_by_role("button", name="Show all").click()
+    tab.get_by_text("would be").wait_for()
+    assert tab.locator(".cols .axis").inner_text().startswith("erased")
+    tab.get_by_role("button", name="Lines", exact=True).click()
+    assert tab.locator(".lined path").count() > 3
+    tab.locator(".lined g", has_text="chat").click()
+    assert tab.locator(".word .big").inner_text() == "chat"
+    tab.get_by_role("button", name="Map", exact=True).click()
+    tab.get_by_role("button", name="Tokens").click()
+    assert "<2fr>" in tab.locator(".rl").first.inner_text()
+
+
+def test_choosing_a_head_changes_the_map_and_the_sentence(tab):
+    tab.get_by_role("button", name="French looks at English, layer 1, head 1").first.click()
+    assert "cross-attention · layer 1, head 1" in tab.locator(".eyebrow").inner_text()
+    assert "Dictionary error" in tab.locator(".trust").inner_text()
+    tab.get_by_role("button", name="Words", exact=True).last.click()
+    assert tab.locator(".inwords button").count() == 24
+
+
+def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab, packaged):
+    tab.get_by_role("button", name="French looks at English, layer 2, head 4").first.click()
+    tab.locator(".tgt .w", has_text="chat").click()
+    address = tab.evaluate("""async () => {
+        let text = ''; navigator.clipboard.writeText = async (value) => { text = value; };
+        document.querySelector('[data-do=share]').click(); await new Promise(done => setTimeout(done, 100));
+        return text;
+    }""")
+    again = open_tab(address)
+    settled(again)
+    assert again.locator(".word .big").inner_text() == "chat"
+    assert "layer 2, head 4" in again.locator(".eyebrow").inner_text()
+
+
+# --- the dock
+
+
+@pytest.mark.parametrize(("question", "wanted"), [
+    ("What if this head were missing?", "Without"), ("What if the sentence were different?", "With the change"),
+    ("How is this row computed?", "softmax"), ("What would each layer have said?", "after layer 1"),
+    ("Which translations were considered?", "Bold is the way"), ("Which words does it find alike?", "By cosine"),
+])
+def test_the_lab_answers_its_six_questions(tab, question, wanted):
+    tab.get_by_role("button", name=question).click()
+    drawer = tab.locator(".drawer")
+    drawer.get_by_text(wanted).first.wait_for()
+    tab.wait_for_function("!document.querySelector('.drawer').innerText.includes('Working it out')")
+    assert drawer.get_by_role("heading", name=question).is_visible()
+    assert violations(tab, context=".drawer") == []
+    tab.keyboard.press("Escape")
+    assert drawer.is_hidden()
+
+
+def test_it_is_watched_learning(tab):
+    tab.get_by_role("button", name="Watch it learn").click()
+    tab.get_by_text("What it wrote by itself after 1 steps:").wait_for()
+    tab.get_by_role("button", name="Pause").click()
+    slider = tab.get_by_role("slider", name="Training step")
+    slider.focus()
+    slider.press("End")
+    slider.press("ArrowLeft")
+    assert "Step" in tab.locator(".when").inner_text() and tab.locator(".say").inner_text().startswith("After")
+    assert tab.locator(".badge.tone-green, .badge.tone-blue").count() == 0, "roles are the finished model's"
+    slider.press("End")
+    assert "Fully trained" in tab.locator(".when").inner_text()
+    assert tab.locator(".w.sel").inner_text() == "il"
+
+
+def test_the_lessons_are_there_at_once(tab):
+    tab.get_by_role("link", name="Lessons").click()
+    frame = tab.frame_locator("iframe[title=Lessons]")
+    frame.get_by_role("heading", name="Attention, measured").wait_for()
+    assert tab.get_by_role("button", name="Run on this model").count() == 0, "the operator did not allow it"
+    tab.get_by_role("link", name="Explore").click()
+    assert tab.locator(".w.sel").is_visible()
+
+
+# --- everybody
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 768, 390])
+def test_everybody_can_use_it(open_tab, packaged, width, scheme):
+    tab = open_tab(packaged.url, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    settled(tab)
+    assert violations(tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 390:
+        for control in tab.locator(".s2s .acts button, .s2s .cand button, .s2s .story button, .s2s nav a").all():
+            assert control.bounding_box()["height"] >= 40
+
+
+def test_it_can_be_used_by_keyboard_alone(tab):
+    grid = tab.get_by_role("grid")
+    grid.focus()
+    tab.keyboard.press("Control+Home")
+    tab.keyboard.press("ArrowDown")
+    said = tab.locator(".say").inner_text()
+    assert "gave" in said
+    tab.keyboard.press("Enter")
+    assert tab.locator(".word .big").inner_text() == tab.locator(".row.sel .rl").inner_text() == "chat"
+    tab.get_by_role("grid").focus()
+    tab.keyboard.press(".")
+    assert tab.locator(".word .big").inner_text() == "n'"
+    word = tab.locator(".w[data-side=source][tabindex='0']")
+    word.focus()
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("document.activeElement.classList.contains('w')")
+    tab.get_by_role("button", name="Show:").press("Enter")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("Escape")
+    assert tab.locator(".pop").is_hidden()
+    assert tab.evaluate("document.activeElement.dataset.k") == "show"
+
+
+def test_motion_is_reduced_where_asked(open_tab, packaged):
+    tab = open_tab(packaged.url, reduced_motion="reduce")
+    settled(tab)
+    tab.locator(".flip button", has_text="wide").click()
+    tab.locator(".w.new").first.wait_for()
+    assert tab.locator(".w.new").first.evaluate("one => getComputedStyle(one).animationName") == "none"
+
+
+def test_the_tour_has_four_steps_and_gives_the_focus_back(tab):
+    tab.get_by_role("button", name="Tour").click()
+    for _ in range(4):
+        assert tab.locator(".ringed").count() == 1
+        tab.get_by_role("dialog", name="Tour").locator("[data-tour=next]").click()
+    assert tab.locator(".ringed").count() == 0
+    assert tab.evaluate("document.activeElement.dataset.k") == "tour"
