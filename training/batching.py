@@ -22,14 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import Dataset, Sampler
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .cache import fingerprint, get_or_build
 from .pairs import ROWS, Pair, StoredPairs
-from .progress import Lines
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 
@@ -143,21 +142,13 @@ def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
 
 
 def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> None:
-    workers = max(1, min(usable_cores(), len(pairs) // PAIRS_PER_WORKER))
-    lines, ids = Lines("tokenizing, pairs", len(pairs)), datasets.List(datasets.Value(id_type(tokenizer)))
-
-    def encode(texts: dict[str, list[str]], indices: list[int], rank: int | None) -> dict[str, list[list[int]]]:
-        if not rank:  # each worker has as many, in order
-            lines.at(workers * indices[0])
-        return encode_texts(texts, tokenizer=tokenizer)
-
-    datasets.Dataset.from_file(pairs.file).map(
-        encode,
-        with_indices=True,
-        with_rank=True,
+    workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
+    ids = datasets.List(datasets.Value(id_type(tokenizer)))
+    pairs.rows.map(
+        partial(encode_texts, tokenizer=tokenizer),
         batched=True,
         num_proc=workers if workers > 1 else None,
-        remove_columns=list(pairs.table.column_names),
+        remove_columns=pairs.rows.column_names,
         features=datasets.Features(dict.fromkeys(("input_ids", "labels"), ids)),
         writer_batch_size=ROWS,
         cache_file_name=str(folder / "ids.arrow"),
@@ -220,17 +211,6 @@ class MicroBatches(Sampler[list[int]]):
         for batch in plan_epoch(self.lengths, max_tokens=self.max_tokens, seed=self.seed, epoch=self.epoch):
             for step in range(self.accumulation):
                 yield batch[self.rank * self.accumulation + step :: hands].tolist()
-
-
-class EpochLoader(DataLoader[EncodedPair]):
-    """A DataLoader that tells its sampler and its dataset the epoch; the Trainer asks it to."""
-
-    dataset: EncodedPairs
-    batch_sampler: MicroBatches
-
-    def set_epoch(self, epoch: int) -> None:
-        self.batch_sampler.set_epoch(epoch)
-        self.dataset.set_epoch(epoch)
 
 
 @dataclass(frozen=True)

@@ -15,20 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import HfApi
 from torch import Tensor
 from tqdm.auto import tqdm
-from transformers import EarlyStoppingCallback, Seq2SeqTrainer
-from transformers.trainer import TRAINING_ARGS_NAME
+from transformers import EarlyStoppingCallback, Seq2SeqTrainer, TrainerCallback, TrainerState
 from transformers.trainer_callback import ExportableState
-from transformers.trainer_utils import HubStrategy
-from transformers.utils.hub import PushInProgress
 
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
 from .batching import plan_epoch
-from .checkpoints import SAVING, STATE, as_user_error, begin, put_in_place, remove_old
-from .hub import create_repository, push_checkpoint
+from .checkpoints import SAVING, as_user_error, begin, put_in_place, remove_old
 from .stopping import SIGNALS, Stopper
 
 EXPLODED = 5  # times the loss of a model that knows nothing: more is no learning any more
@@ -36,12 +31,10 @@ MOST_LEFT_OUT = 10  # batches in a row; more are no accident of the data
 
 
 class FaultTolerantTrainer(Seq2SeqTrainer):
-    """Overrides five private methods of transformers, which has no public place for them: `_get_grad_norm` is the last
-    call before the optimizer's step, `_init_training_state` and `_run_epoch` are where a run is resumed, and
-    `_save_checkpoint` and `_push_from_checkpoint` write in place, and from there."""
+    """Overrides two private methods of transformers: `_run_epoch`, without which a run that is resumed where it had
+    ended takes another step, and `_save_checkpoint`, which writes in place."""
 
     args: Seq2SeeTrainingArguments
-    push_in_progress: PushInProgress | None
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -49,7 +42,7 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         self.left_out = 0  # batches in a row that never reached the weights
         self.patience = EarlyStoppingCallback(self.args.patience) if self.args.patience else None
         self.stopper = Stopper()
-        for callback in filter(None, (self.patience, self.stopper)):
+        for callback in filter(None, (self.patience, self.stopper, Guard(self))):
             self.add_callback(callback)
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
@@ -63,16 +56,16 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         self.step_loss = self.step_loss + loss
         return loss
 
-    def _get_grad_norm(self, model: torch.nn.Module, grad_norm: Any = None) -> Any:
-        """As in transformers, and the last thing before the optimizer's step: here all processes agree on it."""
-        norm = super()._get_grad_norm(model, grad_norm)
+    def check_step(self) -> None:
+        """All processes agree on whether this step is to be made, and on whether it is the last."""
+        grads = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
+        norm = torch.nn.utils.get_total_norm(grads)
         loss, norm_there, self.stopper.agreed = self.agree(self.step_loss, norm, self.stopper.told)
         self.step_loss = 0.0
         fault = self.fault_of_step(loss, norm_there)
         self.left_out = self.left_out + 1 if fault else 0
         if fault:
             self.leave_out(fault)
-        return norm
 
     def agree(self, loss: Tensor | float, norm: Tensor | float, told: int) -> tuple[float, float, int]:
         """The batch's loss per token and the norm of its gradient, and the signal that any process was sent, or 0."""
@@ -124,26 +117,23 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
 
     # Checkpoints
 
-    def _init_training_state(self, *args: Any) -> Any:
-        """As in transformers.  Resumed, it also counts evaluations without a gain on from where it was, and finds the
-        best checkpoint where the run folder is now."""
-        begun = super()._init_training_state(*args)
-        counted = self.state.stateful_callbacks.get(EarlyStoppingCallback.__name__)
-        if self.patience and isinstance(counted, dict):
-            self.patience.early_stopping_patience_counter = counted["attributes"]["early_stopping_patience_counter"]
-        self.state.best_model_checkpoint = self.best_checkpoint()
-        return begun
-
     def best_checkpoint(self) -> str | None:
+        """The checkpoint of the best evaluation, where the run folder is now; None where there is none: evaluations may
+        be more frequent than checkpoints."""
         best = Path(self.args.output_dir) / f"checkpoint-{self.state.best_global_step}"
-        if best.is_dir() or self.state.best_global_step == self.state.global_step:  # the one about to be written
-            return str(best)
-        return self.state.best_model_checkpoint  # evaluations may be more frequent than checkpoints
+        return str(best) if best.is_dir() else self.state.best_model_checkpoint
+
+    def go_on(self) -> None:
+        """Count evaluations without a gain on from where they were, and find the best checkpoint."""
+        kept = self.state.stateful_callbacks
+        for callback in self.callback_handler.callbacks:
+            if isinstance(callback, ExportableState):
+                kept.setdefault(type(callback).__name__, callback.state())
+        if self.patience:
+            vars(self.patience).update(kept[EarlyStoppingCallback.__name__]["attributes"])
+        self.state.best_model_checkpoint = self.best_checkpoint()
 
     def _run_epoch(self, **kwargs: Any) -> None:
-        """As in transformers, but a run that is resumed where it had ended takes no further step, and one that is
-        resumed within an epoch has its pairs cut as in that epoch: a loader that skips batches does not tell them."""
-        self.train_dataset.set_epoch(kwargs["epoch"])
         stopped = self.patience and self.patience.early_stopping_patience_counter >= self.args.patience
         if stopped or self.state.global_step >= self.state.max_steps:
             self.control.should_training_stop = True
@@ -152,57 +142,39 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
 
     def _save_checkpoint(self, model: torch.nn.Module, trial: Any) -> None:
         """All processes write their part into one folder, and the first puts it in place; see checkpoints.py."""
-        folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
-        staging = folder.with_name(SAVING)
-        self.state.best_model_checkpoint = self.best_checkpoint()
+        run = Path(self.args.output_dir)
+        folder, staging = run / f"checkpoint-{self.state.global_step}", run / SAVING
         try:
             with as_user_error(folder):
                 if self.args.should_save:
                     begin(staging)
             self.accelerator.wait_for_everyone()
             with as_user_error(folder):
-                self._write_state(str(staging))
+                self.args.output_dir = str(staging)
+                super()._save_checkpoint(model, trial)
+            self.args.output_dir = str(run)
             self.accelerator.wait_for_everyone()
             with as_user_error(folder):
                 if self.args.should_save:
-                    put_in_place(staging, folder)
-                    best = self.state.best_model_checkpoint
-                    remove_old(folder, best=Path(best) if best else None, limit=self.args.save_total_limit)
+                    put_in_place(staging / folder.name, folder)
+                    best = self.state.best_global_step
+                    remove_old(folder, best=run / f"checkpoint-{best}", limit=self.args.save_total_limit)
             self.accelerator.wait_for_everyone()
-        except UserError:
-            shutil.rmtree(staging, ignore_errors=True)
-            raise
-        if self.args.push_to_hub:
-            self._push_from_checkpoint(str(folder))
+            self.state.best_model_checkpoint = self.best_checkpoint()
+        finally:
+            self.args.output_dir = str(run)
+            if self.args.should_save:
+                shutil.rmtree(staging, ignore_errors=True)
 
-    def init_hf_repo(self, *args: Any, **kwargs: Any) -> None:
-        self.push_in_progress = None
-        if self.is_world_process_zero():
-            self.hub_model_id = create_repository(self.args)
 
-    def _push_from_checkpoint(self, checkpoint_folder: str) -> None:
-        """In a thread, as in transformers; which copies the model over the run folder's own first, without its code."""
-        if not self.is_world_process_zero() or self.args.hub_strategy == HubStrategy.END:
-            return
-        waiting = [job for job in self.push_in_progress.jobs if not job.done()] if self.push_in_progress else []
-        if self.args.hub_always_push or not waiting:
-            job = HfApi().run_as_future(push_checkpoint, Path(checkpoint_folder), self.hub_model_id, self.args)
-            self.push_in_progress = PushInProgress([*waiting, job])
+class Guard(TrainerCallback):
+    """Has the trainer look at each step before the optimizer makes it, and at where it goes on from."""
 
-    def _write_state(self, folder: str) -> None:
-        """What this process has to give: the first one everything but the others' random numbers."""
-        self.save_model(folder, _internal_call=True)
-        if not self.args.save_only_model:
-            self._save_optimizer_and_scheduler(folder)
-            self._save_scaler(folder)
-            self._save_rng_state(folder)
-        if self.args.should_save:
-            for item in [*self.callback_handler.callbacks, self.control]:
-                if isinstance(item, ExportableState):
-                    self.state.stateful_callbacks[type(item).__name__] = item.state()
-            self.state.save_to_json(f"{folder}/{STATE}")
+    def __init__(self, trainer: FaultTolerantTrainer):
+        self.trainer = trainer
 
-    def _save(self, output_dir: str | None = None, state_dict: dict | None = None) -> None:
-        super()._save(output_dir, state_dict)
-        if self.args.should_save:
-            (Path(output_dir or self.args.output_dir) / TRAINING_ARGS_NAME).unlink()  # a pickle of what run.yaml says
+    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        self.trainer.go_on()
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.trainer.check_step()

@@ -72,7 +72,6 @@ def finish(trained: Trained, config: RunConfig, output: Path) -> None:
             "pairs": len(corpus.train),
             **corpora_record(corpus),
             "skipped_pairs": corpus.skipped,
-            "noticed_in_data": corpus.noticed,
             "left_out_batches": sum("left_out" in row for row in state.log_history),
             "log": state.log_history,
         },

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from torch import Tensor
@@ -34,9 +34,8 @@ class Pace(TrainerCallback, ExportableState):
         self.seconds = 0.0  # since the last log
         self.total = 0.0  # since training began, before any interruption
         self.before = 0.0  # seconds of all, evaluating and saving too, up to the checkpoint that was resumed
-        self.kept: Mapping[str, float] | None = None  # what that checkpoint has of these two
         self.mark = 0.0
-        self.begun, self.first_step = 0.0, 0
+        self.begun, self.first_step = time.perf_counter(), 0
 
     def state(self) -> dict[str, Any]:
         return {"args": {}, "attributes": {"total": self.total, "before": self.elapsed()}}
@@ -46,11 +45,10 @@ class Pace(TrainerCallback, ExportableState):
         return self.before + time.perf_counter() - self.begun
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        self.begun, self.first_step = time.perf_counter(), state.global_step
-        logged = next((row["train_seconds"] for row in reversed(state.log_history) if "train_seconds" in row), 0.0)
-        kept = self.kept or {"total": logged, "before": logged}  # a checkpoint of an earlier version has the log alone
-        self.total, self.before, self.kept = kept["total"], kept["before"], None
-        self.mark = self.begun
+        self.mark = self.begun = time.perf_counter()
+        self.first_step = state.global_step
+        if state.global_step and (kept := state.stateful_callbacks.get(Pace.__name__)):
+            self.total, self.before = kept["attributes"]["total"], kept["attributes"]["before"]
 
     def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         now = time.perf_counter()

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from .arguments import Seq2SeeTrainingArguments
-from .config import DataConfig, EvaluationConfig, ModelConfig, TokenizerConfig
+from .config import DataConfig, EvaluationConfig, ModelConfig, TokenizerConfig, TrainingFields
 
 SECTIONS = {
-    "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "training": Seq2SeeTrainingArguments,
+    "data": DataConfig, "tokenizer": TokenizerConfig, "model": ModelConfig, "training": TrainingFields,
     "evaluation": EvaluationConfig,
 }  # fmt: skip
 HEAD = """\
@@ -28,10 +27,8 @@ def lines() -> Iterator[str]:
     for section, cls in SECTIONS.items():
         note = "these, and most fields of transformers' Seq2SeqTrainingArguments" if section == "training" else ""
         yield f"{section}:{' ' * (COMMENTS - len(section) - 1)}# {note}" if note else f"{section}:"
-        known = {one.name: one for one in fields(cls)}
-        for one in (known[name] for name in vars(cls)["__annotations__"]):  # not in the order of a parent class
-            if "help" in one.metadata:
-                yield f"{f'  {one.name}: {spelled(one.default)}':<{COMMENTS}}# {one.metadata['help']}"
+        for one in fields(cls):
+            yield f"{f'  {one.name}: {spelled(one.default)}':<{COMMENTS}}# {one.metadata['help']}"
 
 
 def spelled(value: object) -> str:

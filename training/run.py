@@ -11,16 +11,18 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import datasets
 import transformers
 from transformers import PreTrainedModel, TrainerCallback
+from transformers.integrations import get_reporting_integration_callbacks
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from seq2see.settings_file import check_keys
 from ..modeling.loading import resolve_folder
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .arguments import Seq2SeeTrainingArguments
@@ -40,11 +42,9 @@ from .pairs import Corpus, tell
 from .processes import on_all_cores
 from .progress import say
 from .reading import absolute
-from .reporting import check_reporters
 from .resuming import DATA, check_data, choose_checkpoint, data_record
 from .trainer import Seq2SeeTrainer
 
-METRICS = ("loss", "bleu", "chrf")  # of an evaluation
 
 def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = (), moments: int = 0) -> Path:
     """Train as the configuration says, with these callbacks of transformers beside our own; returns the run folder.
@@ -83,7 +83,7 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     arguments = build_arguments(config, output)
     checkpoint = choose_checkpoint(config, arguments, output, dry_run=dry_run)
     if config.model.init_from:
-        check_start(config, resolve_folder(config.model.init_from))
+        check_start(resolve_folder(config.model.init_from))
     transformers.set_seed(arguments.seed)
     corpus = read_corpus(config, seed=arguments.seed)
     if checkpoint:
@@ -99,14 +99,14 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
 
 
 def build_arguments(config: RunConfig, output: Path) -> Seq2SeeTrainingArguments:
+    check_keys(config.training, [item.name for item in fields(Seq2SeeTrainingArguments)], prefix="training.",
+               where=config.name)  # fmt: skip
     try:
         arguments = Seq2SeeTrainingArguments(**{**config.training, "output_dir": str(output)})
-    except (ValueError, TypeError, ImportError) as error:
+        for callback in get_reporting_integration_callbacks(arguments.report_to):
+            callback()  # says which package is missing
+    except (ValueError, TypeError, ImportError, RuntimeError) as error:
         raise UserError(f"training section: {' '.join(str(error).split())}", exit_code=2) from error
-    metric = arguments.metric_for_best_model
-    if metric is not None and metric.removeprefix("eval_") not in METRICS:
-        raise UserError(f"training section: metric_for_best_model={metric}: expected {', '.join(METRICS)}", exit_code=2)
-    check_reporters(arguments.report_to)
     return arguments
 
 
@@ -117,15 +117,10 @@ def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
     test = f", {len(corpus.test)} test pairs" if corpus.test else ""
     say(f"{len(corpus.train)} training and {len(corpus.val)} validation pairs{test} from {config.data.where}")
     for data, part in corpus.parts:
-        say(f"of these, from {data.where} to {', '.join(data.targets)}: {counts_of(part)}")
-    tell(config.data.where, corpus.skipped, corpus.noticed)
+        say(f"of these, from {data.where} to {', '.join(data.targets)}: {len(part.train)} training, {len(part.val)}"
+            f" validation and {len(part.test)} test pairs")  # fmt: skip
+    tell(config.data.where, corpus.skipped)
     return corpus
-
-
-def counts_of(corpus: Corpus) -> str:
-    """How many pairs each side of a corpus has, in words."""
-    sides = {"training": corpus.train, "validation": corpus.val, "test": corpus.test}
-    return ", ".join(f"{len(pairs)} {name}" for name, pairs in sides.items() if pairs)
 
 
 def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
@@ -147,9 +142,8 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
         eval_dataset=EncodedPairs(corpus.val, tokenizer, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.eval_samples,
+        callbacks=list(callbacks),
     )
-    for callback in callbacks:
-        trainer.add_callback(callback)
     if moments and arguments.should_save:
         trainer.add_callback(KeepMoments(trainer, output, count=moments))
     if arguments.should_save:

@@ -32,10 +32,11 @@ from transformers import (
     ProgressCallback,
     TrainerCallback,
     TrainerControl,
+    TrainerState,
 )
 
 from .arguments import MUON, Seq2SeeTrainingArguments
-from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, encoded_rows, plan_epoch
+from .batching import Collator, EncodedPairs, MicroBatches, encoded_rows, plan_epoch
 from .checkpoints import RAW_WEIGHTS
 from .fault_tolerance import FaultTolerantTrainer
 from .kernels import fast_kernels
@@ -92,9 +93,8 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         self.slices_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
-        self.add_callback(BareForward(self))
-        if args.ema_decay:
-            self.add_callback(AverageWeights(self))
+        self.resumed_from: Path | None = None
+        self.add_callback(Steps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
         self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
@@ -121,7 +121,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
 
     def get_train_dataloader(self) -> DataLoader:
         """Shards itself over the processes: accelerate would repeat or drop batches of varying size."""
-        sampler = MicroBatches(
+        self.batches = MicroBatches(
             self.train_dataset.lengths(),
             max_tokens=self.args.max_tokens,
             seed=self.args.seed,
@@ -129,9 +129,9 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
             processes=self.args.world_size,
             rank=self.args.process_index,
         )
-        return EpochLoader(
+        return DataLoader(
             self.train_dataset,
-            batch_sampler=sampler,
+            batch_sampler=self.batches,
             collate_fn=self.collate,
             num_workers=self.args.dataloader_num_workers,
             generator=torch.Generator().manual_seed(self.args.seed),  # leaves torch's own, and so dropout, alone
@@ -282,12 +282,13 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         shown = {name: value for name, value in logs.items() if name not in HIDDEN}
         super().log(shown | self.pace.figures(logs), start_time)
 
-    def train(self, *args: Any, **kwargs: Any) -> Any:
+    def train(self, resume_from_checkpoint: str | None = None, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
+        self.resumed_from = Path(resume_from_checkpoint) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
             with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
-                result = super().train(*args, **kwargs)
+                result = super().train(resume_from_checkpoint, **kwargs)
         finally:
             self.bar.close()
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
@@ -295,54 +296,44 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         self.average = None
         return result
 
-    # Checkpoints
-
-    def _save(self, output_dir: str | None = None, state_dict: dict | None = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """The averaged weights, and beside them those being trained."""
         with self.averaged():
-            super()._save(output_dir, state_dict)
+            super().save_model(output_dir, _internal_call)
         if self.average is not None and self.args.should_save:
             weights = {name: parameter.data for name, parameter in self.model.named_parameters()}
-            save_file(weights, folder / RAW_WEIGHTS)
+            save_file(weights, Path(output_dir or str(self.args.output_dir)) / RAW_WEIGHTS)
 
-    def _load_callback_state(self) -> None:
-        """As in transformers, which makes callbacks anew where asked to; the pace goes on as it is: others hold it."""
-        kept = self.state.stateful_callbacks.pop(Pace.__name__, None)
-        super()._load_callback_state()
-        self.pace.kept = kept and kept["attributes"]
-
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        super()._load_from_checkpoint(resume_from_checkpoint, model)
-        if self.args.ema_decay:
-            self.average = [parameter.data.clone() for parameter in self.model.parameters()]
-            weights = load_file(Path(resume_from_checkpoint) / RAW_WEIGHTS)
-            for name, parameter in self.model.named_parameters():
-                parameter.data.copy_(weights[name])
+    def restore_average(self, checkpoint: Path) -> None:
+        """Resumed, the model has the averaged weights of the checkpoint: give it those being trained."""
+        self.average = [parameter.data.clone() for parameter in self.model.parameters()]
+        weights = load_file(checkpoint / RAW_WEIGHTS)
+        for name, parameter in self.model.named_parameters():
+            parameter.data.copy_(weights[name])
 
 
-class BareForward(TrainerCallback):
-    """Takes off what costs time around `forward` and does nothing for this model.
-
-    accelerate wraps it for mixed precision and would copy all logits to float32, where our loss takes them as they
-    come; the autocasting that goes with it is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
-    buffers to all processes in each step, and ours are constants.
-    """
+class Steps(TrainerCallback):
+    """What the trainer has to do between transformers' steps: where it begins, in each epoch, after each update."""
 
     def __init__(self, trainer: Seq2SeeTrainer):
         self.trainer = trainer
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
+        them as they come; the autocasting is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
+        buffers to all processes in each step, and ours are constants."""
         self.trainer.model.__dict__.pop("forward", None)
         if isinstance(self.trainer.model_wrapped, DistributedDataParallel):
             self.trainer.model_wrapped.broadcast_buffers = False
+        if self.trainer.resumed_from and args.ema_decay:
+            self.trainer.restore_average(self.trainer.resumed_from)
 
+    def on_epoch_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        """Here, since a loader that skips the batches of an interrupted epoch tells its data set no epoch."""
+        epoch = state.global_step // self.trainer.batches.batches
+        self.trainer.batches.set_epoch(epoch)
+        self.trainer.train_dataset.set_epoch(epoch)
 
-class AverageWeights(TrainerCallback):
-    """Updates the trainer's moving average after each optimizer step."""
-
-    def __init__(self, trainer: Seq2SeeTrainer):
-        self.trainer = trainer
-
-    def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if not self.trainer.left_out:
+    def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        if args.ema_decay and not self.trainer.left_out:
             self.trainer.update_average()
