@@ -49,12 +49,13 @@ TRAIN = """
 import sys
 from pathlib import Path
 from seq2see.training.config import load_config
-from seq2see.training.run import train_model
+from seq2see.training.run import prepare, train_model
 
 config = load_config("storybook", sys.argv[1:])
-trained = train_model(config, Path(config.training["output_dir"]))
-for part in (trained.model, trained.tokenizer):
-    part.save_pretrained(config.training["output_dir"])
+output = Path(config.training["output_dir"])
+trainer = train_model(prepare(config, output), config, output)
+for part in (trainer.model, trainer.processing_class):
+    part.save_pretrained(output)
 """
 
 TextPair = tuple[str, str]

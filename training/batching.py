@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,13 +37,18 @@ PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 class EncodedPair:
     source: Sequence[int] | np.ndarray  # tokens </s>
     labels: Sequence[int] | np.ndarray  # tag tokens </s>
+    guide: np.ndarray | None = None  # [K,3] target token, source token, weight of their link (guided.py)
 
     def joined(self, others: Sequence[EncodedPair]) -> EncodedPair:
         """One text of this pair and others into the same language; a word's tokens hold the space before it."""
         pairs = (self, *others)
         source = np.concatenate([*(pair.source[:-1] for pair in pairs), self.source[-1:]])
         labels = np.concatenate([self.labels[:1], *(pair.labels[1:-1] for pair in pairs), self.labels[-1:]])
-        return EncodedPair(source, labels)
+        guides, at = [], np.zeros(3, dtype=np.float32)
+        for pair in pairs if self.guide is not None else ():
+            guides.append(pair.guide + at)
+            at += (len(pair.labels) - 2, len(pair.source) - 1, 0)
+        return EncodedPair(source, labels, np.concatenate(guides) if guides else None)
 
 
 class EncodedRows(Dataset[EncodedPair]):
@@ -73,19 +78,22 @@ class EncodedRows(Dataset[EncodedPair]):
         """The language tag that each row's labels begin with: [N]."""
         return pc.list_element(self.table["labels"], 0).to_numpy()
 
-    def source_text(self, index: int) -> str:
-        return f"tokens {list(map(int, self[index].source))}"
-
 
 class EncodedPairs(EncodedRows):
     """Pairs as token ids; the texts stay at hand, row by row, in `pairs`.
 
     Stored pairs are tokenised once, and the ids kept in a file beside them; others are tokenised here.
+
+    Args:
+        guides: of each pair, in order, where a head is guided.
     """
 
-    def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
+    def __init__(
+        self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int,
+        guides: Sequence[np.ndarray] | None = None,
+    ):  # fmt: skip
         super().__init__(stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer))
-        self.pairs = pairs
+        self.pairs, self.guides = pairs, guides
         longest = self.lengths_N2.max(initial=0)
         if longest > max_length:
             pair = pairs[int(self.lengths_N2[:, 1].argmax())]
@@ -95,8 +103,9 @@ class EncodedPairs(EncodedRows):
                 " model.max_position_embeddings"
             )
 
-    def source_text(self, index: int) -> str:
-        return self.pairs[index].source
+    def __getitem__(self, index: int) -> EncodedPair:
+        pair = super().__getitem__(index)
+        return replace(pair, guide=self.guides[index]) if self.guides else pair
 
 
 def encoded_rows(dataset: Any) -> Any:
@@ -222,7 +231,8 @@ class Collator:
     def __call__(self, items: Sequence[EncodedPair]) -> dict[str, Tensor]:
         """input_ids and attention_mask [B,S], decoder_input_ids and labels [B,T]; labels are -100 where padded.
 
-        No items make one pair without labels: a batch of weight zero.
+        No items make one pair without labels: a batch of weight zero.  Where items have links, also `guide_rows` [K,3]
+        (pair, target token, source token) and `guide_weights` [K].
         """
         input_ids_BS = pad([item.source for item in items] or [[self.eos_token_id]], self.pad_token_id)
         labels_BT = pad([item.labels for item in items] or [[-100]], -100)
@@ -230,12 +240,17 @@ class Collator:
         decoder_input_ids_BT = labels_BT.roll(1, dims=1)
         decoder_input_ids_BT[:, 0] = self.decoder_start_token_id
         decoder_input_ids_BT[:, 1:][labels_BT[:, 1:] == -100] = self.pad_token_id
-        return {
+        batch = {
             "input_ids": input_ids_BS,
             "attention_mask": (torch.arange(input_ids_BS.shape[1]) < lengths_B[:, None]).long(),
             "decoder_input_ids": decoder_input_ids_BT,
             "labels": labels_BT,
         }
+        if guides := [(b, item.guide) for b, item in enumerate(items) if item.guide is not None]:
+            rows = [np.insert(guide[:, :2].astype(np.int64), 0, b, axis=1) for b, guide in guides]
+            batch["guide_rows"] = torch.from_numpy(np.concatenate(rows))
+            batch["guide_weights"] = torch.from_numpy(np.concatenate([guide[:, 2] for _, guide in guides]))
+        return batch
 
 
 def pad(rows: Sequence[Sequence[int] | np.ndarray], value: int) -> Tensor:

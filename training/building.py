@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import tokenizers
 from huggingface_hub.errors import StrictDataclassError
@@ -20,12 +22,24 @@ from .batching import EncodedPairs
 from .cache import fingerprint, get_or_build
 from .config import VOCABULARY, RunConfig
 from .finetuning import start_from
-from .guided import GuidedPairs, training_links
+from .guided import guides_of, training_links
 from .joining import JoinedPairs
 from .pairs import Corpus, Texts
 from .progress import Watched, say
 
 SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that training starts from."""
+
+    arguments: Seq2SeeTrainingArguments
+    checkpoint: Path | None
+    corpus: Corpus
+    tokenizer: Seq2SeeTokenizer
+    model: PreTrainedModel
+    adapter: Any  # peft's PeftModel around the model, or None
 
 
 def make_model(
@@ -85,15 +99,12 @@ def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: 
     )
 
 
-def training_set(
-    config: RunConfig, arguments: Seq2SeeTrainingArguments, corpus: Corpus, tokenizer: Seq2SeeTokenizer, *,
-    max_length: int,
-) -> JoinedPairs:
+def training_set(prepared: Prepared, config: RunConfig) -> JoinedPairs:
     """The training pairs as tokens, with links where a head is guided, a share of them joined into texts."""
+    arguments, pairs, tokenizer = prepared.arguments, prepared.corpus.train, prepared.tokenizer
+    longest, guides = prepared.model.config.max_position_embeddings, None
     if arguments.guided_alignment:
-        links = training_links(config, arguments, corpus.train)
-        pairs: EncodedPairs = GuidedPairs(corpus.train, tokenizer, max_length=max_length, links=links)
-    else:
-        pairs = EncodedPairs(corpus.train, tokenizer, max_length=max_length)
-    most = min(max_length, arguments.max_tokens)
-    return JoinedPairs(pairs, share=config.data.joined, max_length=most, seed=arguments.seed)
+        guides = guides_of(pairs, training_links(config, arguments, pairs), tokenizer)
+    encoded = EncodedPairs(pairs, tokenizer, max_length=longest, guides=guides)
+    most = min(longest, arguments.max_tokens)
+    return JoinedPairs(encoded, share=config.data.joined, max_length=most, seed=arguments.seed)

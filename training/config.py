@@ -39,6 +39,11 @@ NO_EFFECT = {  # settings of transformers that people know, by what is used inst
     "resume_from_checkpoint": "use training.resume=true",
     "data_seed": "use training.seed, which sets the order of batches too",
 }
+GONE = (
+    ("data", "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
+    ("tokenizer", "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
+    ("training", "r_drop", "it made translations worse (LOG.md); leave it out"),
+)
 BELOW_1 = math.nextafter(1, 0)
 
 
@@ -258,29 +263,20 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
 
     UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
     """
-    data, tokenizer, training, evaluation = (
-        section if isinstance(section := tree.get(name), dict) else {}
-        for name in ("data", "tokenizer", "training", "evaluation")
-    )
-    corpora = data.get("corpora") or []
-    for part in (data, *(one for one in corpora if isinstance(one, dict))):
+    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
+    data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
+    for part in (data, *(one for one in data.get("corpora") or [] if isinstance(one, dict))):
         if "on_bad" in part:
             part["on_invalid"] = part.pop("on_bad")
-        for key in ("on_invalid", "duplicates"):
-            if part.get(key) == "refuse":
-                part[key] = "error"
+        part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
     if "pairs" in evaluation:
         evaluation["eval_samples"] = evaluation.pop("pairs")
     if scale := training.pop("muon", None):
         training |= {"optim": "muon", "muon_lr_scale": scale}
     elif scale == 0 and training.get("optim") == "muon":
-        training["optim"] = "adamw_torch_fused"
-    for name, section, key, instead in (
-        ("data", data, "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
-        ("tokenizer", tokenizer, "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
-        ("training", training, "r_drop", "it made translations worse (LOG.md); leave it out"),
-    ):  # fmt: skip
-        if section.pop(key, None) and where:
+        training["optim"] = TrainingFields.optim
+    for name, key, instead in GONE:
+        if sections.get(name, {}).pop(key, None) and where:
             raise wrong(f"{name}.{key} in {where} is gone: {instead}")
 
 

@@ -20,7 +20,6 @@ from transformers import PreTrainedModel
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.manifest import sha256
-from ..modeling import Seq2SeeForConditionalGeneration
 from ..modeling.loading import load_checkpoint, resolve_folder
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
 from .cache import cache_folder, fingerprint, get_or_build
@@ -62,17 +61,12 @@ def distil(teachers: Sequence[str], data: DataConfig, out: Path, *, device: torc
 
 
 def load_teacher(folder: Path, data: DataConfig) -> tuple[Path, PreTrainedModel, Seq2SeeTokenizer]:
-    for name in DECIDES:
-        if not (folder / name).is_file():
-            raise UserError(f"{folder} has no {name}; give the folder of a trained Seq2See model")
-    teacher = load_checkpoint(folder)
-    if not isinstance(teacher, Seq2SeeForConditionalGeneration):
-        raise UserError(f"{folder} is a {teacher.config.model_type} model; give a Seq2See model's folder")
-    known = [tuple(pair) for pair in teacher.config.language_pairs or []]
+    teacher, tokenizer = load_checkpoint(folder), load_tokenizer(folder)
+    known = [tuple(pair) for pair in getattr(teacher.config, "language_pairs", None) or []]
     if (data.source, data.targets[0]) not in known:
-        can = ", ".join(f"{a} to {b}" for a, b in known)
+        can = ", ".join(f"{a} to {b}" for a, b in known) or "no languages that it names"
         raise UserError(f"{folder} translates {can}, not {data.source} to {data.targets[0]}", exit_code=2)
-    return folder, teacher, load_tokenizer(folder)
+    return folder, teacher, tokenizer
 
 
 def translated(
@@ -80,19 +74,15 @@ def translated(
 ) -> Iterator[Pair]:
     """The pairs with the teacher's translations as their targets."""
     decides = [sha256(folder / name) for name in DECIDES]
+
+    def write(kept: Path, part: Sequence[Pair]) -> None:
+        texts = [unicodedata.normalize("NFC", text.strip()) for text in translate_pairs(teacher, tokenizer, part)]
+        (kept / "texts.json").write_text(json.dumps(texts), "utf-8")
+
     for start in range(0, len(pairs), PART):
         part = pairs[start : start + PART]
         key = fingerprint(decides, [(pair.source, pair.target_language) for pair in part])
-        work = partial(write_part, teacher=teacher, tokenizer=tokenizer, pairs=part)
-        kept = get_or_build(cache_folder() / f"distilled-{key}", work)
+        kept = get_or_build(cache_folder() / f"distilled-{key}", partial(write, part=part))
         say(f"{folder} translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
         texts = json.loads((kept / "texts.json").read_text("utf-8"))
         yield from (replace(pair, target=text) for pair, text in zip(part, texts, strict=True) if visible(text))
-
-
-def write_part(
-    folder: Path, *, teacher: PreTrainedModel, tokenizer: Seq2SeeTokenizer, pairs: Sequence[Pair]
-) -> None:
-    texts = translate_pairs(teacher, tokenizer, pairs)
-    content = [unicodedata.normalize("NFC", text.strip()) for text in texts]
-    (folder / "texts.json").write_text(json.dumps(content), "utf-8")

@@ -22,7 +22,6 @@ from transformers.trainer_callback import ExportableState
 
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
-from .batching import plan_epoch
 from .checkpoints import SAVING, as_user_error, begin, put_in_place, remove_old
 from .stopping import SIGNALS, Stopper
 
@@ -89,7 +88,7 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
 
     def leave_out(self, fault: str) -> None:
         """Take this step back before it is made, or stop, as `on_bad_loss` has it."""
-        where = f"step {self.state.global_step + 1}: {fault}, for {self.batch_at_hand()}"
+        where = f"step {self.state.global_step + 1}, after {self.state.epoch:.3g} epochs: {fault}"
         if self.args.on_bad_loss == "stop":
             raise UserError(
                 f"{where}; the last checkpoint is intact: go on from it without such batches by training.resume=true"
@@ -105,15 +104,6 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         self.state.log_history.append({"step": self.state.global_step + 1, "left_out": fault})
         if self.args.should_save:
             tqdm.write(f"{where}; left out", file=sys.stderr)
-
-    def batch_at_hand(self) -> str:
-        epoch = int(self.state.epoch or 0)
-        data = self.train_dataset
-        plan = plan_epoch(data.lengths(), max_tokens=self.args.max_tokens, seed=self.args.seed, epoch=epoch)
-        number = self.state.global_step % len(plan)
-        batch = plan[number]
-        first = data.source_text(int(batch[0]))
-        return f"batch {number + 1} of epoch {epoch + 1} ({len(batch)} examples, one of them {first[:40]!r})"
 
     # Checkpoints
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,49 +29,17 @@ from ..tokenizer.links import Link, read_pharaoh
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import split_words
 from .arguments import Seq2SeeTrainingArguments
-from .batching import Collator, EncodedPair, EncodedPairs
 from .config import RunConfig
 from .pairs import Pair
 from .trainer import Seq2SeeTrainer
 
-ROWS, WEIGHTS = "guide_rows", "guide_weights"  # what a batch has beyond the model's inputs: [K,3] pair, t, s; and [K]
 
-
-@dataclass(frozen=True)
-class GuidedPair(EncodedPair):
-    guide: np.ndarray  # [K,3] target token, source token, weight; the weights of a target token sum to 1
-
-    def joined(self, others: Sequence[EncodedPair]) -> GuidedPair:
-        """As EncodedPair's, with the links of all."""
-        text, guides, at = super().joined(others), [], np.zeros(3, dtype=np.float32)
-        for pair in (self, *others):
-            assert isinstance(pair, GuidedPair)
-            guides.append(pair.guide + at)
-            at += (len(pair.labels) - 2, len(pair.source) - 1, 0)
-        return GuidedPair(text.source, text.labels, np.concatenate(guides))
-
-
-class GuidedPairs(EncodedPairs):
-    """Encoded pairs with the links of their words, handed out as links of tokens.
-
-    Args:
-        links: of each pair, in order.
-    """
-
-    def __init__(
-        self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int, links: Sequence[Sequence[Link]]
-    ):
-        super().__init__(pairs, tokenizer, max_length=max_length)
-        if len(links) != len(pairs):
-            raise UserError(f"{len(links)} lines of links and {len(pairs)} training pairs: give one line for each")
-        self.guides = [
-            guide_of(pair, links[index], tokenizer, where=f"training pair {index + 1}")
-            for index, pair in enumerate(pairs)
-        ]
-
-    def __getitem__(self, index: int) -> GuidedPair:
-        pair = super().__getitem__(index)
-        return GuidedPair(pair.source, pair.labels, self.guides[index])
+def guides_of(pairs: Sequence[Pair], links: Sequence[Sequence[Link]], tokenizer: Seq2SeeTokenizer) -> list[np.ndarray]:
+    """The links of the words of each pair as links of tokens; see `guide_of`."""
+    if len(links) != len(pairs):
+        raise UserError(f"{len(links)} lines of links and {len(pairs)} training pairs: give one line for each")
+    return [guide_of(pair, some, tokenizer, where=f"training pair {number}")
+            for number, (pair, some) in enumerate(zip(pairs, links, strict=True), start=1)]  # fmt: skip
 
 
 def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, where: str = "") -> np.ndarray:
@@ -109,25 +76,11 @@ def word_tokens(tokenizer: Seq2SeeTokenizer, text: str, language: str) -> list[l
     return found
 
 
-@dataclass(frozen=True)
-class GuidedCollator(Collator):
-    def __call__(self, items: Sequence[EncodedPair]) -> dict[str, Tensor]:
-        """As `Collator`; where the items have links, `guide_rows` [K,3] (pair, t, s) and `guide_weights` [K] too."""
-        batch = super().__call__(items)
-        guides = [(b, item.guide) for b, item in enumerate(items) if isinstance(item, GuidedPair)]
-        if guides:
-            rows = [np.insert(guide[:, :2].astype(np.int64), 0, b, axis=1) for b, guide in guides]
-            batch[ROWS] = torch.from_numpy(np.concatenate(rows))
-            batch[WEIGHTS] = torch.from_numpy(np.concatenate([guide[:, 2] for _, guide in guides]))
-        return batch
-
-
 class GuidedTrainer(Seq2SeeTrainer):
     """Seq2SeeTrainer with the loss of guided alignment added where a batch has links: not so in evaluation."""
 
     def __init__(self, model: Any, args: Seq2SeeTrainingArguments, **kwargs: Any):
         super().__init__(model, args, **kwargs)
-        self.collate = self.data_collator = GuidedCollator(**vars(self.collate))
         layers, heads = len(model.model.decoder.layers), model.config.decoder_attention_heads
         choices = (("guided_layer", args.guided_layer, layers), ("guided_head", args.guided_head, heads))
         for name, value, size in choices:
@@ -139,7 +92,7 @@ class GuidedTrainer(Seq2SeeTrainer):
 
     def _loss_sum(self, model: nn.Module, inputs: dict[str, Any], **how: Any) -> tuple[Tensor, Tensor, Any]:
         inputs = dict(inputs)
-        rows_K3, weight_K = inputs.pop(ROWS, None), inputs.pop(WEIGHTS, None)
+        rows_K3, weight_K = inputs.pop("guide_rows", None), inputs.pop("guide_weights", None)
         attention = self.model.model.decoder.layers[self.args.guided_layer].encoder_attn
         with capture_outputs(attention) as seen:
             total, count, outputs = super()._loss_sum(model, inputs, **how)

@@ -10,8 +10,6 @@ are any.  Rows keep their lengths, every epoch has the same number of batches, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from torch.utils.data import Dataset
 
@@ -57,19 +55,12 @@ class JoinedPairs(Dataset[EncodedPair]):
         return self.place_N[self.members[self.starts_R[row] : end]].tolist()
 
     def __getitem__(self, row: int) -> EncodedPair:
-        return joined([self.pairs[index] for index in self.pairs_of(row)])
-
-    def source_text(self, row: int) -> str:
-        return " ".join(map(self.pairs.source_text, self.pairs_of(row)))
+        first, *others = (self.pairs[index] for index in self.pairs_of(row))
+        return first.joined(others) if others else first
 
     def lengths(self) -> np.ndarray:
         """The longer side of each row, and the shorter: [R, 2]."""
         return np.sort(self.lengths_R2, axis=1)[:, ::-1]
-
-
-def joined(pairs: Sequence[EncodedPair]) -> EncodedPair:
-    first, *others = pairs
-    return first.joined(others) if others else first
 
 
 def _rows(

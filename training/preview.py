@@ -15,11 +15,11 @@ import transformers
 
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .batching import EncodedPairs, plan_epoch
-from .building import training_set
+from .building import Prepared, training_set
 from .config import RunConfig
 from .joining import JoinedPairs
 from .lora import count_trained
-from .run import Prepared, prepare
+from .run import prepare
 
 EXAMPLES = 3
 
@@ -29,8 +29,7 @@ def preview(config: RunConfig) -> None:
     transformers.logging.set_verbosity_error()
     prepared = prepare(config, config.output, dry_run=True)
     model, tokenizer = prepared.model, prepared.tokenizer
-    train = training_set(config, prepared.arguments, prepared.corpus, tokenizer,
-                         max_length=model.config.max_position_embeddings)  # fmt: skip
+    train = training_set(prepared, config)
     print(config.to_yaml())
     for line in [
         f"model: {model.num_parameters():,} parameters, of which {count_trained(model):,} are trained;"

@@ -11,29 +11,27 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import datasets
 import transformers
-from transformers import PreTrainedModel, TrainerCallback
+from transformers import TrainerCallback
 from transformers.integrations import get_reporting_integration_callbacks
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.settings_file import check_keys
 from ..modeling.loading import resolve_folder
-from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .arguments import Seq2SeeTrainingArguments
 from .batching import EncodedPairs
-from .building import make_model, set_generation, training_set
+from .building import Prepared, make_model, set_generation, training_set
 from .checkpoints import only_training
 from .checks import check_start
 from .config import RunConfig
 from .corpora import load_corpus
 from .finetuning import has_new_languages
-from .finishing import Trained, finish
+from .finishing import finish
 from .guided import GuidedTrainer
 from .hub import check_hub
 from .lora import add_adapter, count_trained
@@ -61,22 +59,12 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
         if config.training.get("push_to_hub") and os.environ.get("RANK", "0") == "0":
             check_hub(config.training.get("hub_token"))
         with on_all_cores(config):
-            trained = train_model(config, output, callbacks, moments=moments)
-        if trained.saves:
-            finish(trained, config, output)
+            prepared = prepare(config, output)
+            trainer = train_model(prepared, config, output, callbacks, moments=moments)
+            saves = prepared.arguments.should_save
+        if saves:
+            finish(prepared, trainer, config, output)
     return output
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """All that training starts from."""
-
-    arguments: Seq2SeeTrainingArguments
-    checkpoint: Path | None
-    corpus: Corpus
-    tokenizer: Seq2SeeTokenizer
-    model: PreTrainedModel
-    adapter: Any  # peft's PeftModel around the model, or None
 
 
 def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepared:
@@ -123,9 +111,9 @@ def read_corpus(config: RunConfig, *, seed: int) -> Corpus:
     return corpus
 
 
-def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
-                ) -> Trained:
-    prepared = prepare(config, output)
+def train_model(
+    prepared: Prepared, config: RunConfig, output: Path, callbacks: Sequence[TrainerCallback] = (), *, moments: int = 0
+) -> Seq2SeeTrainer:
     arguments, corpus, tokenizer, model = prepared.arguments, prepared.corpus, prepared.tokenizer, prepared.model
     place = arguments.device.type if arguments.world_size == 1 else f"{arguments.world_size} x {arguments.device.type}"
     size = f"{model.num_parameters() / 1e6:.2f} M parameters, {len(tokenizer)} tokens"
@@ -134,25 +122,21 @@ def train_model(config: RunConfig, output: Path, callbacks: Sequence[TrainerCall
     positions = model.config.max_position_embeddings
     if corpus.test:  # a pair that is too long is refused now, and not when training is over
         EncodedPairs(corpus.test, tokenizer, max_length=positions)
-    dataset = training_set(config, arguments, corpus, tokenizer, max_length=positions)
     trainer = (GuidedTrainer if arguments.guided_alignment else Seq2SeeTrainer)(
         model,
         arguments,
-        train_dataset=dataset,
+        train_dataset=training_set(prepared, config),
         eval_dataset=EncodedPairs(corpus.val, tokenizer, max_length=positions),
         processing_class=tokenizer,
         validation_pairs=config.evaluation.eval_samples,
         callbacks=list(callbacks),
     )
-    if moments and arguments.should_save:
-        trainer.add_callback(KeepMoments(trainer, output, count=moments))
     if arguments.should_save:
+        if moments:
+            trainer.add_callback(KeepMoments(trainer, output, count=moments))
         prepare_folder(output, config, corpus)
     trainer.train(resume_from_checkpoint=str(prepared.checkpoint) if prepared.checkpoint else None)
-    set_generation(model, tokenizer, config)  # anew: the Trainer has filled in what was unset
-    state, seconds, saves = trainer.state, trainer.pace.elapsed(), arguments.should_save
-    repository = trainer.hub_model_id
-    return Trained(model, prepared.adapter, tokenizer, corpus, dataset, state, arguments, seconds, saves, repository)
+    return trainer
 
 
 def prepare_folder(output: Path, config: RunConfig, corpus: Corpus) -> None:
