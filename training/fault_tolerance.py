@@ -134,6 +134,8 @@ class FaultTolerantTrainer(Seq2SeqTrainer):
         """All processes write their part into one folder, and the first puts it in place; see checkpoints.py."""
         run = Path(self.args.output_dir)
         folder, staging = run / f"checkpoint-{self.state.global_step}", run / SAVING
+        if not all(parameter.isfinite().all() for parameter in self.model.parameters()):
+            raise UserError(f"{folder} was not written: its weights are not finite; earlier checkpoints are intact")
         try:
             with as_user_error(folder):
                 if self.args.should_save:

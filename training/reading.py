@@ -197,25 +197,25 @@ def _hub(path: Path, split: str, languages: Sequence[str], optional: Sequence[st
 
 # How rows are written
 
-def read_lines(path: Path, *, errors: str = "strict") -> Iterator[str]:
+def read_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 text file, gzipped or not, without their ends; only a newline ends a line.
 
-    With errors="surrogateescape" a byte that is not UTF-8 becomes a lone surrogate (PEP 383), and its pair a fault.
+    A byte that is not UTF-8 becomes a lone surrogate (PEP 383), and its pair a fault.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8-sig", errors=errors, newline="\n") as file:
+        with opened(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
             for number, line in enumerate(file):
                 if number == 0 and "\0" in line:
                     raise UserError(f"{path}: {UTF_16}")
                 yield line.removesuffix("\n").removesuffix("\r")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _side_by_side(files: Sequence[Path]) -> Iterator[Row]:
     counts = [0] * len(files)
-    lines = (read_lines(file, errors="surrogateescape") for file in files)
+    lines = (read_lines(file) for file in files)
     for number, sides in enumerate(itertools.zip_longest(*lines), start=1):
         counts = [count if side is None else number for count, side in zip(counts, sides, strict=True)]
         if min(counts) == number:
@@ -232,7 +232,7 @@ def _table_rows(path: Path, languages: Sequence[str]) -> Iterator[Row]:
     suffix = _suffix(path)
     if suffix == ".parquet":
         return _records(_parquet(path), languages)
-    lines = read_lines(path, errors="surrogateescape")
+    lines = read_lines(path)
     if suffix in (".jsonl", ".json"):
         return _records(map(_parsed, lines), languages)
     tabs = ((number, line.split("\t")) for number, line in enumerate(lines, start=1) if line.strip(" "))

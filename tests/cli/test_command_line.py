@@ -339,18 +339,6 @@ def test_a_long_word_to_look_at_is_refused_before_a_model_is_looked_for(tmp_path
     assert done.returncode == 1 and "a word of 20,000 characters" in one_line(done.stderr)
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    ("en\tfr\nThe cat.\tLe chat.\n".encode("utf-16"), "not UTF-8 but UTF-16"),
-    (b"en\tfr\nen\tfr\nThe cat.\tLe chat.\n", "line 2: the header again"),
-    (b"en\tde\nThe cat.\tDie Katze.\n", "line 1: expected a header with the columns en, fr"),
-])  # fmt: skip
-def test_pairs_are_refused_before_torch_is_imported(content: bytes, said: str, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_bytes(content)
-    argv = ["train", "storybook", "data.path=pairs.tsv"]
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *argv], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 1 and said in one_line(done.stderr)
-
-
 @pytest.fixture(scope="session")
 def exported_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny run with its export."""

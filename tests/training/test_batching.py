@@ -5,11 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 from accelerate import skip_first_batches
+from torch.utils.data import DataLoader
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
-from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
 from seq2see.training.pairs import StoredPairs
@@ -122,8 +123,8 @@ def test_processes_together_load_each_pair_once_in_an_epoch(stored, tokenizer, p
     loaded: Counter[tuple[int, ...]] = Counter()
     for rank in range(processes):
         sampler = MicroBatches(encoded.lengths(), max_tokens=150, seed=0, processes=processes, rank=rank)
-        loader = EpochLoader(encoded, batch_sampler=sampler, collate_fn=list)
-        loader.set_epoch(1)
+        sampler.set_epoch(1)
+        loader = DataLoader(encoded, batch_sampler=sampler, collate_fn=list)
         batches = list(skip_first_batches(loader, skipped))
         assert len(batches) == len(plan) - skipped
         loaded.update((*item.source, *item.labels) for batch in batches for item in batch)

@@ -96,7 +96,7 @@ def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_pa
     (["OTHER", "TABLE"], "other translates en to de, not en to fr"),
     (["TEACHER", "OTHER", "TABLE"], "other translates en to de, not en to fr"),  # before the first has translated
     (["TEACHER", "TABLE", "data.target=[fr, de]"], "expected one language"),
-    (["FOLDER", "TABLE"], "has no config.json; give the folder of a trained"), (["FOLDER/none", "TABLE"], "none"),
+    (["FOLDER", "TABLE"], "config.json"), (["FOLDER/none", "TABLE"], "none"),
     (["TABLE"], "no teacher"), (["TEACHER"], "data.path"),
     (["TEACHER", "TABLE", "data.pth=x"], "did you mean data.path"),
 ])  # fmt: skip

@@ -14,7 +14,7 @@ from seq2see.tokenizer.words import split_words
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.config import load_config
-from seq2see.training.guided import GuidedPairs, GuidedTrainer, guide_of, training_links, word_tokens
+from seq2see.training.guided import GuidedTrainer, guide_of, guides_of, training_links, word_tokens
 from seq2see.training.kernels import fast_kernels
 from seq2see.training.pairs import Pair
 from seq2see.training.run import run_experiment
@@ -30,6 +30,11 @@ def links_of(pair: Pair) -> list[tuple[int, int]]:
     return DIAGONAL[:words] + [(j - 1, j) for j in range(1, words, 2)]
 
 
+def guided_pairs(pairs, tokenizer, *, links=links_of, max_length=64) -> EncodedPairs:
+    guides = guides_of(pairs, [links(pair) for pair in pairs], tokenizer)
+    return EncodedPairs(pairs, tokenizer, max_length=max_length, guides=guides)
+
+
 @pytest.fixture
 def make_guided(pairs, tokenizer, tmp_path):
     def make(*, dropout: float = 0.0, start=lambda model: None, **fields) -> GuidedTrainer:
@@ -43,7 +48,7 @@ def make_guided(pairs, tokenizer, tmp_path):
         return GuidedTrainer(
             model,
             Seq2SeeTrainingArguments(**{**defaults, **fields}),
-            train_dataset=GuidedPairs(pairs, tokenizer, max_length=64, links=[links_of(pair) for pair in pairs]),
+            train_dataset=guided_pairs(pairs, tokenizer),
             eval_dataset=EncodedPairs(pairs[:10], tokenizer, max_length=64),
             processing_class=tokenizer,
         )
@@ -230,7 +235,7 @@ def test_a_faulty_file_of_links_is_named(config_file, tmp_path, line, said):
 
 
 def test_pairs_without_links_train_as_ever(tokenizer, pairs):
-    dataset = GuidedPairs(pairs, tokenizer, max_length=64, links=[[] for _ in pairs])
+    dataset = guided_pairs(pairs, tokenizer, links=lambda pair: [])
     assert np.array_equal(dataset[3].labels, EncodedPairs(pairs, tokenizer, max_length=64)[3].labels)
     assert dataset[3].guide.shape == (0, 3)
 

@@ -59,16 +59,6 @@ def test_a_training_that_goes_on_keeps_the_moments_up_to_there(make_trainer, tmp
     assert list(moments_of(tmp_path)) == [1, 4]
 
 
-def test_moments_that_cannot_be_written_stop_no_training(make_trainer, tmp_path, capsys):
-    (tmp_path / FOLDER).touch()
-    trainer = make_trainer(max_steps=3)
-    trainer.add_callback(KeepMoments(trainer, tmp_path, count=3))
-    trainer.train()
-    assert trainer.state.global_step == 3
-    told = [line for line in capsys.readouterr().err.splitlines() if "missing from the replay" in line]
-    assert [line.split()[1] for line in told] == ["1", "3"]
-
-
 @pytest.mark.parametrize("share", [1000.0, 0.0])
 def test_a_finished_run_has_the_replay_of_its_training_if_there_was_time(
     toy_file, tmp_path, monkeypatch, capsys, share
