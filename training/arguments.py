@@ -38,6 +38,8 @@ class Seq2SeeTrainingArguments(TrainingFields, Seq2SeqTrainingArguments):
             self.use_cpu = True
         if self.bf16 is None:
             self.bf16 = not self.fp16 and has_fast_bfloat16(self.use_cpu)
+        if self.hub_strategy != "end":
+            raise ValueError(f"hub_strategy={self.hub_strategy}: expected end, a run is pushed when it is finished")
         muon = self.optim == MUON
         self.optim = type(self).optim if muon else self.optim  # transformers knows no muon
         super().__post_init__()

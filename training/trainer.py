@@ -34,6 +34,7 @@ from transformers import (
     TrainerControl,
     TrainerState,
 )
+from transformers.trainer_utils import get_last_checkpoint
 
 from .arguments import MUON, Seq2SeeTrainingArguments
 from .batching import Collator, EncodedPairs, MicroBatches, encoded_rows, plan_epoch
@@ -282,8 +283,10 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         shown = {name: value for name, value in logs.items() if name not in HIDDEN}
         super().log(shown | self.pace.figures(logs), start_time)
 
-    def train(self, resume_from_checkpoint: str | None = None, **kwargs: Any) -> Any:
+    def train(self, resume_from_checkpoint: str | bool | None = None, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
+        if resume_from_checkpoint is True:
+            resume_from_checkpoint = get_last_checkpoint(str(self.args.output_dir))
         self.resumed_from = Path(resume_from_checkpoint) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
