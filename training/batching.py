@@ -57,7 +57,6 @@ class EncodedRows(Dataset[EncodedPair]):
     def __init__(self, table: pa.Table):
         self.table = table.select(["input_ids", "labels"])
         self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
-        self.target_tokens = int(self.lengths_N2[:, 1].sum())
 
     def __len__(self) -> int:
         return len(self.table)

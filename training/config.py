@@ -271,6 +271,8 @@ def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
         part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
     if "pairs" in evaluation:
         evaluation["eval_samples"] = evaluation.pop("pairs")
+    if isinstance(metric := training.get("metric_for_best_model"), str):
+        training["metric_for_best_model"] = metric.removeprefix("eval_")
     if scale := training.pop("muon", None):
         training |= {"optim": "muon", "muon_lr_scale": scale}
     elif scale == 0 and training.get("optim") == "muon":
@@ -361,7 +363,7 @@ def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> Non
             raise wrong(f"data.{key} in {where} has no effect {'beside' if data.corpora else 'without'} data.corpora;"
                         " leave it out")  # fmt: skip
     if data.val_fraction + data.test_fraction >= 1:
-        raise wrong(f"data.test_fraction is {data.test_fraction}, expected less than the rest of data.val_fraction")
+        raise wrong(f"data.test_fraction is {data.test_fraction}, expected less than 1 - data.val_fraction")
     for part in data.parts():
         if not part.targets or data.source in part.targets:
             raise wrong(f"data.target is {part.target}, expected languages other than {data.source}")

@@ -33,7 +33,6 @@ class JoinedPairs(Dataset[EncodedPair]):
         self.by_kind_N = np.lexsort(self.kinds)
         self.members, self.starts_R = _rows(pairs.lengths_N2, tags_N, share=share, max_length=max_length, seed=seed)
         self.lengths_R2 = _joined_lengths(pairs.lengths_N2, self.members, self.starts_R)
-        self.target_tokens = int(self.lengths_R2[:, 1].sum())
         self.set_epoch(0)
 
     def __len__(self) -> int:

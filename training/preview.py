@@ -54,7 +54,7 @@ def describe_work(prepared: Prepared, train: JoinedPairs) -> Iterator[str]:
     shapes = np.array([[len(batch), lengths[batch, 0].max()] for batch in batches])
     yield (
         f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} examples and on average"
-        f" {train.target_tokens / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with padding; the"
+        f" {train.lengths_R2[:, 1].sum() / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with padding; the"
         f" longest side has {shapes[:, 1].max()}"
     )
     if prepared.checkpoint:
