@@ -54,8 +54,8 @@ def describe_work(prepared: Prepared, train: JoinedPairs) -> Iterator[str]:
     shapes = np.array([[len(batch), lengths[batch, 0].max()] for batch in batches])
     yield (
         f"  a batch has {shapes[:, 0].min()} to {shapes[:, 0].max()} examples and on average"
-        f" {train.lengths_R2[:, 1].sum() / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with padding; the"
-        f" longest side has {shapes[:, 1].max()}"
+        f" {train.lengths_R2[:, 1].sum() / per_epoch:,.0f} target tokens, of at most {arguments.max_tokens:,} with"
+        f" padding; the longest side has {shapes[:, 1].max()}"
     )
     if prepared.checkpoint:
         yield f"  some are done: training would go on from {prepared.checkpoint}"
