@@ -1,7 +1,7 @@
 """The processes that `train_speed.py` starts: the peer, and our own command with some of its measures taken away.
 
     python _train_workers.py peer JOB.json                   under torchrun too
-    python _train_workers.py without '["allocator"]' train multi30k-en-de ...
+    python _train_workers.py without '["byte dropout"]' train multi30k-en-de ...
 """
 
 from __future__ import annotations
@@ -75,7 +75,6 @@ def switch_off(names: Sequence[str]) -> None:
         "short attention (sdpa)": (kernels, "SHORT_ATTENTION", "sdpa"),
         "byte dropout": (kernels, "ByteDropout", torch.nn.Dropout),
         "in-place loss": (trainer, "smoothed_cross_entropy", plain_loss),
-        "allocator": (trainer, "keep_freed_memory", lambda: None),
     }
     here = Path(__file__)
     first = f"import sys; sys.path.insert(0, {str(here.parent)!r}); from {here.stem} import switch_off"

@@ -49,12 +49,13 @@ TRAIN = """
 import sys
 from pathlib import Path
 from seq2see.training.config import load_config
-from seq2see.training.run import train_model
+from seq2see.training.run import prepare, train_model
 
 config = load_config("storybook", sys.argv[1:])
-trained = train_model(config, Path(config.training["output_dir"]))
-for part in (trained.model, trained.tokenizer):
-    part.save_pretrained(config.training["output_dir"])
+output = Path(config.training["output_dir"])
+trainer = train_model(prepare(config, output), config, output)
+for part in (trainer.model, trainer.processing_class):
+    part.save_pretrained(output)
 """
 
 TextPair = tuple[str, str]
@@ -251,8 +252,9 @@ def bleu_of(run: Path) -> float | None:
 def train_a_little(folder: Path) -> str:
     """A small model after a few steps, of the command itself."""
     settings = ["training.max_steps=30", "model.d_model=32", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
-                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no", "evaluation.pairs=1",
-                "training.save_strategy=no", "training.cpu_processes=1", f"training.output_dir={folder}"]
+                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no",
+                "evaluation.eval_samples=1", "training.save_strategy=no", "training.cpu_processes=1",
+                f"training.output_dir={folder}"]
     done = subprocess.run([sys.executable, "-c", TRAIN, *settings], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)

@@ -7,7 +7,7 @@
 A trial is killed twice, by SIGKILL: at a moment drawn from the length of a whole training, start and end included, and
 inside a save, at a moment drawn from its length; odd trials in this order, even ones in the other.  Then it runs to its
 end.  Compared are the finished model and the last checkpoint's averaged and raw weights, to the bit.  Everything random
-is on: dropout, R-Drop, BPE-dropout, batches by length; averaged weights, the best checkpoint kept, two processes that
+is on: dropout, joined texts, batches by length; averaged weights, the best checkpoint kept, two processes that
 load the data.  In a pair of processes one of them is drawn to be killed, and the other must end by itself within a
 minute.
 """
@@ -32,12 +32,12 @@ from _frame import arguments, end
 
 WORDS = ["dog", "cat", "bird", "horse", "sees", "hears", "small", "big", "never", "often", "today", "here", "the", "a"]
 SETTINGS = [
-    "tokenizer.vocab_size=400", "tokenizer.bpe_dropout=0.2", "model.d_model=16", "model.encoder_layers=1",
+    "tokenizer.vocab_size=400", "data.joined=0.5", "model.d_model=16", "model.encoder_layers=1",
     "model.decoder_layers=1", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "model.dropout=0.3",
     "training.max_tokens=300", "training.num_train_epochs=2", "training.use_cpu=true", "training.ema_decay=0.9",
-    "training.r_drop=1", "training.dataloader_num_workers=2", "training.eval_strategy=steps", "training.eval_steps=3",
+    "training.dataloader_num_workers=2", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
-    "evaluation.pairs=5", "evaluation.num_beams=1", "evaluation.max_length=12", "data.val_fraction=0.1",
+    "evaluation.eval_samples=5", "evaluation.num_beams=1", "evaluation.max_length=12", "data.val_fraction=0.1",
 ]  # fmt: skip
 A_SAVE = 0.05  # seconds, about
 A_MINUTE = 60

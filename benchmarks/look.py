@@ -34,9 +34,9 @@ def translator_at(run: Path) -> tuple[Any, bool]:
 
     if (run / "config.json").is_file():
         return Translator.from_pretrained(run, engine="torch"), True
+    from seq2see.training.building import make_model
     from seq2see.training.config import load_config
     from seq2see.training.corpora import load_corpus
-    from seq2see.training.run import make_model
 
     config = load_config("storybook", [])
     tokenizer, model = make_model(config, load_corpus(config.data), None)

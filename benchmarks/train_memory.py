@@ -32,14 +32,15 @@ import json, sys, time
 from pathlib import Path
 from seq2see.training.config import load_config
 from seq2see.training.processes import on_all_cores
-from seq2see.training.run import train_model
+from seq2see.training.run import prepare, train_model
 
 config = load_config("multi30k-en-de", sys.argv[1:])
 start = time.perf_counter()
 with on_all_cores(config):
-    trained = train_model(config, Path(config.training["output_dir"]))
-before = time.perf_counter() - start - trained.seconds
-print(json.dumps({"seconds_before": round(before, 1), "seconds_of_training": round(trained.seconds, 1)}))
+    output = Path(config.training["output_dir"])
+    trainer = train_model(prepare(config, output), config, output)
+before = time.perf_counter() - start - trainer.pace.elapsed()
+print(json.dumps({"seconds_before": round(before, 1), "seconds_of_training": round(trainer.pace.elapsed(), 1)}))
 """
 SETTINGS = [
     "tokenizer.vocab_size=4000", "model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1",

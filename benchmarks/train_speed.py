@@ -13,7 +13,7 @@ other work slows the machine down, tokens for each second of processor time (`pe
 that wait for each other by spinning.
 
 Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
-What Marian has no counterpart for, BPE-dropout, R-Drop and Muon, is off, whatever the recipe says.
+What Marian has no counterpart for, Muon, is off, whatever the recipe says.
 Not equal: Marian is post-norm, cannot be otherwise, and so lacks our two last norms; the stock sampler looks at source
 lengths alone; we average the weights (`ema_decay`) and log every update, Marian does neither; our memory includes the
 training of the tokenizer.
@@ -41,7 +41,7 @@ from _frame import arguments, end
 
 RECIPE = "multi30k-en-de"
 WORKERS = str(Path(__file__).with_name("_train_workers.py"))
-OFF = ("tokenizer.bpe_dropout=0", "training.r_drop=0", "training.muon=0")
+OFF = ("training.optim=adamw_torch_fused",)
 WARM_UP = 5  # updates before the clock starts
 WANTED = {"end to end": 3.0, "end to end, tuned peer": 1.8}
 QUICK = ["ours", "stock float32", "tuned float32 ranks"]  # one of each group
@@ -66,7 +66,6 @@ STEPS = {
     "short attention (sdpa)": "scaled_dot_product_attention",
     "byte dropout": "torch's dropout",
     "in-place loss": "torch's cross_entropy",
-    "allocator": "the allocator as it comes",
 }
 
 
@@ -133,9 +132,10 @@ def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
 
 def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     from seq2see.training.batching import EncodedPairs, plan_epoch
+    from seq2see.training.building import make_model
     from seq2see.training.config import load_config
     from seq2see.training.corpora import load_corpus
-    from seq2see.training.run import build_arguments, make_model
+    from seq2see.training.run import build_arguments
 
     config = load_config(RECIPE, overrides)
     corpus = load_corpus(config.data)

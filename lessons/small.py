@@ -21,7 +21,6 @@ from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..tokenizer.words import split_words
-from ..training.allocator import keep_freed_memory
 from ..training.batching import Collator, EncodedPairs, pad, plan_epoch
 from ..training.cache import fingerprint
 from ..training.metrics import score
@@ -208,7 +207,6 @@ def fit(
     learning_rate: float = LEARNING_RATE,
 ) -> tuple[list[float], dict[int, dict[str, Tensor]]]:  # fmt: skip
     """Adam for `steps` batches, up to the learning rate and straight down to 0: losses, and weights at the marks."""
-    keep_freed_memory()
     data = EncodedPairs(pairs, tokenizer, max_length=256)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
     losses, kept = [], {}

@@ -19,7 +19,7 @@ so the product is also compared with how often the best hypothesis is the refere
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +40,8 @@ from ..lens.calibration import (
     unsmoothed,
 )
 from ..lens.forcing import batches, encode_target, forced_pass, looking, vocabulary_size
-from ..training.arguments import Seq2SeeTrainingArguments
 from ..training.checkpoints import find_record
-from ..training.config import load_record
+from ..training.config import TrainingFields, load_record
 from ..training.pairs import load_split, sentence_key
 from ..training.pairs import place as drawn
 from ..training.reading import is_nowhere
@@ -120,8 +119,7 @@ def smoothing_of(folder: Path) -> float:
     record = find_record(folder, "run.yaml")
     if record is None:
         return 0.0
-    [default] = [one.default for one in fields(Seq2SeeTrainingArguments) if one.name == "label_smoothing_factor"]
-    return float(load_record(record).training.get("label_smoothing_factor", default))
+    return float(load_record(record).training.get("label_smoothing_factor", TrainingFields.label_smoothing_factor))
 
 
 def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, source: str | None, target: str | None

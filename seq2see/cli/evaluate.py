@@ -81,7 +81,7 @@ def data_of(
     else:
         longest = max(data.max_characters, DataConfig.max_characters)
         data = dataclasses.replace(data, path=args.data, corpora=None, folder=None, target=data.targets,
-                                   max_characters=longest, on_bad="refuse", duplicates="keep")
+                                   max_characters=longest, on_invalid="error", duplicates="keep")
     changes = {"source": args.source, "target": None if data.corpora else args.target}
     data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
     if data.corpora and args.target and args.target not in data.targets:

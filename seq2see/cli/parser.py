@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any, NoReturn
 
 from seq2see import __version__
@@ -17,6 +18,7 @@ examples:
   echo "Where is the station?" | seq2see translate --to fr
   seq2see models
   seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
+  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/taught
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
   seq2see translate runs/storybook --to fr < in.txt > out.txt
   seq2see score runs/storybook --to fr < pairs.tsv
@@ -84,7 +86,7 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
         *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
-        *(add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
+        *(add_distil, add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
     return parser
@@ -145,6 +147,15 @@ def add_demo(verbs: Verbs) -> None:
     verb.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
 
 
+def recipes() -> str:
+    """Each packaged recipe with the first line of its file."""
+    lines = ["recipes (configs/reference.yaml has every setting):"]
+    for file in sorted(files("seq2see.configs").iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".yaml") and file.name not in ("serve.yaml", "reference.yaml"):
+            lines.append(f"  {file.name[:-5]:22}{file.read_text('utf-8').partition(chr(10))[0].removeprefix('# ')}")
+    return "\n".join(lines)
+
+
 def add_train(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "train",
@@ -156,16 +167,31 @@ def add_train(verbs: Verbs) -> None:
         "replay of 18 moments (replay.json.gz). All of this takes at most a fifth of the training's time.",
     )
     verb.set_defaults(check="seq2see.training.checks:check_command")
-    verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a packaged one (storybook)")
+    verb.epilog = recipes()
+    verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
     verb.add_argument(
         "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that replace those of the file"
     )
     verb.add_argument(
         "--dry-run", action="store_true",
-        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing"
-        " (a data.teacher translates first, which is kept for the training)",
+        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",
     )
     verb.add_argument("--no-measures", action="store_true", help="only train: measure nothing, and keep no replay")
+
+
+def add_distil(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "distil",
+        "write a data set in which teachers translate training pairs",
+        "Each training pair is written as it is and, once for each teacher, with that model's translation. A student\n"
+        "of the teacher's size or less learns more from it:\n"
+        "  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/taught\n"
+        "  seq2see train multi30k-en-de-fast data.path=data/taught",
+    )
+    verb.add_argument("teachers", metavar="TEACHER", nargs="+",
+                      help="folders of trained Seq2See models, and settings of the data section as data.KEY=VALUE")
+    verb.add_argument("--out", metavar="FOLDER", required=True, help="a new folder for train.jsonl, val.jsonl ...")
+    add_device(verb)
 
 
 def add_evaluate(verbs: Verbs) -> None:

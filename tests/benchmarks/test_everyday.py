@@ -23,7 +23,7 @@ WORDS = ["red", "blue", "old", "new", "big", "small", "fast", "slow", "warm", "c
 TINY = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=400", "training.max_steps=2",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1",
 ]  # fmt: skip
 
 

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 VERBS = {
     "demo": [],
     "train": ["storybook", "data.path=x.tsv"],
+    "distil": ["runs/x", "data.path=x.tsv", "--out", "taught"],
     "evaluate": ["runs/x"],
     "translate": ["runs/x", "--from", "en", "--to", "fr"],
     "score": ["runs/x", "--to", "fr"],
@@ -336,18 +337,6 @@ def test_a_long_word_to_look_at_is_refused_before_a_model_is_looked_for(tmp_path
     done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, "look", "runs/none", "a" * 20_000],
                           capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 1 and "a word of 20,000 characters" in one_line(done.stderr)
-
-
-@pytest.mark.parametrize(("content", "said"), [
-    ("en\tfr\nThe cat.\tLe chat.\n".encode("utf-16"), "not UTF-8 but UTF-16"),
-    (b"en\tfr\nen\tfr\nThe cat.\tLe chat.\n", "line 2: the header again"),
-    (b"en\tde\nThe cat.\tDie Katze.\n", "line 1: expected a header with the columns en, fr"),
-])  # fmt: skip
-def test_pairs_are_refused_before_torch_is_imported(content: bytes, said: str, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_bytes(content)
-    argv = ["train", "storybook", "data.path=pairs.tsv"]
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, *argv], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 1 and said in one_line(done.stderr)
 
 
 @pytest.fixture(scope="session")

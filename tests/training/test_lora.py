@@ -25,7 +25,7 @@ NEW = [  # what a model that is fine-tuned has already
 SETTINGS = [
     "training.max_tokens=300", "training.num_train_epochs=1",
     "training.use_cpu=true", "training.ema_decay=0.5", "training.learning_rate=0.02", "training.warmup_steps=1",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 
