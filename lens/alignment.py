@@ -15,11 +15,11 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.views import VIEWS
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import WITH_HEADS, Rows
-from .trace_data import TraceData
+from .kinds import Rows
+from .trace import Trace
+from .views import VIEWS, WITH_HEADS
 
 # M maps, J target words, I source words
 
@@ -71,12 +71,12 @@ class AlignmentChoice:
     weights: tuple[float, ...] = ()
     fingerprint: str = ""
 
-    def links(self, trace: TraceData) -> frozenset[Link]:
+    def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
         found_JI = linked(self.strengths(trace)[None], self.rule, self.threshold)[0]
         return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
 
-    def strengths(self, trace: TraceData) -> np.ndarray:
+    def strengths(self, trace: Trace) -> np.ndarray:
         """[J,I]: the mean share of each pair of words or, where maps are weighed, the probability that it is a link."""
         return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
 
@@ -156,7 +156,7 @@ def naive_choice(layers: int, heads: int) -> AlignmentChoice:
     return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
 
 
-def map_names(trace: TraceData, view: str) -> list[MapName]:
+def map_names(trace: Trace, view: str) -> list[MapName]:
     """All maps that a trace holds of a view of cross-attention, or of left_out."""
     if view == "left_out":
         return [()]
@@ -164,13 +164,13 @@ def map_names(trace: TraceData, view: str) -> list[MapName]:
     return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
 
 
-def all_map_names(trace: TraceData) -> dict[tuple[str, Rows], list[MapName]]:
+def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
     """Those of all its views, by view and row meaning."""
     return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
             if (view, rows) != ("left_out", "reads")}
 
 
-def shares(trace: TraceData, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
+def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
     """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
 
     What falls on `</s>` and other pieces outside words is left out first, as a link can go to words alone.
@@ -213,7 +213,7 @@ def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
     return found[:, 0], found[:, 1]
 
 
-def falls_by_words(trace: TraceData) -> np.ndarray:
+def falls_by_words(trace: Trace) -> np.ndarray:
     """[J,I]: the fall in log-probability of a whole target word without each source word; below 0 where it rises."""
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)

@@ -12,8 +12,9 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .ablation import Head, mean_outputs
-from .forcing import encode_source, encode_target
+from .hooks import Head
+from .interventions import mean_outputs
+from .teacher_forcing import encode_source, encode_target
 from .trace import Trace
 
 FILE = "examples.json"  # beside a packaged model

@@ -11,9 +11,9 @@ from .trace_data import CalibratedSteps, TraceData
 
 # T decoder steps, V vocabulary
 
+Data = TypeVar("Data", bound=TraceData)
 NEVER = -1e4  # the log-probability of an impossible token, which JSON can hold
 
-Data = TypeVar("Data", bound=TraceData)
 
 
 def with_confidence(trace: Data, calibrator: Calibrator | None) -> Data:

@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from .ablation import Head, ablate
 from .aer import resampled
 from .choices import Choice, margins
+from .hooks import Head
+from .interventions import ablate
 from .trust import Figure
 
 # N choices, S sets of heads

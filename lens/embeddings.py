@@ -2,23 +2,21 @@
 
 A word's static vector is its row of the embedding matrix (the mean of its pieces' rows).  Its contextual vectors are
 the encoder's residual stream at its pieces after each layer: the same word, another neighbourhood, another vector
-(Peters et al. 2018; Ethayarajh 2019).  Works on the families that `anatomy.py` names.
+(Peters et al. 2018; Ethayarajh 2019).  Works on the families that `hooks.py` names.
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import torch
-from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.words import piece_spans, split_words
-from .anatomy import laid_out_otherwise, layer_list
-from .forcing import encode_source, looking
+from .hooks import capture, laid_out_otherwise, layers_of, replaced
+from .teacher_forcing import encode_source, eval_mode
 
 # L layers, N words, D model width, V vocabulary
 
@@ -83,22 +81,17 @@ def _find(word: str | int, words: list[str], text: str) -> int:
 
 def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: bool = True) -> torch.Tensor:
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
-    encoder = model.get_encoder()
-    layers = layer_list(encoder)
-    states: list[torch.Tensor] = []
+    encoder, layers = model.get_encoder(), layers_of(model, "encoder")
     ids_1S = torch.tensor([list(ids)], device=model.device)
-
-    def keep(module: nn.Module, args: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
-        states.append(output[0] if isinstance(output, tuple) else output)
-
-    with ExitStack() as hooks, looking(model, eager=False), torch.no_grad():
-        hooks.enter_context(layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0])))
-        for layer in layers:
-            hooks.enter_context(layer.register_forward_hook(keep))
-        for name, module in encoder.named_modules():
-            if not positions and name.endswith("positions"):
-                hooks.enter_context(module.register_forward_hook(lambda module, args, out: torch.zeros_like(out)))
+    added = [] if positions else [module for name, module in encoder.named_modules() if name.endswith("positions")]
+    with (
+        eval_mode(model), torch.no_grad(),
+        replaced((module, "out", torch.zeros_like) for module in added),
+        capture({"before": layers[0]}, "in") as before,
+        capture(dict(enumerate(layers)), "out") as after,
+    ):
         encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
+    states = [*before.values(), *after.values()]
     if any(state.shape[:2] != ids_1S.shape for state in states):
         raise laid_out_otherwise(model)
     return torch.cat(states)

@@ -14,11 +14,12 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .ablation import Head, ablate, all_heads
 from .calibration import Calibrator
 from .counterparts import Pair, first_steps
-from .forcing import batches, decode_target, encode_source, forced_pass, looking, vocabulary_size
-from .left_out import without
+from .erasure import without
+from .hooks import Head, all_heads
+from .interventions import ablate
+from .teacher_forcing import batches, decode_target, encode_source, eval_mode, forced_pass, vocabulary_size
 from .trace import Trace
 
 # T decoder steps, V vocabulary, N sequences
@@ -64,7 +65,7 @@ def evidence(
     """All interventions on one trace; `others` are source texts to force the same hypothesis after."""
     rivals, names = runners_up(trace), tokenizer.convert_ids_to_tokens
     effects: dict[Head, Effect] = {}
-    with looking(model, eager=False):
+    with eval_mode(model):
         for head in all_heads(model):
             with ablate(model, [head], replace="mean", means=means):
                 [effects[head]] = _effects(model, tokenizer, trace, [trace.source_ids], rivals)
@@ -136,7 +137,7 @@ def _completed(
         targets = [[*trace.target_ids[:step], *ids, ids[-1]] for _, step, ids, _ in alive]  # the last is not read
         following: list[tuple[int, int, list[int], float]] = []
         sources = [trace.source_ids] * len(alive)
-        with looking(model, eager=False):
+        with eval_mode(model):
             for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
                 logits_NTV = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])[0].logits
                 for b, i in enumerate(batch):

@@ -21,8 +21,9 @@ from seq2see.errors import UserError
 from ..tokenizer.words import Piece, refuse_surrogates
 from .calibration import Calibrator
 from .kinds import KINDS
-from .trace_data import CalibratedSteps, Candidate, TraceData, check_views
+from .trace_data import CalibratedSteps, Candidate, TraceData
 from .trust import Trust
+from .views import WITH_HEADS, check_views
 
 Data = TypeVar("Data", bound=TraceData)
 FORMAT = {"format": "seq2see-trace", "version": 2}
@@ -72,7 +73,7 @@ def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = N
 
 
 def load(path: str | Path, trace_type: type[Data]) -> Data:
-    """Read what `save` wrote, as a trace of this kind; UserError if the file is anything else."""
+    """Read what `save` wrote; UserError if the file is anything else."""
     path = Path(path)
     suffix = _suffix(path)
     with path.open("rb") as file:
@@ -124,6 +125,8 @@ def _checked(trace: Data) -> Data:
         raise ValueError(f"its rows are {trace.rows!r}")
     if not trace.encoder.keys() == trace.decoder.keys() == trace.cross.keys():
         raise ValueError("its kinds of attention have different views")
+    if any((array.ndim == 4) != (view in WITH_HEADS) for kind in KINDS for view, array in getattr(trace, kind).items()):
+        raise ValueError("a view has heads where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
         raise ValueError("its decoder has other layers in decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):

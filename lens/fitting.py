@@ -11,7 +11,7 @@ from ..tokenizer.words import Word
 from .aer import Agreement, error_rate, group_numbers, summed
 from .alignment import RULES, AlignmentChoice, Rule, all_map_names, evidence, linked, shares
 from .kinds import MapName, Rows
-from .trace_data import TraceData
+from .trace import Trace
 
 # M maps, K pieces of evidence, J target words, I source words, N sentences
 
@@ -33,7 +33,7 @@ class Tried:
 
 
 def fit_alignment(
-    traces: Iterable[TraceData], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
+    traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
     guided: bool = False, fingerprint: str = "",
 ) -> AlignmentChoice:
     """The choice with the lowest AER on development sentences, over all views that the traces hold.
@@ -51,7 +51,7 @@ def fit_alignment(
 class GoldSentences:
     """Sentences whose links are known, and all their maps by words: what choices are tried on."""
 
-    def __init__(self, traces: Iterable[TraceData], gold: Sequence[Links], groups: Sequence[str] | None = None):
+    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links], groups: Sequence[str] | None = None):
         self.names: dict[tuple[str, Rows], list[MapName]] = {}
         self.gold = list(gold)
         self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]

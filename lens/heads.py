@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .ablation import Head
 from .aer import resampled
 from .by_words import mean_rows, sum_columns, units
+from .hooks import Head
 from .kinds import KINDS, Kind, MapName
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map

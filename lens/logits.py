@@ -6,28 +6,26 @@ has one, and through the output projection (nostalgebraist 2020, "interpreting G
 were never trained to be read like that, so what they say is a hint at what is formed there, no more.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from .anatomy import laid_out_otherwise, layer_list
-from .forcing import batches, check_model, forced_pass, looking, vocabulary_size
+from .hooks import capture, laid_out_otherwise, layers_of, replaced
+from .teacher_forcing import batches, check_model, eval_with_eager_attention, forced_pass, vocabulary_size
 from .trace import Trace
 from .trace_data import TOP, Candidate
+from .tracing import candidates
 
 # B sentences, L decoder layers, T decoder steps, V vocabulary, K candidates, D model width
 
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """The steps of a trace under one temperature: `log_probs` [T] of the pieces of the hypothesis, `entropies` [T] in
+    """The steps of a trace under one temperature: `log_probs` [T] of the tokens of the hypothesis, `entropies` [T] in
     nats, and the best candidates of each step."""
 
     temperature: float
@@ -78,13 +76,24 @@ class LogitLens:
 def logit_lens(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, k: int = 5
 ) -> list[LogitLens]:
-    """The logit lens of each trace, made with the model that the trace was made with.  `k` candidates are kept."""
+    """The logit lens of each trace, made with the model that the trace was made with.  `k` candidates are kept.
+
+    The states after all layers take the place of the last one's, as a batch [L*B,T,D], and the model's own code makes
+    logits of them: its norm, scaling and biases.
+    """
     check_model(model)
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
+    layers = layers_of(model, "decoder")
     found = []
-    with looking(model), _every_layer_speaks(model) as layers:
+    with (
+        eval_with_eager_attention(model),
+        capture(dict(enumerate(layers[:-1])), "out") as states,
+        replaced([(layers[-1], "out", lambda last: torch.cat([*states.values(), last]))]),
+    ):
         for batch in batches(sources, targets, vocabulary=vocabulary_size(model) * len(layers)):
             output, target_BT = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
+            if output.logits.shape[:2] != (len(layers) * len(batch), target_BT.shape[1]):
+                raise laid_out_otherwise(model)
             log_prob_LBTV = output.logits.float().log_softmax(-1).unflatten(0, (len(layers), -1))
             chosen_LBT1 = log_prob_LBTV.gather(-1, target_BT[None, ..., None].expand(len(layers), -1, -1, 1))
             rank_LBT = (log_prob_LBTV > chosen_LBT1).sum(-1)
@@ -94,66 +103,7 @@ def logit_lens(
                 found.append(LogitLens(
                     log_probs=chosen_LBT1[:, b, :T, 0].cpu().numpy().copy(),
                     ranks=rank_LBT[:, b, :T].cpu().numpy().copy(),
-                    top=_candidates(tokenizer, best_LBTK[:, b, :T].tolist(), ids_LBTK[:, b, :T].tolist()),
+                    top=tuple(candidates(tokenizer, *each)
+                              for each in zip(ids_LBTK[:, b, :T], best_LBTK[:, b, :T], strict=True)),
                 ))
     return found
-
-
-def _candidates(tokenizer: PreTrainedTokenizerBase, values: list, ids: list) -> tuple:
-    """Nested lists [L][T][K] as candidates."""
-    unique = sorted({id for layer in ids for step in layer for id in step})
-    names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
-    return tuple(
-        tuple(
-            tuple(Candidate(id, names[id] or f"<{id}>", value) for id, value in zip(*step, strict=True))
-            for step in zip(*layer, strict=True)
-        )
-        for layer in zip(ids, values, strict=True)
-    )
-
-
-@contextmanager
-def _every_layer_speaks(model: PreTrainedModel) -> Iterator[nn.ModuleList]:
-    """Inside, the decoder returns the states after all of its layers, one below the other: [L*B,T,D] for [B,T,D].
-
-    Each has gone through whatever the decoder itself calls after its last layer (a norm, or nothing), and the model's
-    own code makes logits of them, so that scaling and biases are its own.  Yields the layers.
-    """
-    decoder = model.get_decoder()
-    layers = layer_list(decoder)
-    states: list[torch.Tensor] = []
-    ending: list[nn.Module] = []  # what the decoder calls after the last layer, in this order
-
-    def after_layer(module: nn.Module, args: Any, output: Any) -> None:
-        if module is layers[0]:
-            states.clear()
-        states.append(output[0] if isinstance(output, tuple) else output)
-        ending.clear()
-
-    def after_other(module: nn.Module, args: Any, output: Any) -> None:
-        if len(states) == len(layers) and module not in ending:
-            ending.append(module)
-
-    def after_decoder(module: nn.Module, args: Any, output: Any) -> Any:
-        called = list(ending)
-        states[:] = [_through(called, state) for state in states]
-        own = output.last_hidden_state
-        if states[-1].shape != own.shape or not torch.allclose(states[-1], own, rtol=1e-4, atol=1e-4):
-            raise laid_out_otherwise(model)
-        output.last_hidden_state = torch.cat(states)
-        return output
-
-    with ExitStack() as hooks:
-        for layer in layers:
-            hooks.enter_context(layer.register_forward_hook(after_layer))
-        for child in decoder.children():
-            if child is not layers:
-                hooks.enter_context(child.register_forward_hook(after_other))
-        hooks.enter_context(decoder.register_forward_hook(after_decoder))
-        yield layers
-
-
-def _through(modules: Sequence[nn.Module], state: torch.Tensor) -> torch.Tensor:
-    for module in modules:
-        state = module(state)
-    return state

@@ -15,8 +15,7 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from .kinds import Kind, Rows
-from .picture import Picture, picture
-from .show import facts
+from .maps import Picture, facts, picture
 from .trace import Trace
 from .wording import OF_SHARES, printable
 

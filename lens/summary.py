@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.words import Piece
-from .kinds import KINDS, WITH_HEADS, Kind
+from .kinds import KINDS, Kind
 from .trace_data import TraceData
+from .views import WITH_HEADS
 
 SINKS = ("end", "tags", "punctuation")
 

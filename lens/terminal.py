@@ -5,11 +5,10 @@ import unicodedata
 import numpy as np
 import regex
 
-from seq2see.views import VIEWS
 from .kinds import Kind, Rows
-from .picture import Picture, picture
-from .show import facts
+from .maps import Picture, facts, picture
 from .trace import Trace
+from .views import VIEWS
 from .wording import NAMES, OF_SHARES
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis

@@ -1,33 +1,24 @@
 """What a `Trace` holds: everything seen while one hypothesis was predicted, in numbers, without a model."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.views import VIEWS
 from ..tokenizer.words import Piece, Word, split_words
 from .calibration import Calibrator
-from .kinds import KINDS, WITH_HEADS, Kind, Rows
+from .kinds import KINDS, Kind, Rows
 from .trust import Trust
 
-# L layers, H heads, S source pieces, T decoder steps, V vocabulary, W source words
+# L layers, H heads, S source tokens, T decoder steps, V vocabulary, W source words
 
 TOP = 20  # how many candidates of each step a trace keeps
 
 
-def check_views(views: Sequence[str]) -> None:
-    """UserError for a view that is not there."""
-    for view in views:
-        if view not in VIEWS:
-            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
-
-
 class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes four times as long to make
-    """A piece that a step could have chosen, with its log-probability (natural logarithm)."""
+    """A token that a step could have chosen, with its log-probability (natural logarithm)."""
 
     id: int
     text: str
@@ -44,7 +35,7 @@ class CalibratedSteps:
     top: tuple[tuple[Candidate, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TraceData:
     """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
 
@@ -104,7 +95,7 @@ class TraceData:
             layers, heads = self.maps(kind).shape[:2]
             pieces = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
             for view, array in self._by_view(kind).items():
-                shape = (layers, heads, *pieces) if view in WITH_HEADS else (layers, *pieces)
+                shape = (layers, heads, *pieces) if view == "raw" or array.ndim == 4 else (layers, *pieces)
                 if array.shape != shape:
                     raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and pieces make {shape}")
                 array.setflags(write=False)
@@ -123,6 +114,12 @@ class TraceData:
                 raise ValueError(f"{name} has {len(getattr(self, name))} entries, expected {expected}")
         if not 0 <= self.given <= steps:
             raise ValueError(f"given is {self.given}, of {steps} steps")
+
+    def __repr__(self) -> str:
+        texts = [text if len(text) <= 60 else f"{text[:60]}..." for text in (self.source_text, self.target_text)]
+        shape = "{} layers, {} heads".format(*self.cross["raw"].shape[:2])
+        return (f"Trace({texts[0]!r} -> {texts[1]!r}, {len(self.source)} source tokens, {len(self.target)} steps,"
+                f" {shape}, views {', '.join(self.views)}, log_prob {self.log_prob:.3f})")
 
     @property
     def log_prob(self) -> float:
@@ -202,22 +199,6 @@ class TraceData:
     def target_words(self) -> list[Word]:
         """The words that `piece.word` of a target piece counts in."""
         return split_words(self.target_text, language=self.target_language)
-
-    def to_bertviz(self, view: str = "raw") -> dict[str, Any]:
-        """The keyword arguments of BertViz's `head_view` and `model_view`: `head_view(**trace.to_bertviz())`.
-
-        BertViz names the rows and the columns of the decoder alike, so both are the decoder's inputs: a row is the
-        step that reads its token.  `view` is one that has heads.
-        """
-        import torch
-
-        if view not in WITH_HEADS:
-            raise UserError(f"BertViz draws heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)
-        tokens = {"encoder_tokens": self.source, "decoder_tokens": self.inputs}
-        return {
-            **{f"{kind}_attention": [torch.tensor(layer)[None] for layer in self.maps(kind, view)] for kind in KINDS},
-            **{name: [piece.text for piece in pieces] for name, pieces in tokens.items()},
-        }
 
     def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]

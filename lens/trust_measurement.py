@@ -10,7 +10,7 @@ from .aer import error_rate, resampled
 from .alignment import all_map_names, falls_by_words, shares
 from .fitting import check_links, tally
 from .kinds import MapName, Rows
-from .trace_data import TraceData
+from .trace import Trace
 from .trust import NOISE, Figure, Key, MapTrust, Trust
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
@@ -19,7 +19,7 @@ RANDOM_MAPS = 10  # of each sentence
 
 
 def measure_trust(
-    dev: Iterable[TraceData], test: Iterable[TraceData], *,
+    dev: Iterable[Trace], test: Iterable[Trace], *,
     dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
     measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Collection[MapName] = (),
 ) -> Trust:
@@ -46,7 +46,7 @@ class Tallies:
     """What is counted of each sentence, map by map, and last the mean of random maps."""
 
     def __init__(
-        self, traces: Iterable[TraceData], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
+        self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
     ):
         counts, taus, words = [], [], []  # of a sentence: its target words that can be compared, and with how many
         dice = np.random.default_rng(0)

@@ -15,11 +15,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.words import split_words
-from .forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, looking
+from .interventions import steer
 from .kinds import Kind
-from .reading import trace_hypotheses
-from .steering import steer
+from .teacher_forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, eval_mode
 from .trace import Trace
+from .tracing import trace_hypotheses
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,6 @@ def generate(
     else:
         settings["decoder_input_ids"] = torch.tensor([[decoder_start(model), *prefix_ids]], device=model.device)
     ids_1S = torch.tensor([list(source_ids)], device=model.device)
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False, **settings)
     return list(cut_at_end(found[0, 1:].tolist(), end_ids(model)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens.embeddings import Contextual, analogy, contextual, distances, static
-from ..lens.forcing import encode_source
+from ..lens.teacher_forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.words import split_words

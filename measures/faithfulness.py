@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from ..lens import VIEWS, Trace
-from ..lens.anatomy import supervised_heads
+from ..lens.hooks import supervised_heads
 from ..lens.trust import FILE, Trust
 from ..lens.trust_measurement import measure_trust
 from ..storybook import StoryPair

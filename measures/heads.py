@@ -21,14 +21,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
-from ..lens.ablation import Head, ablate, all_heads, mean_outputs
-from ..lens.anatomy import supervised_heads
+from ..lens.choices import MinimalPairs
 from ..lens.effects import Ablations, Control, Set, apart_interval, control, greedy, told_apart
-from ..lens.forcing import encode_source, encode_target
 from ..lens.heads import RoleScore, heads_of_roles, interval, measure, roles_of_heads
+from ..lens.hooks import Head, all_heads, supervised_heads
+from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS, Kind, MapName
-from ..lens.patching import MinimalPairs
 from ..lens.spread import spread
+from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..lens.trust import Figure
 from ..storybook import StoryPair

@@ -211,8 +211,8 @@ class LoadedCheckpoint:
     @cached_property
     def known_choice(self) -> KnownChoice:
         """How links are best read off this model's maps, as far as is known."""
-        from ..lens.anatomy import attention_sites
         from ..lens.counterparts import best_known
+        from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
         return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)

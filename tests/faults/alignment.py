@@ -61,7 +61,7 @@ FAULTS = [
     ),
     Fault(
         "a word left out leaves its space before a mark",
-        "lens/left_out.py",
+        "lens/erasure.py",
         'not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")',
         "not rest",
         tests="tests/lens/test_left_out.py",

@@ -7,10 +7,10 @@ import torch
 
 from seq2see import Translator
 from seq2see.lens import mean_outputs
-from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.averages import FILE, head_means
 from seq2see.lens.evidence import evidence, evidence_record, runners_up, spelt_candidates
-from seq2see.lens.forcing import decoder_start, encode_source
+from seq2see.lens.hooks import attention_sites
+from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
 
 def logits(model, source_ids, target_ids):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from seq2see.lens import trace_texts
-from seq2see.lens.ablation import Head
 from seq2see.lens.by_words import Unit, units
 from seq2see.lens.effects import apart_interval, control, greedy, told_apart
 from seq2see.lens.heads import heads_of_roles, interval, measure, role_score, roles_of_heads
+from seq2see.lens.hooks import Head
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.roles import GoldPair, GoldPronoun, rival_mask, role_masks
 from seq2see.lens.spread import sentence_numbers, spread

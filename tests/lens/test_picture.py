@@ -9,12 +9,13 @@ from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, trace_hypotheses, word_map
 from seq2see.lens.alignment import falls_by_words
 from seq2see.lens.by_words import units
-from seq2see.lens.kinds import KINDS, WITH_HEADS
+from seq2see.lens.explorer import trace_record
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw, ramp
-from seq2see.lens.record import record
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trust import UNMEASURED
+from seq2see.lens.views import WITH_HEADS
 
 MAPS = [(kind, view) for kind in KINDS for view in VIEWS if view != "left_out"]
 
@@ -111,7 +112,7 @@ def test_a_text_without_words_has_none_to_leave_out(seq2see):
     [made] = trace_hypotheses(model, tokenizer, [" "], [target], target_language="fr", views=VIEWS)
     with pytest.raises(UserError, match="no words that could be left out"):
         picture(made, view="left_out")
-    assert not record(made)["words"]["source"][:-1] or "rollout" in record(made)["maps"]["cross"]
+    assert not trace_record(made)["words"]["source"][:-1] or "rollout" in trace_record(made)["maps"]["cross"]
 
 
 # --- as a file

@@ -10,10 +10,11 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.words import Piece, Word
 from .by_words import Unit, mean_rows, sum_columns, units
-from .kinds import WITH_HEADS, Kind, Rows
+from .kinds import Kind, Rows
 from .summary import sink_shares
-from .trace_data import TraceData, check_views
+from .trace_data import TraceData
 from .trust import UNMEASURED
+from .views import WITH_HEADS, check_views
 from .wording import (
     ABOUT,
     LEFT_OUT,
@@ -26,6 +27,9 @@ from .wording import (
 )
 
 # R rows, C columns
+
+NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
+WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +179,25 @@ def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> 
 def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
     """How far to trust a map, in one line: measured, or how to measure it."""
     return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
+
+
+def facts(trace: TraceData) -> str:
+    """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
+    steps = len(trace.target) - trace.given
+    parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
+    if trace.confidence is None:
+        parts.append(NOT_CALIBRATED)
+    else:
+        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
+    if not trace.target[-1].special:
+        parts.append("stopped at the limit of length, before </s>")
+    if trace.score is not None:
+        parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
+    difference = abs(trace.difference or 0)
+    if trace.engine != "torch" and difference > WORTH_TELLING:
+        pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
+        parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
+    return " · ".join([*([trace.model] if trace.model else []), *parts])
 
 
 def _check(what: str, number: int, count: int) -> int:
