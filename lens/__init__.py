@@ -7,8 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .aer import Agreement as Agreement
-    from .aer import agreement as agreement
     from .alignment import AlignmentChoice as AlignmentChoice
     from .beams import BeamTree as BeamTree
     from .beams import beam_tree as beam_tree
@@ -30,9 +28,12 @@ if TYPE_CHECKING:
     from .embeddings import project as project
     from .embeddings import static as static
     from .explorer import to_html as to_html
+    from .faithfulness import measure_trust as measure_trust
     from .fitting import fit_alignment as fit_alignment
     from .hooks import Head as Head
     from .hooks import all_heads as all_heads
+    from .intervals import Agreement as Agreement
+    from .intervals import agreement as agreement
     from .interventions import Recording as Recording
     from .interventions import ablate as ablate
     from .interventions import mean_outputs as mean_outputs
@@ -54,13 +55,11 @@ if TYPE_CHECKING:
     from .tracing import trace_hypotheses as trace_hypotheses
     from .tracing import trace_texts as trace_texts
     from .trust import Trust as Trust
-    from .trust_measurement import measure_trust as measure_trust
     from .views import VIEWS as VIEWS
     from .views import add_views as add_views
     from .what_if import WhatIf as WhatIf
 
 _NAMES_IN = {
-    "aer": "Agreement agreement",
     "alignment": "AlignmentChoice",
     "beams": "BeamTree beam_tree",
     "by_words": "Unit WordMap word_map",
@@ -69,8 +68,10 @@ _NAMES_IN = {
     "confidence": "with_confidence",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "explorer": "to_html",
+    "faithfulness": "measure_trust",
     "fitting": "fit_alignment",
     "hooks": "Head all_heads",
+    "intervals": "Agreement agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
     "logits": "LogitLens Outlook logit_lens outlook",
     "maps": "Picture picture",
@@ -81,7 +82,6 @@ _NAMES_IN = {
     "trace_data": "Candidate",
     "tracing": "trace_hypotheses trace_texts",
     "trust": "Trust",
-    "trust_measurement": "measure_trust",
     "views": "VIEWS add_views",
     "what_if": "WhatIf",
 }

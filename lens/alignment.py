@@ -7,7 +7,7 @@ differs from model to model.  So an `AlignmentChoice` says all that was chosen, 
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,9 +17,10 @@ from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import Rows
+from .kinds import MapName, Rows
+from .plain_json import Count, Share, from_plain
 from .trace import Trace
-from .views import VIEWS, WITH_HEADS
+from .views import WITH_HEADS, ViewName
 
 # M maps, J target words, I source words
 
@@ -29,10 +30,8 @@ SAID: dict[Rule, str] = {
     "target": "the best source word of each target word", "source": "the best target word of each source word",
     "both": "where the best of both directions agree", "either": "the best of either direction", "all": "every pair",
 }  # fmt: skip
-MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map
 
 FILE = "alignment.json"  # the choice, beside the run it was fitted on
-ANEW = "fit it anew, by seq2see align RUN --fit"
 
 
 @dataclass(frozen=True)
@@ -57,16 +56,16 @@ class AlignmentChoice:
     `rows` then chooses nothing, and the error is that on each half of the sentences of what was fitted to the other.
     """
 
-    view: str
+    view: ViewName
     rows: Rows
-    maps: tuple[MapName, ...]
+    maps: tuple[tuple[Count, ...], ...]
     rule: Rule
-    threshold: float
+    threshold: Share
     fitted_on: str = ""
-    sentences: int = 0
-    aer: float | None = None
-    low: float | None = None
-    high: float | None = None
+    sentences: Count = 0
+    aer: Share | None = None
+    low: Share | None = None
+    high: Share | None = None
     guided: bool = False
     weights: tuple[float, ...] = ()
     fingerprint: str = ""
@@ -114,41 +113,16 @@ class AlignmentChoice:
     def load(cls, path: str | Path) -> "AlignmentChoice":
         """Read what `save` wrote; UserError for anything else."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            lists = {"maps": tuple(map(tuple, content["maps"])), "weights": tuple(content.get("weights", ()))}
-            found = cls(**{**content, **lists})
-            wrong = found._wrong()
-        except (ValueError, TypeError, KeyError) as error:
-            wanted = ", ".join(field.name for field in fields(cls))
-            raise UserError(f"{path} is no alignment choice (expected {wanted}): {ANEW}") from error
-        if wrong:
-            raise UserError(f"{path} is no alignment choice (wrong: {', '.join(wrong)}): {ANEW}")
-        return found
-
-    def _wrong(self) -> list[str]:
-        """The fields that hold what they cannot."""
-        parts = 0 if self.view == "left_out" else 2 if self.view in WITH_HEADS else 1
-        fits = {
-            "view": self.view in VIEWS,
-            "rows": self.rows in get_args(Rows),
-            "maps": bool(self.maps) and all(
-                len(name) == parts and all(type(part) is int and part >= 0 for part in name) for name in self.maps
-            ),
-            "rule": self.rule in RULES,
-            "threshold": _is_share(self.threshold),
-            "fitted_on": isinstance(self.fitted_on, str),
-            "sentences": type(self.sentences) is int and self.sentences >= 0,
-            "aer, low, high": all(one is None or _is_share(one) for one in (self.aer, self.low, self.high)),
-            "guided": isinstance(self.guided, bool),
-            "weights": len(self.weights) in (0, 4 * len(self.maps) + 1)
-            and all(isinstance(weight, int | float) and abs(weight) < np.inf for weight in self.weights),
-            "fingerprint": isinstance(self.fingerprint, str),
-        }
-        return [name for name, fit in fits.items() if not fit]
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
+            found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
+            parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
+            if not found.maps or any(len(name) != parts for name in found.maps):
+                raise ValueError(f"maps holds {list(map(list, found.maps))}")
+            if len(found.weights) not in (0, 4 * len(found.maps) + 1):
+                raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+            return found
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{path} is no alignment choice ({str(error)[:200]}): fit it again with seq2see align RUN"
+                            " --fit") from error  # fmt: skip
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:
@@ -180,7 +154,7 @@ def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.n
     if not sources or not targets:
         return words_MJI
     if view == "left_out":
-        words_MJI[:] = falls_by_words(trace).clip(min=0)  # a rise counts as no fall
+        words_MJI[:] = drops_by_words(trace).clip(min=0)  # a rise counts as no fall
     else:
         by_words = word_map(trace, "cross", view=view, rows=rows)
         given = by_words.maps
@@ -213,15 +187,15 @@ def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
     return found[:, 0], found[:, 1]
 
 
-def falls_by_words(trace: Trace) -> np.ndarray:
-    """[J,I]: the fall in log-probability of a whole target word without each source word; below 0 where it rises."""
+def drops_by_words(trace: Trace) -> np.ndarray:
+    """[J,I]: the drop in log-probability of a whole target word without each source word; below 0 where it rises."""
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
-    fall_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
-    for piece, fall in zip(trace.target, trace.left_out, strict=True):
-        if piece.word is not None:
-            fall_JI[piece.word] += fall
-    return fall_JI
+    drop_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
+    for token, drop in zip(trace.target, trace.left_out, strict=True):
+        if token.word is not None:
+            drop_JI[token.word] += drop
+    return drop_JI
 
 
 def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:

@@ -8,8 +8,8 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.links import Link, Links
 from ..tokenizer.words import Word
-from .aer import Agreement, error_rate, group_numbers, summed
 from .alignment import RULES, AlignmentChoice, Rule, all_map_names, evidence, linked, shares
+from .intervals import Agreement, error_rate, group_numbers, summed
 from .kinds import MapName, Rows
 from .trace import Trace
 
@@ -164,7 +164,7 @@ def _matrix(links: Iterable[Link], maps_MJI: np.ndarray) -> np.ndarray:
 
 
 def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
-    """[M,ways,4]: what `aer.counts` counts, of each map under each rule and threshold."""
+    """[M,ways,4]: what `intervals.counts` counts, of each map under each rule and threshold."""
     truth_JI2 = np.stack([_matrix(links, maps_MJI) for links in (gold.sure, gold.all)], axis=-1)
     by_rule = {rule: linked(maps_MJI, rule, 0.0) for rule, _ in ways}
     enough = {threshold: maps_MJI >= threshold for _, threshold in ways}

@@ -15,14 +15,14 @@ Attention says where a head looked, not what that did: see ablation and patching
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .aer import resampled
 from .by_words import mean_rows, sum_columns, units
 from .hooks import Head
+from .intervals import interval
 from .kinds import KINDS, Kind, MapName
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map
@@ -203,12 +203,3 @@ def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScor
         len(scores), bool(holds), {name: interval(values, groups) for name, values in others.items()},
         head.kind == "cross" and (head.layer, head.head) in test.supervised,
     )
-
-
-def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent."""
-    names, member = np.unique(np.array(groups), return_inverse=True)
-    sums, counts = np.bincount(member, weights=values), np.bincount(member)
-    drawn = resampled(len(names), seed=seed)
-    low, high = np.quantile((drawn @ sums) / (drawn @ counts), [0.025, 0.975])
-    return float(low), float(high)

@@ -4,7 +4,7 @@ Two figures for every map of cross-attention, both by words, with 95 % intervals
 one drawn together), beside those of random maps on the same sentences:
 
     AER   the alignment error of linking each target word to the source word with the largest share of its row, where
-          the true links are known (`aer.py`); 0 is perfect
+          the true links are known (`intervals.py`); 0 is perfect
     tau   Kendall's tau-b between a row's shares and the erasure drops of the target word, the mean over target words;
           1 is the same order, 0 none.  A drop is the fall in log-probability when a source word is left out.  Drops
           below NOISE, of either sign, are left out: most are, and their order is chance.  left_out is the drops.
@@ -13,13 +13,16 @@ A view has many maps.  Which is best is chosen on other sentences than those tha
 """
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
+from .intervals import Figure
 from .kinds import Kind, MapName, Rows
+from .plain_json import Count, from_plain
 
 FILE = "trust.json"  # beside the run it was measured on
 NOISE = 0.05  # nats, below which the order of erasure drops is not compared
@@ -38,14 +41,6 @@ TERMS = (
 )
 
 Key = tuple[str, Rows, MapName]  # view, row meaning, map
-
-
-class Figure(NamedTuple):
-    """A measure and its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -72,6 +67,10 @@ class MapTrust:
         return ", ".join(filter(None, (taught, aer, tau.replace("-0.00", "0.00"))))
 
     @property
+    def key(self) -> Key:
+        return self.view, self.rows, self.map
+
+    @property
     def name(self) -> str:
         """Which map of the view it is."""
         parts = [f"{part} {number}" for part, number in zip(("layer", "head"), self.map, strict=False)]
@@ -88,17 +87,17 @@ class Trust:
     """
 
     measured_on: str
-    sentences: int
-    chosen_on: int
+    sentences: Count
+    chosen_on: Count
     random: MapTrust
     best: tuple[MapTrust, ...]
     maps: tuple[MapTrust, ...]
     weights: str = ""
-    words: int = 0
-    _by_key: dict[Key, MapTrust] = field(init=False, repr=False, compare=False)
+    words: Count = 0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_key", {(one.view, one.rows, one.map): one for one in self.maps})
+    @cached_property
+    def _by_key(self) -> dict[Key, MapTrust]:
+        return {one.key: one for one in self.maps}
 
     def of(self, view: str, rows: Rows, name: MapName) -> MapTrust | None:
         """The figures of one map; None where it was not measured."""
@@ -128,7 +127,7 @@ class Trust:
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {name: value for name, value in asdict(self).items() if not name.startswith("_")}
+        return asdict(self)
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Trust":
@@ -136,12 +135,11 @@ class Trust:
 
         A record of before has no `words`: its taus are of all words, which is another measure, and are dropped.
         """
-        plain = {"words": 0, **plain}
-        lists = {name: tuple(_map_trust(one, words=plain["words"]) for one in plain[name]) for name in ("best", "maps")}
-        if not (isinstance(plain["measured_on"], str) and isinstance(plain["sentences"], int)
-                and isinstance(plain["words"], int)):
-            raise ValueError("a field holds what it cannot")
-        return cls(**{**plain, **lists, "random": _map_trust(plain["random"], words=plain["words"])})
+        if "words" not in plain:
+            without_tau = {name: [one | {"tau": None} for one in plain[name]] for name in ("best", "maps")}
+            plain = {**plain, **without_tau, "random": plain["random"] | {"tau": None}}
+        found: Trust = from_plain(cls, plain)
+        return found
 
     def save(self, path: str | Path) -> None:
         atomic_write(Path(path), json.dumps(self.to_plain(), ensure_ascii=False) + "\n")
@@ -152,13 +150,5 @@ class Trust:
         try:
             return cls.from_plain(json.loads(Path(path).read_text(encoding="utf-8")))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise UserError(f"{path} holds no figures of trust: measure them anew, by seq2see align RUN --trust, or"
+            raise UserError(f"{path} holds no figures of trust: measure them again with seq2see align RUN --trust, or"
                             " remove it") from error  # fmt: skip
-
-
-def _map_trust(plain: dict[str, Any], *, words: int) -> MapTrust:
-    aer, tau = (None if plain[name] is None else Figure(*map(float, plain[name])) for name in ("aer", "tau"))
-    if plain["rows"] not in get_args(Rows) or not isinstance(plain.get("supervised", False), bool):
-        raise ValueError("a field holds what it cannot")
-    return MapTrust(str(plain["view"]), plain["rows"], tuple(map(int, plain["map"])), aer, tau if words else None,
-                    plain.get("supervised", False))

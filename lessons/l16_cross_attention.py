@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from ..lens import all_heads, mean_outputs, trace_texts
-from ..lens.alignment import falls_by_words
+from ..lens.alignment import drops_by_words
 from ..lens.by_words import word_map
 from ..lens.heads import heads_of_roles
 from ..lens.interventions import ablate, other_values
@@ -128,7 +128,7 @@ def one_step(bench: Workbench) -> dict[str, Any]:
     best = next(one for one in heads_of_roles(*measured(bench)) if one.head.kind == "cross" and one.role == "alignment")
     words = [unit.text for unit in by_words.columns]
     weights = np.stack([by_words.maps[head.layer, head.head, row] for head in heads])
-    falls = falls_by_words(trace)[number]
+    falls = drops_by_words(trace)[number]
     most = [words[column] for column in weights.argmax(1)]
     return {
         "words": words, "names": [f"{head.layer}.{head.head}" for head in heads], "weights": weights,

@@ -7,7 +7,7 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, trace_hypotheses, word_map
-from seq2see.lens.alignment import falls_by_words
+from seq2see.lens.alignment import drops_by_words
 from seq2see.lens.by_words import units
 from seq2see.lens.explorer import trace_record
 from seq2see.lens.kinds import KINDS
@@ -52,7 +52,7 @@ def test_left_out_adds_up_over_the_pieces_of_a_word(full_trace):
     np.testing.assert_array_equal(drawn.cells, full_trace.left_out)
     assert list(drawn.columns) == [word.text for word in full_trace.source_words]
     for unit, row in zip(units(full_trace.target, full_trace.target_words), by_words.cells, strict=True):
-        fall = full_trace.left_out[unit.pieces[0]] if unit.special else falls_by_words(full_trace)[unit.word]
+        fall = full_trace.left_out[unit.pieces[0]] if unit.special else drops_by_words(full_trace)[unit.word]
         np.testing.assert_allclose(row, fall, rtol=1e-5, atol=1e-6)
     assert "nats" in drawn.cell and drawn.sinks == ""
 

@@ -10,10 +10,11 @@ from scipy.stats import kendalltau
 
 from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
-from seq2see.lens.alignment import falls_by_words
+from seq2see.lens.alignment import drops_by_words
 from seq2see.lens.counterparts import best_known
-from seq2see.lens.trust import NOISE, TERMS, UNMEASURED, Figure
-from seq2see.lens.trust_measurement import kendall
+from seq2see.lens.faithfulness import kendall
+from seq2see.lens.intervals import Figure
+from seq2see.lens.trust import NOISE, TERMS, UNMEASURED
 from seq2see.tokenizer.links import Links
 
 
@@ -48,7 +49,7 @@ def test_tau_is_of_the_words_above_the_noise_floor_alone():
 
 def test_a_record_tells_how_many_words_its_taus_compare(planted):
     (trace, gold), noisy = planted((1, 0)), replace(planted((1, 0))[0], left_out=planted((1, 0))[0].left_out * 1e-4)
-    falls = abs(falls_by_words(trace)) >= NOISE
+    falls = abs(drops_by_words(trace)) >= NOISE
     trust = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
     assert trust.words == 3 * falls[falls.sum(1) > 1].sum() > 0
     assert f", tau over {trust.words} words of at least 0.05 nats." in trust.line("raw", "cross", "predicts", (1, 0))
@@ -194,7 +195,7 @@ def test_writing_that_fails_leaves_what_was_there(trust, tmp_path, monkeypatch):
 def test_what_is_no_such_file_is_refused_in_one_line(trust, tmp_path, damage):
     path = tmp_path / "trust.json"
     path.write_text(json.dumps(damage(json.loads(json.dumps(trust.to_plain())))))
-    with pytest.raises(UserError, match="measure them anew, by seq2see align RUN --trust") as told:
+    with pytest.raises(UserError, match="measure them again with seq2see align RUN --trust") as told:
         Trust.load(path)
     assert "\n" not in str(told.value)
 
