@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .choices import Choice as Choice
     from .choices import MinimalPairs as MinimalPairs
     from .choices import margins as margins
-    from .confidence import with_confidence as with_confidence
     from .embeddings import Contextual as Contextual
     from .embeddings import Neighbour as Neighbour
     from .embeddings import analogy as analogy
@@ -41,12 +40,13 @@ if TYPE_CHECKING:
     from .interventions import record as record
     from .interventions import steer as steer
     from .logits import LogitLens as LogitLens
-    from .logits import Outlook as Outlook
     from .logits import logit_lens as logit_lens
-    from .logits import outlook as outlook
     from .maps import Picture as Picture
     from .maps import picture as picture
     from .plot import save_plot as save_plot
+    from .probabilities import Outlook as Outlook
+    from .probabilities import outlook as outlook
+    from .probabilities import with_confidence as with_confidence
     from .summary import sink_shares as sink_shares
     from .summary import summarise as summarise
     from .terminal import to_terminal as to_terminal
@@ -65,7 +65,6 @@ _NAMES_IN = {
     "by_words": "Unit WordMap word_map",
     "calibration": "Calibration Calibrator",
     "choices": "Choice MinimalPairs margins",
-    "confidence": "with_confidence",
     "embeddings": "Contextual Neighbour analogy contextual distances neighbours project static",
     "explorer": "to_html",
     "faithfulness": "measure_trust",
@@ -73,9 +72,10 @@ _NAMES_IN = {
     "hooks": "Head all_heads",
     "intervals": "Agreement agreement",
     "interventions": "Recording ablate mean_outputs patch record steer",
-    "logits": "LogitLens Outlook logit_lens outlook",
+    "logits": "LogitLens logit_lens",
     "maps": "Picture picture",
     "plot": "save_plot",
+    "probabilities": "Outlook outlook with_confidence",
     "summary": "sink_shares summarise",
     "terminal": "to_terminal",
     "trace": "Trace",

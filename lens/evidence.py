@@ -3,29 +3,41 @@ source word, or with another source text.
 
 Sure means the margin: the log-probability of the token that was chosen less that of its runner-up, the most probable
 token that is not the same one in another case.  Where a margin falls below 0, that or another token takes its place.
-A head is replaced by its mean output, a constant (`ablation.py`); a source word is erased (`left_out.py`).
+A head is replaced by its mean output, a constant (`interventions.py`); a source word is erased (`erasure.py`).
 """
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from .alignment import Pair, first_steps
 from .calibration import Calibrator
-from .counterparts import Pair, first_steps
 from .erasure import without
 from .hooks import Head, all_heads
-from .interventions import ablate
-from .teacher_forcing import batches, decode_target, encode_source, eval_mode, forced_pass, vocabulary_size
+from .interventions import ablate, mean_outputs
+from .teacher_forcing import (
+    batches,
+    decode_target,
+    encode_source,
+    encode_target,
+    eval_mode,
+    forced_pass,
+    vocabulary_size,
+)
 from .trace import Trace
 
 # T decoder steps, V vocabulary, N sequences
 
 CANDIDATES = 4  # other words that are spelt out for each word
 LONGEST = 6  # tokens of a candidate
+EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
 LEAST = 0.001  # probability of a first token from which on the rest of its word is looked for
 
 
@@ -182,3 +194,37 @@ def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Se
 
 def _rounded(values: Sequence[float]) -> list[float]:
     return [round(value, 4) for value in values]
+
+
+# --- what stands in the place of a head that is switched off
+
+
+_KNOWN: WeakKeyDictionary[PreTrainedModel, dict[str, tuple[dict[Head, torch.Tensor], int]]] = WeakKeyDictionary()
+
+
+def head_means(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, folder: Path | None
+) -> tuple[dict[Head, torch.Tensor], int]:
+    """What each head hands over on average, and over how many sentences: those beside a packaged model with its
+    translations; 0: over this trace alone."""
+    pair = f"{trace.source_language}-{trace.target_language}"
+    known = _KNOWN.setdefault(model, {})
+    if pair not in known:
+        texts = _examples(folder, pair)
+        if not texts:
+            return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
+        first = trace.target_ids[0] if trace.given else None
+        sources = [encode_source(tokenizer, source) for source, _ in texts]
+        targets = [encode_target(tokenizer, target, language=trace.target_language, first=first) for _, target in texts]
+        known[pair] = mean_outputs(model, sources, targets), len(texts)
+    return known[pair]
+
+
+def _examples(folder: Path | None, pair: str) -> list[tuple[str, str]]:
+    """Pairs of sentences; none where the model has none of these languages."""
+    try:
+        content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
+        return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)
+                if target]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

@@ -20,10 +20,10 @@ from seq2see.errors import UserError
 from ..tokenizer.words import Piece, Word
 from .by_words import units
 from .files import plain
-from .head_roles import Apart, Roles
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
-from .temperatures import TEMPERATURES, log_sums
+from .probabilities import TEMPERATURES, log_sums
+from .roles import Apart, Roles
 from .trace_data import TraceData
 from .wording import labels
 

@@ -10,7 +10,7 @@ from ..lens.heads import RoleScore, heads_of_roles, roles_of_heads
 from ..lens.hooks import Head
 from ..lens.interventions import ablate
 from ..lens.kinds import KINDS, Kind
-from ..lens.spread import spread
+from ..lens.summary import spread
 from ..lens.teacher_forcing import by_length, chosen_log_probs, eval_mode, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES

@@ -28,7 +28,7 @@ from ..lens.hooks import Head, all_heads, supervised_heads
 from ..lens.intervals import Figure, interval, roc_auc, roc_auc_interval
 from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS, Kind, MapName
-from ..lens.spread import spread
+from ..lens.summary import spread
 from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
 from ..storybook import StoryPair

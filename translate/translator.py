@@ -255,7 +255,7 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
         """With what was measured of this model."""
-        from ..lens.confidence import with_confidence
+        from ..lens.probabilities import with_confidence
 
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(trace.target_language) if calibration else None

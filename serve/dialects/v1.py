@@ -202,7 +202,7 @@ def _looked_at(translator: Translator, body: LookBody) -> Trace:
     source, target = (None if code in (None, "auto") else code for code in (body.source, body.target))
     if body.translation is not None:
         return translator.look_at(body.text, body.translation, source=source, target=target, views=body.views)
-    from ...lens.averages import head_means
+    from ...lens.evidence import head_means
     from ...lens.interventions import ablate  # these import torch
     from ...lens.what_if import WhatIf
 
@@ -218,9 +218,8 @@ def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str
     found = trace_record(trace, kinds=body.maps)
     if not body.evidence:
         return found
-    from ...lens.averages import head_means
-    from ...lens.counterparts import counterparts
-    from ...lens.evidence import evidence, evidence_record, spelt_candidates
+    from ...lens.alignment import counterparts
+    from ...lens.evidence import evidence, evidence_record, head_means, spelt_candidates
     from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None

@@ -14,7 +14,7 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.explorer import style
-from ...lens.head_roles import Apart
+from ...lens.roles import Apart
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service

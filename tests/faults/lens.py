@@ -54,7 +54,7 @@ FAULTS = [
     ),
     Fault(
         "the slider reshapes the model's own probabilities where calibrated ones are shown",
-        "lens/temperatures.py",
+        "lens/probabilities.py",
         "    if trace.calibrated:",
         "    if False:",
         tests="tests/lens/test_confidence.py -k slider",
@@ -334,14 +334,14 @@ FAULTS = [
     ),
     Fault(
         "a slider's temperatures work upside down",
-        "lens/temperatures.py",
+        "lens/probabilities.py",
         "logit_TV / warmth",
         "logit_TV * warmth",
         tests="tests/lens/test_temperatures.py",
     ),
     Fault(
         "roles of other weights are shown",
-        "lens/head_roles.py",
+        "lens/roles.py",
         'if report["weights"] != weights:',
         "if not weights:",
         tests="tests/lens/test_temperatures.py",
@@ -446,7 +446,7 @@ FAULTS = [
     ),
     Fault(
         "the decoder is taken to read what it is about to write",
-        "lens/spread.py",
+        "lens/summary.py",
         '[-1, *target[:-1]] if kind == "decoder"',
         'target if kind == "decoder"',
         tests="tests/lens/test_heads.py -k looks_at_what",

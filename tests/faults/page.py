@@ -5,7 +5,7 @@ from . import Fault
 FAULTS = [
     Fault(
         "lens: the best known choice is the worst",
-        "lens/counterparts.py",
+        "lens/alignment.py",
         "best = min(measured",
         "best = max(measured",
         tests="tests/lens/test_counterparts.py -k goes_before",

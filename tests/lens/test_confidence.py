@@ -11,7 +11,7 @@ from seq2see.errors import UserError
 from seq2see.lens import Calibrator, Trace, summarise, to_terminal, with_confidence
 from seq2see.lens.explorer import trace_record
 from seq2see.lens.maps import NOT_CALIBRATED, facts
-from seq2see.lens.temperatures import TEMPERATURES, log_sums
+from seq2see.lens.probabilities import TEMPERATURES, log_sums
 
 CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8)
 

@@ -15,7 +15,7 @@ from seq2see.lens.hooks import Head
 from seq2see.lens.intervals import interval, roc_auc, roc_auc_interval
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.roles import GoldPair, GoldPronoun, rival_mask, role_masks
-from seq2see.lens.spread import sentence_numbers, spread
+from seq2see.lens.summary import sentence_numbers, spread
 from seq2see.tokenizer.words import Piece, Word, split_words
 
 MADE = ["previous", "uniform", "antecedent", "both nouns", "third word", "punctuation"]

@@ -10,8 +10,8 @@ import pytest
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal
 from seq2see.lens.explorer import measured_record, script, style, trace_record
-from seq2see.lens.head_roles import HeadRole
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.roles import HeadRole
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import Piece

@@ -8,8 +8,8 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import outlook
-from seq2see.lens.head_roles import read_roles
-from seq2see.lens.temperatures import TEMPERATURES, log_sums
+from seq2see.lens.probabilities import TEMPERATURES, log_sums
+from seq2see.lens.roles import read_roles
 
 
 def test_every_temperature_gives_what_the_whole_vocabulary_gives(trace):

@@ -10,8 +10,7 @@ from scipy.stats import kendalltau
 
 from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
-from seq2see.lens.alignment import drops_by_words
-from seq2see.lens.counterparts import best_known
+from seq2see.lens.alignment import best_known, drops_by_words
 from seq2see.lens.faithfulness import kendall
 from seq2see.lens.intervals import Figure
 from seq2see.lens.trust import NOISE, TERMS, UNMEASURED

@@ -213,7 +213,7 @@ def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live
 
 
 def test_look_without_heads_translates_with_their_averages(live, translator):
-    from seq2see.lens.averages import head_means
+    from seq2see.lens.evidence import head_means
     from seq2see.lens.hooks import all_heads
     from seq2see.lens.interventions import ablate
     from seq2see.lens.what_if import WhatIf
