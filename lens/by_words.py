@@ -39,8 +39,10 @@ class WordMap:
     maps: np.ndarray
 
 
-def units(pieces: Sequence[Piece], words: Sequence[Word]) -> tuple[Unit, ...]:
-    """Neighbouring pieces of one word together; pieces that belong to no word alone."""
+def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, ...]:
+    """Neighbouring tokens of one word together, and those that belong to no word alone; without `words`, each alone."""
+    if words is None:
+        return tuple(Unit(piece.text, (i,), piece.word, piece.special) for i, piece in enumerate(pieces))
     found = []
     numbered = groupby(enumerate(pieces), key=lambda one: (one[1].word, -1 if one[1].word is not None else one[0]))
     for (word, _), group in numbered:
@@ -48,6 +50,17 @@ def units(pieces: Sequence[Piece], words: Sequence[Word]) -> tuple[Unit, ...]:
         text = members[0][1].text if word is None else words[word].text
         found.append(Unit(text, tuple(i for i, _ in members), word, members[0][1].special))
     return tuple(found)
+
+
+def row_units(trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
+    """What the rows of a map are: words, or each token alone."""
+    own = trace.source_words if kind == "encoder" else trace.target_words
+    return units(trace.row_pieces(kind, rows=rows), own if words else None)
+
+
+def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[Unit, ...]:
+    own = trace.target_words if kind == "decoder" else trace.source_words
+    return units(trace.column_pieces(kind), own if words else None)
 
 
 def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
@@ -71,11 +84,9 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
     read them, each one step later.  By `reads` the first row is the start's, and a word at the very end of a target
     without `</s>` lacks the step that would read its last piece.
     """
-    source, target = trace.source_words, trace.target_words
-    row_units = units(trace.row_pieces(kind, rows=rows), source if kind == "encoder" else target)
-    column_units = units(trace.column_pieces(kind), target if kind == "decoder" else source)
-    maps = mean_rows(sum_columns(trace.maps(kind, view), column_units), row_units)
-    return WordMap(kind, view, rows, row_units, column_units, maps)
+    own_rows, own_columns = row_units(trace, kind, rows=rows), column_units(trace, kind)
+    maps = mean_rows(sum_columns(trace.maps(kind, view), own_columns), own_rows)
+    return WordMap(kind, view, rows, own_rows, own_columns, maps)
 
 
 def looked_at(trace: TraceData, *, layer: int, head: int | None,

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .by_words import mean_rows, sum_columns, units
+from .by_words import column_units, mean_rows, row_units, sum_columns
 from .hooks import Head
 from .intervals import interval
 from .kinds import KINDS, Kind, MapName
@@ -105,9 +105,7 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
     rivals: dict[Kind, list[np.ndarray]] = {kind: [] for kind in KINDS}
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
-            words = {"source": trace.source_words, "target": trace.target_words}
-            rows = units(trace.row_pieces(kind), words["source" if kind == "encoder" else "target"])
-            columns = units(trace.column_pieces(kind), words["target" if kind == "decoder" else "source"])
+            rows, columns = row_units(trace, kind), column_units(trace, kind)
             maps, even = (mean_rows(sum_columns(all_, columns), rows)
                           for all_ in (trace.maps(kind, view), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)

@@ -79,7 +79,7 @@ def _contributions(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.nda
     return roll(blocks.layers)
 
 
-VIEW: dict[ViewName, View] = {
+VIEW: dict[str, View] = {
     "raw": View(
         "the weights themselves: where the head looked, not why the model chose its words", "weight",
         dict.fromkeys(KINDS, SUMS_TO_ONE), heads=True,

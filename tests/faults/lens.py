@@ -279,8 +279,8 @@ FAULTS = [
     Fault(
         "a word's row is the sum of its steps",
         "lens/maps.py",
-        "cells = mean_rows(sum_columns(maps[at], column_units), row_units)",
-        "cells = mean_rows(sum_columns(maps[at], column_units), row_units) * 2",
+        "cells = mean_rows(sum_columns(maps[at], column_names), row_names)",
+        "cells = mean_rows(sum_columns(maps[at], column_names), row_names) * 2",
         tests="tests/lens/test_picture.py",
     ),
     Fault(
