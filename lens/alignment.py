@@ -148,7 +148,7 @@ def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
 def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
     """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
 
-    What falls on `</s>` and other pieces outside words is left out first, as a link can go to words alone.
+    What falls on `</s>` and other tokens outside words is left out first, as a link can go to words alone.
     """
     sources, targets = len(trace.source_words), len(trace.target_words)
     words_MJI = np.zeros((len(maps), targets, sources), dtype=np.float32)
@@ -259,7 +259,7 @@ def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
 
 
 def first_steps(trace: Trace) -> list[int]:
-    """The step at which each target word begins: that of the piece with its first letter, which may begin before it."""
+    """The step at which each target word begins: that of the token with its first letter, which may begin before it."""
     ends = [0 if piece.special else piece.end for piece in trace.target]
     last = len(ends) - 1
     return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

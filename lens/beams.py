@@ -17,9 +17,9 @@ from .teacher_forcing import cut_at_end, decode_target, encode_source, end_ids, 
 
 @dataclass(frozen=True)
 class Node:
-    """A hypothesis at one step: its newest piece, and the number of its parent among the nodes of the step before.
+    """A hypothesis at one step: its newest token, and the number of its parent among the nodes of the step before.
 
-    `log_prob` is the sum over all its pieces so far, after the rules of generation (a forced piece counts 0).
+    `log_prob` is the sum over all its tokens so far, after the rules of generation (a forced token counts 0).
     `score`, what finished hypotheses are ranked by, is None while it lives.
     """
 

@@ -1,7 +1,7 @@
-"""Maps by words instead of pieces.
+"""Maps by words instead of tokens.
 
-What a word receives is the sum over its pieces, since a reader asks how much looked at the word; what a word gives is
-the mean over its pieces, since each of them looked once (Clark et al. 2019).  Rows that sum to 1 still do.  Of "norm"
+What a word receives is the sum over its tokens, since a reader asks how much looked at the word; what a word gives is
+the mean over its tokens, since each of them looked once (Clark et al. 2019).  Rows that sum to 1 still do.  Of "norm"
 this adds lengths of vectors, which is more than the length of their sum.
 """
 
@@ -19,7 +19,7 @@ from .trace_data import TraceData
 
 @dataclass(frozen=True)
 class Unit:
-    """A word, or a piece that belongs to none (`</s>`, a tag): the numbers of its pieces, and which word it is."""
+    """A word, or a token that belongs to none (`</s>`, a tag): the numbers of its tokens, and which word it is."""
 
     text: str
     pieces: tuple[int, ...]
@@ -64,14 +64,14 @@ def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[U
 
 
 def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
-    """[...,rows,pieces] to [...,rows,units]."""
+    """[...,rows,tokens] to [...,rows,units]."""
     starts = [unit.pieces[0] for unit in columns]
     added: np.ndarray = np.add.reduceat(maps, starts, axis=-1)
     return added
 
 
 def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
-    """[...,pieces,columns] to [...,units,columns]."""
+    """[...,tokens,columns] to [...,units,columns]."""
     starts = [unit.pieces[0] for unit in rows]
     added: np.ndarray = np.add.reduceat(maps, starts, axis=-2)
     return added / np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)[:, None]
@@ -80,9 +80,9 @@ def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
 def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
     """The maps of a kind by words, every layer and head for itself.
 
-    `rows` chooses the steps that a target word's row is the mean of: those that predict its pieces, or those that
+    `rows` chooses the steps that a target word's row is the mean of: those that predict its tokens, or those that
     read them, each one step later.  By `reads` the first row is the start's, and a word at the very end of a target
-    without `</s>` lacks the step that would read its last piece.
+    without `</s>` lacks the step that would read its last token.
     """
     own_rows, own_columns = row_units(trace, kind, rows=rows), column_units(trace, kind)
     maps = mean_rows(sum_columns(trace.maps(kind, view), own_columns), own_rows)

@@ -80,7 +80,7 @@ class MinimalPairs:
                                      ("target", receiver.prefix_ids, donor.prefix_ids)):
                 if len(own) != len(other):
                     raise UserError(f"patching needs equal lengths: pair {number} has {len(own)} and {len(other)}"
-                                    f" {name} pieces")
+                                    f" {name} tokens")
         self.model = model
         self._receivers = [receiver for receiver, _ in pairs]
         ids = [([c.source_ids for c in side], [c.target_ids for c in side]) for side in zip(*pairs, strict=True)]

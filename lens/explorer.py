@@ -62,7 +62,7 @@ def encoded(array: np.ndarray) -> dict[str, Any]:
 
 
 def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
-    """The pieces of a side by words, each with its place in the text; a piece of no word stands alone."""
+    """The tokens of a side by words, each with its place in the text; a token of no word stands alone."""
     words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
     found = []
     for unit in units(pieces, words):

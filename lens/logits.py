@@ -25,7 +25,7 @@ from .tracing import candidates
 class LogitLens:
     """What each decoder layer would say, after layer 0, 1, ... and last the model itself.
 
-    `log_probs` [L,T] and `ranks` [L,T] are of the piece of the hypothesis: rank 0 is the layer's own first choice.
+    `log_probs` [L,T] and `ranks` [L,T] are of the token of the hypothesis: rank 0 is the layer's own first choice.
     `top[l][t]` are the layer's best candidates.
     """
 

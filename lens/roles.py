@@ -1,6 +1,6 @@
 """What a head might be for: roles, each defined by which columns of its map it would look at, given the truth.
 
-Everything is by words (sums over a looked-at word's pieces, means over the pieces that look).  A *place* is a role
+Everything is by words (sums over a looked-at word's tokens, means over the tokens that look).  A *place* is a role
 that positions alone define (previous, first, ...); a *content* role needs the truth about the sentence, which the
 caller hands in as `GoldPair`: links, antecedents, which word is an action or a state.
 

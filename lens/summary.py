@@ -25,7 +25,7 @@ ENDS = ".!?।"  # what closes a sentence
 
 
 def is_punctuation(piece: Piece) -> bool:
-    """Whether a piece is punctuation and nothing else."""
+    """Whether a token is punctuation and nothing else."""
     text = piece.text.strip(" ▁")
     return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
@@ -33,7 +33,7 @@ def is_punctuation(piece: Piece) -> bool:
 def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
     """[3, columns] of booleans: which columns of a kind are each of SINKS.
 
-    `end` is what closes the source (`</s>`); `tags` are all other special pieces, the decoder's start among them.
+    `end` is what closes the source (`</s>`); `tags` are all other special tokens, the decoder's start among them.
     """
     columns = trace.column_pieces(kind)
     special = np.array([piece.special for piece in columns])
@@ -107,9 +107,9 @@ def summarise(trace: TraceData) -> dict[str, Any]:
 class Spread:
     """Means over rows, then over sentences, each [L,H].
 
-    `distance` in pieces, from the row's own place (in cross-attention: from the diagonal); `entropy` in nats, and
+    `distance` in tokens, from the row's own place (in cross-attention: from the diagonal); `entropy` in nats, and
     `evenness` the same as a share of that of a uniform head.  Of texts of several sentences, how much of the attention
-    goes to the row's own sentence, across to another, and to special pieces: `own`, `across`, `special`; None where
+    goes to the row's own sentence, across to another, and to special tokens: `own`, `across`, `special`; None where
     no text had two.  `across_even` is what a uniform head sends across.
     """
 
@@ -148,7 +148,7 @@ def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
 
 
 def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The shares to the row's own sentence, to others, and to special pieces; None where either side has just one."""
+    """The shares to the row's own sentence, to others, and to special tokens; None where either side has just one."""
     source = sentence_numbers(trace.source, trace.source_words)
     target = sentence_numbers(trace.target, trace.target_words)
     if max(source) != max(target) or max(source) < 1:
@@ -164,7 +164,7 @@ def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarra
 
 
 def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:
-    """Which sentence of a text each piece is in, from 0; -1 for special pieces and others that belong to no word.
+    """Which sentence of a text each token is in, from 0; -1 for special tokens and others that belong to no word.
 
     A sentence goes on to its last closing mark, and to closing quotes and brackets behind it.
     """

@@ -81,7 +81,7 @@ def forced_pass(
 
 
 def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
-    """Log-probability of each target piece: [B,T]."""
+    """Log-probability of each target token: [B,T]."""
     chosen_BT: torch.Tensor = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
     return chosen_BT
 
@@ -175,12 +175,12 @@ def check_list(texts: Sequence[str], name: str) -> None:
 
 
 def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:
-    """UserError where a text has more pieces than the model has positions."""
+    """UserError where a text has more tokens than the model has positions."""
     longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
     for number, ids in enumerate(sequences):
         if longest is not None and len(ids) > longest:
             which = side if len(sequences) == 1 else f"{side} {number}"
-            raise UserError(f"{which} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
+            raise UserError(f"{which} has {len(ids)} tokens, the model takes {longest}: look at a shorter text")
 
 
 def decoder_start(model: PreTrainedModel) -> int:

@@ -39,12 +39,12 @@ class CalibratedSteps:
 class TraceData:
     """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
 
-    `source` holds the S source pieces; `target[t]` is the piece that step t predicts and `inputs[t]` the one it reads
+    `source` holds the S source tokens; `target[t]` is the token that step t predicts and `inputs[t]` the one it reads
     (the start, then what was predicted before).  Maps are float32, one dictionary a kind, keyed by view:
 
-        encoder [L,H,S,S]   row: the source piece being re-encoded        column: the source piece looked at
+        encoder [L,H,S,S]   row: the source token being re-encoded        column: the source token looked at
         decoder [L,H,T,T]   row: the step, named by what it predicts      column: `inputs`; later ones are masked
-        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source piece looked at
+        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source token looked at
 
     "raw" is always there, the weights themselves, whose rows sum to 1; `views.py` tells what the other views are.
     Views that have no heads have no axis H: [L,S,S], [L,T,T], [L,T,S].
@@ -54,7 +54,7 @@ class TraceData:
     what was taken away is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
     `left_out` [T,W] is the view of that name.
 
-    The first `given` pieces were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
+    The first `given` tokens were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
     `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
     found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
     `trust` says how far the views can be trusted, as measured for this model; None where nobody has.  `calibrated` has
@@ -97,7 +97,7 @@ class TraceData:
             for view, array in self._by_view(kind).items():
                 shape = (layers, heads, *pieces) if view == "raw" or array.ndim == 4 else (layers, *pieces)
                 if array.shape != shape:
-                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and pieces make {shape}")
+                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
         for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out):
             if numbers is not None:
@@ -164,7 +164,7 @@ class TraceData:
     def origins(self, view: str) -> np.ndarray:
         """Where each step's state comes from, through decoder layer l: [L,T,S+T], of "rollout" or "contributions".
 
-        Columns are the source pieces, then the decoder's inputs.  A row sums to 1.  The last layer is the answer for
+        Columns are the source tokens, then the decoder's inputs.  A row sums to 1.  The last layer is the answer for
         the whole network.
         """
         if view not in ("rollout", "contributions"):
@@ -178,10 +178,10 @@ class TraceData:
         return share
 
     def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
-        """What the rows of a kind are named by.  A step reads one piece and predicts the next; choose which to name.
+        """What the rows of a kind are named by.  A step reads one token and predicts the next; choose which to name.
 
         `reads`: row t is the step that reads `inputs[t]`.  So the first row is the start's, which is no part of the
-        translation, and no row is that of the last piece, which no step has read.
+        translation, and no row is that of the last token, which no step has read.
         """
         if kind == "encoder":
             return self.source
@@ -192,12 +192,12 @@ class TraceData:
 
     @cached_property
     def source_words(self) -> list[Word]:
-        """The words that `piece.word` of a source piece counts in."""
+        """The words that `piece.word` of a source token counts in."""
         return split_words(self.source_text, language=self.source_language)
 
     @cached_property
     def target_words(self) -> list[Word]:
-        """The words that `piece.word` of a target piece counts in."""
+        """The words that `piece.word` of a target token counts in."""
         return split_words(self.target_text, language=self.target_language)
 
     def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:

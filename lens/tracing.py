@@ -35,7 +35,7 @@ from .trace import Trace
 from .trace_data import TOP, Candidate
 from .views import add_views, check_views
 
-# B sentences, L layers, H heads, S source pieces, T decoder steps, V vocabulary, K candidates kept
+# B sentences, L layers, H heads, S source tokens, T decoder steps, V vocabulary, K candidates kept
 
 SUM_OFF = 1e-3  # how far from 1 a row of float32 weights may sum
 
@@ -110,7 +110,7 @@ def trace_texts(
 ) -> list[Trace]:
     """Trace given translations, whoever wrote them: as `trace_hypotheses`, with texts.
 
-    Where generation must begin with a piece (a language tag), so does the trace, and that piece counts as given.
+    Where generation must begin with a token (a language tag), so does the trace, and that token counts as given.
     """
     check_model(model)
     check_list(sources, "sources")
@@ -149,7 +149,7 @@ def _read(
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: list[int]) -> dict[str, Any]:
     """What a Trace holds of N steps, from their logits and the ids that were chosen."""
-    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible piece has probability 0, and no NaN comes of it
+    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible token has probability 0, and no NaN comes of it
     log_prob_NV = logits_NV.log_softmax(-1)
     best_NK, id_NK = log_prob_NV.topk(min(TOP, log_prob_NV.shape[-1]), dim=-1)
     chosen_N1 = torch.tensor(chosen, device=logits_NV.device)[:, None]

@@ -94,20 +94,20 @@ VIEW: dict[str, View] = {
         " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS, make=_rollout,
     ),
     "mixing": View(
-        "within this layer, how near each piece brings to what the attention block gives (ALTI, Ferrando et al. 2022)",
+        "within this layer, how near each token brings to what the attention block gives (ALTI, Ferrando et al. 2022)",
         "share", {
             "encoder": SUMS_TO_ONE, "decoder": SUMS_TO_ONE,
             "cross": "What a row lacks to 1 is what the block kept of its own state.",
         }, of_blocks=True, make=_mixing,
     ),
     "contributions": View(
-        "what a state owes to each piece through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
+        "what a state owes to each token through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
         OF_ALL_LAYERS, of_blocks=True, make=_contributions,
     ),
     "left_out": View(
-        "how much less probable each piece of the translation becomes when a source word is left out",
+        "how much less probable each token of the translation becomes when a source word is left out",
         "fall in log-probability, nats",
-        dict.fromkeys(KINDS, "Nats, not shares: below 0 the piece is more probable without the word."), shares=False,
+        dict.fromkeys(KINDS, "Nats, not shares: below 0 the token is more probable without the word."), shares=False,
     ),
 }  # fmt: skip
 WITH_HEADS = tuple(name for name in VIEWS if VIEW[name].heads)

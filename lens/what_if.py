@@ -41,7 +41,7 @@ class WhatIf:
         return self._translate(trace.source_text, begun=trace.target_ids[: trace.given])
 
     def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
-        """As it is, and with a translation that must begin with `prefix`: its pieces count as given."""
+        """As it is, and with a translation that must begin with `prefix`: its tokens count as given."""
         if not prefix.strip():
             raise UserError("the prefix to begin with is blank")
         return self._translate(source), self._translate(source, begun=self._begun(prefix))
@@ -96,9 +96,9 @@ def generate(
     model: PreTrainedModel, source_ids: Sequence[int], *, prefix_ids: Sequence[int], num_beams: int | None,
     forced: bool, most: int | None = None,
 ) -> list[int]:
-    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`; of `most` new pieces at most.
+    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`; of `most` new tokens at most.
 
-    `forced`: the prefix is no more than the piece that every hypothesis must begin with.  Generation then forces it as
+    `forced`: the prefix is no more than the token that every hypothesis must begin with.  Generation then forces it as
     it does for a translation, where it counts as a step of the hypothesis' length.
     """
     settings: dict[str, Any] = {"num_beams": num_beams} if num_beams is not None else {}

@@ -110,9 +110,9 @@ def test_no_hook_is_left(any_model, pairs):
 def test_unequal_lengths_are_refused(any_model, pairs):
     receiver, donor = pairs[0]
     longer = Choice((*donor.source_ids, 2), donor.prefix_ids, 60, 50)
-    with pytest.raises(UserError, match=r"equal lengths: pair 1 has \d+ and \d+ source pieces"):
+    with pytest.raises(UserError, match=r"equal lengths: pair 1 has \d+ and \d+ source tokens"):
         MinimalPairs(any_model[0], [pairs[0], (receiver, longer)])
-    with pytest.raises(UserError, match="target pieces"):
+    with pytest.raises(UserError, match="target tokens"):
         MinimalPairs(any_model[0], [(receiver, Choice(donor.source_ids, (7, 9), 60, 50))])
 
 

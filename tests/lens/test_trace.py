@@ -148,7 +148,7 @@ def test_a_text_longer_than_the_models_positions_is_refused(any_model, side):
     if model.config.model_type == "t5":
         assert trace_hypotheses(model, tokenizer, texts, targets)[0].source, "T5 has no limit"
         return
-    with pytest.raises(UserError, match=rf"{side} has \d+ pieces, the model takes 64"):
+    with pytest.raises(UserError, match=rf"{side} has \d+ tokens, the model takes 64"):
         trace_hypotheses(model, tokenizer, texts, targets)
 
 

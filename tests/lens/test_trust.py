@@ -13,7 +13,7 @@ from seq2see.lens import Trust, measure_trust
 from seq2see.lens.alignment import best_known, drops_by_words
 from seq2see.lens.faithfulness import kendall
 from seq2see.lens.intervals import Figure
-from seq2see.lens.trust import NOISE, TERMS, UNMEASURED
+from seq2see.lens.trust import NOISE, UNMEASURED
 from seq2see.tokenizer.links import Links
 
 
@@ -83,7 +83,6 @@ def test_a_head_trained_with_gold_links_is_labelled_wherever_its_error_is_told(p
     assert "Best of view raw: layer 1, head 0, rows predicts: supervised, AER" in trust.line(
         "raw", "cross", "predicts", (0, 1))
     assert "supervised, AER 0.0 %" in best_known(layers=2, heads=2, fitted=None, trust=trust).said
-    assert "supervised" in TERMS
 
 
 def test_a_layer_that_contains_a_head_trained_with_gold_links_is_labelled_so(planted):
@@ -208,7 +207,7 @@ def test_the_line_tells_of_this_map_a_random_one_and_the_best(trust):
     assert "Best of view raw: layer 1, head 0, rows predicts: AER 0.0 % [0.0, 0.0], tau 1.00" in line
     assert "no word alignment" not in trust.line("raw", "cross", "predicts", (1, 0))
     assert "Best" not in trust.line("raw", "cross", "predicts", (1, 0))
-    assert "cross-attention alone" in trust.line("raw", "encoder", "predicts", (1, 0))
+    assert "cross-attention only" in trust.line("raw", "encoder", "predicts", (1, 0))
     assert trust.line("norm", "cross", "predicts", (1, 0)) == UNMEASURED
     nothing = replace(trust.random, tau=Figure(-0.001, -0.002, 0.001))
     assert str(nothing).endswith("tau 0.00 [0.00, 0.00]")
