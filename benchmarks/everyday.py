@@ -51,8 +51,8 @@ from long_texts import MOST_SENTENCES, texts_row
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import supervised_heads
 from seq2see.lens.fitting import GoldSentences
+from seq2see.lens.hooks import supervised_heads
 from seq2see.measures.alignment import Aligner
 from seq2see.tokenizer.segments import count_sentences
 from seq2see.training.checkpoints import find_record

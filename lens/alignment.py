@@ -7,7 +7,7 @@ differs from model to model.  So an `AlignmentChoice` says all that was chosen, 
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,11 +15,13 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.views import VIEWS
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import WITH_HEADS, Rows
-from .trace_data import TraceData
+from .kinds import MapName, Rows
+from .plain_json import Count, Share, from_plain
+from .trace import Trace
+from .trust import Trust
+from .views import WITH_HEADS, ViewName
 
 # M maps, J target words, I source words
 
@@ -29,10 +31,8 @@ SAID: dict[Rule, str] = {
     "target": "the best source word of each target word", "source": "the best target word of each source word",
     "both": "where the best of both directions agree", "either": "the best of either direction", "all": "every pair",
 }  # fmt: skip
-MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map
 
 FILE = "alignment.json"  # the choice, beside the run it was fitted on
-ANEW = "fit it anew, by seq2see align RUN --fit"
 
 
 @dataclass(frozen=True)
@@ -57,26 +57,26 @@ class AlignmentChoice:
     `rows` then chooses nothing, and the error is that on each half of the sentences of what was fitted to the other.
     """
 
-    view: str
+    view: ViewName
     rows: Rows
-    maps: tuple[MapName, ...]
+    maps: tuple[tuple[Count, ...], ...]
     rule: Rule
-    threshold: float
+    threshold: Share
     fitted_on: str = ""
-    sentences: int = 0
-    aer: float | None = None
-    low: float | None = None
-    high: float | None = None
+    sentences: Count = 0
+    aer: Share | None = None
+    low: Share | None = None
+    high: Share | None = None
     guided: bool = False
     weights: tuple[float, ...] = ()
     fingerprint: str = ""
 
-    def links(self, trace: TraceData) -> frozenset[Link]:
+    def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
         found_JI = linked(self.strengths(trace)[None], self.rule, self.threshold)[0]
         return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
 
-    def strengths(self, trace: TraceData) -> np.ndarray:
+    def strengths(self, trace: Trace) -> np.ndarray:
         """[J,I]: the mean share of each pair of words or, where maps are weighed, the probability that it is a link."""
         return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
 
@@ -114,41 +114,16 @@ class AlignmentChoice:
     def load(cls, path: str | Path) -> "AlignmentChoice":
         """Read what `save` wrote; UserError for anything else."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            lists = {"maps": tuple(map(tuple, content["maps"])), "weights": tuple(content.get("weights", ()))}
-            found = cls(**{**content, **lists})
-            wrong = found._wrong()
-        except (ValueError, TypeError, KeyError) as error:
-            wanted = ", ".join(field.name for field in fields(cls))
-            raise UserError(f"{path} is no alignment choice (expected {wanted}): {ANEW}") from error
-        if wrong:
-            raise UserError(f"{path} is no alignment choice (wrong: {', '.join(wrong)}): {ANEW}")
-        return found
-
-    def _wrong(self) -> list[str]:
-        """The fields that hold what they cannot."""
-        parts = 0 if self.view == "left_out" else 2 if self.view in WITH_HEADS else 1
-        fits = {
-            "view": self.view in VIEWS,
-            "rows": self.rows in get_args(Rows),
-            "maps": bool(self.maps) and all(
-                len(name) == parts and all(type(part) is int and part >= 0 for part in name) for name in self.maps
-            ),
-            "rule": self.rule in RULES,
-            "threshold": _is_share(self.threshold),
-            "fitted_on": isinstance(self.fitted_on, str),
-            "sentences": type(self.sentences) is int and self.sentences >= 0,
-            "aer, low, high": all(one is None or _is_share(one) for one in (self.aer, self.low, self.high)),
-            "guided": isinstance(self.guided, bool),
-            "weights": len(self.weights) in (0, 4 * len(self.maps) + 1)
-            and all(isinstance(weight, int | float) and abs(weight) < np.inf for weight in self.weights),
-            "fingerprint": isinstance(self.fingerprint, str),
-        }
-        return [name for name, fit in fits.items() if not fit]
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
+            found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
+            parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
+            if not found.maps or any(len(name) != parts for name in found.maps):
+                raise ValueError(f"maps holds {list(map(list, found.maps))}")
+            if len(found.weights) not in (0, 4 * len(found.maps) + 1):
+                raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+            return found
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{path} is no alignment choice ({str(error)[:200]}): fit it again with seq2see align RUN"
+                            " --fit") from error  # fmt: skip
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:
@@ -156,7 +131,7 @@ def naive_choice(layers: int, heads: int) -> AlignmentChoice:
     return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
 
 
-def map_names(trace: TraceData, view: str) -> list[MapName]:
+def map_names(trace: Trace, view: str) -> list[MapName]:
     """All maps that a trace holds of a view of cross-attention, or of left_out."""
     if view == "left_out":
         return [()]
@@ -164,23 +139,23 @@ def map_names(trace: TraceData, view: str) -> list[MapName]:
     return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
 
 
-def all_map_names(trace: TraceData) -> dict[tuple[str, Rows], list[MapName]]:
+def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
     """Those of all its views, by view and row meaning."""
     return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
             if (view, rows) != ("left_out", "reads")}
 
 
-def shares(trace: TraceData, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
+def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
     """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
 
-    What falls on `</s>` and other pieces outside words is left out first, as a link can go to words alone.
+    What falls on `</s>` and other tokens outside words is left out first, as a link can go to words alone.
     """
     sources, targets = len(trace.source_words), len(trace.target_words)
     words_MJI = np.zeros((len(maps), targets, sources), dtype=np.float32)
     if not sources or not targets:
         return words_MJI
     if view == "left_out":
-        words_MJI[:] = falls_by_words(trace).clip(min=0)  # a rise counts as no fall
+        words_MJI[:] = drops_by_words(trace).clip(min=0)  # a rise counts as no fall
     else:
         by_words = word_map(trace, "cross", view=view, rows=rows)
         given = by_words.maps
@@ -213,15 +188,15 @@ def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
     return found[:, 0], found[:, 1]
 
 
-def falls_by_words(trace: TraceData) -> np.ndarray:
-    """[J,I]: the fall in log-probability of a whole target word without each source word; below 0 where it rises."""
+def drops_by_words(trace: Trace) -> np.ndarray:
+    """[J,I]: the drop in log-probability of a whole target word without each source word; below 0 where it rises."""
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
-    fall_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
-    for piece, fall in zip(trace.target, trace.left_out, strict=True):
-        if piece.word is not None:
-            fall_JI[piece.word] += fall
-    return fall_JI
+    drop_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
+    for token, drop in zip(trace.target, trace.left_out, strict=True):
+        if token.word is not None:
+            drop_JI[token.word] += drop
+    return drop_JI
 
 
 def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
@@ -238,3 +213,53 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
     if rule == "either":
         return enough_MJI & (best["target"] | best["source"])
     return enough_MJI & best[rule]
+
+
+# --- the best choice that is known of a model, and what a page lights up by it
+
+
+@dataclass(frozen=True)
+class KnownChoice:
+    """How links are read off this model's maps, and, in one line for people, where that comes from and its error."""
+
+    choice: AlignmentChoice
+    said: str
+
+
+def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None) -> KnownChoice:
+    """The fitted choice; else the map with the lowest error of those measured; else the last layer's mean, of which
+    nobody knows the error.  `layers` and `heads` are of cross-attention."""
+    if fitted is not None:
+        return KnownChoice(fitted, f"fitted: {fitted.describe()}")
+    measured = [one for one in trust.best if one.aer and one.view != "left_out"] if trust else []
+    if trust and measured:
+        best = min(measured, key=lambda one: one.aer.value if one.aer else 1.0)
+        choice = AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)
+        error = best.describe().partition(", tau")[0]
+        said = f"measured: view {best.view}, {best.name}, {SAID['target']}; {error} on {trust.sentences} sentences of"
+        return KnownChoice(choice, f"{said} {trust.measured_on}")
+    choice = naive_choice(layers, heads)
+    return KnownChoice(choice, "not fitted to this model, so nobody knows its error: the last layer's cross-attention, "
+                               f"mean of {heads} heads, {SAID['target']}")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A source word, a target word, both by number, and how strongly they belong together (`choice.strengths`)."""
+
+    source: int
+    target: int
+    share: float
+
+
+def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
+    """The links of a trace with their shares, by target word; UserError where it lacks the view, layer or head."""
+    strength_JI = choice.strengths(trace)
+    return [Pair(i, j, float(strength_JI[j, i])) for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
+
+
+def first_steps(trace: Trace) -> list[int]:
+    """The step at which each target word begins: that of the token with its first letter, which may begin before it."""
+    ends = [0 if piece.special else piece.end for piece in trace.target]
+    last = len(ends) - 1
+    return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

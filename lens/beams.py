@@ -10,16 +10,16 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from .forcing import cut_at_end, decode_target, encode_source, end_ids, looking
+from .teacher_forcing import cut_at_end, decode_target, encode_source, end_ids, eval_mode
 
 # K beams, V vocabulary, t steps
 
 
 @dataclass(frozen=True)
 class Node:
-    """A hypothesis at one step: its newest piece, and the number of its parent among the nodes of the step before.
+    """A hypothesis at one step: its newest token, and the number of its parent among the nodes of the step before.
 
-    `log_prob` is the sum over all its pieces so far, after the rules of generation (a forced piece counts 0).
+    `log_prob` is the sum over all its tokens so far, after the rules of generation (a forced token counts 0).
     `score`, what finished hypotheses are ranked by, is None while it lives.
     """
 
@@ -81,7 +81,7 @@ def beam_tree(
     watching = _Watching()
     ids_1S = torch.tensor([encode_source(tokenizer, source)], device=model.device)
     forced = {} if first is None else {"forced_bos_token_id": first}
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         output = model.generate(
             ids_1S, attention_mask=torch.ones_like(ids_1S), num_beams=num_beams, num_return_sequences=num_beams,
             do_sample=False, return_dict_in_generate=True, output_scores=True,

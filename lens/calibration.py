@@ -12,15 +12,16 @@ Either keeps the order of the tokens.  `measures/calibration.py` fits T and meas
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from .trust import Figure
+from .intervals import Figure
+from .plain_json import Count, Share, from_plain
 
 # N steps, V vocabulary
 
@@ -40,6 +41,10 @@ class Calibrator:
     smoothing: float = 0.0
     temperature: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not (0 <= self.smoothing < 1 and self.temperature > 0):
+            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}")
+
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
         """Calibrated log-probabilities [N,V] of the model's own, or of its logits: a constant a step is no matter."""
         scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
@@ -52,7 +57,7 @@ def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:
     if not smoothing:
         return log_probs_NV
     with np.errstate(over="ignore"):  # of an impossible token
-        share_NV = np.exp(math.log(smoothing / log_probs_NV.shape[-1]) - log_probs_NV)
+        share_NV = np.exp(math.log(smoothing) - math.log(log_probs_NV.shape[-1]) - log_probs_NV)
     return np.asarray(log_probs_NV + np.log(np.maximum(1 - share_NV, FLOOR)))
 
 
@@ -65,9 +70,9 @@ def log_sum(values_NV: np.ndarray) -> np.ndarray:
 class Bin(NamedTuple):
     """Tokens of like confidence: how many, their mean confidence, and the share of them that were right."""
 
-    tokens: int
-    confidence: float
-    right: float
+    tokens: Count
+    confidence: Share
+    right: Share
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,9 @@ class ExactMatch:
     """Of so many held-out sentences: the mean probability of the best hypothesis, as the model and as the calibrated
     one has it, and the share of hypotheses that equal the reference."""
 
-    sentences: int
-    raw: float
-    calibrated: float
+    sentences: Count
+    raw: Share
+    calibrated: Share
     observed: Figure
 
 
@@ -97,11 +102,11 @@ class LanguageCalibration:
     """Of one target language: how many sentence pairs and tokens each half had, how often the most probable token was
     the reference's, and how each way did."""
 
-    fitted_pairs: int
-    fitted_tokens: int
-    pairs: int
-    tokens: int
-    right: float
+    fitted_pairs: Count
+    fitted_tokens: Count
+    pairs: Count
+    tokens: Count
+    right: Share
     ways: Mapping[Way, Reliability]
     exact_match: ExactMatch | None = None
 
@@ -131,52 +136,8 @@ class Calibration:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if {name: content[name] for name in (*FORMAT, "method")} != {**FORMAT, "method": KEPT}:
                 raise ValueError("it has another format, version or method")
-            languages = {str(name): _language(one) for name, one in content["languages"].items()}
-            return cls(_text(content["measured_on"]), languages, _text(content["weights"]))
+            found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
+            return found
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise UserError(f"{path} is no calibration ({str(error)[:200] or 'it is damaged'}): fit it again with"
                             " seq2see calibrate RUN, or remove it") from error
-
-
-def _language(plain: dict[str, Any]) -> LanguageCalibration:
-    exact = plain["exact_match"]
-    return LanguageCalibration(
-        _count(plain["fitted_pairs"]), _count(plain["fitted_tokens"]), _count(plain["pairs"]), _count(plain["tokens"]),
-        _share(plain["right"]),
-        {way: _reliability(plain["ways"][way]) for way in WAYS},
-        None if exact is None else ExactMatch(_count(exact["sentences"]), _share(exact["raw"]),
-                                              _share(exact["calibrated"]), Figure(*map(_share, exact["observed"]))),
-    )
-
-
-def _reliability(plain: dict[str, Any]) -> Reliability:
-    smoothing, temperature = (_number(plain["calibrator"][name]) for name in ("smoothing", "temperature"))
-    if not (0 <= smoothing < 1 and temperature > 0):
-        raise ValueError(f"smoothing is {smoothing}, temperature {temperature}")
-    bins = tuple(Bin(_count(tokens), _share(confidence), _share(right)) for tokens, confidence, right in plain["bins"])
-    return Reliability(Calibrator(smoothing, temperature), Figure(*map(_share, plain["ece"])),
-                       Figure(*map(_number, plain["nll"])), bins)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{str(value)[:40]!r} is no number")
-    return float(value)
-
-
-def _share(value: Any) -> float:
-    if not 0 <= _number(value) <= 1:
-        raise ValueError(f"{value} is no share")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{str(value)[:40]!r} is no count")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{str(value)[:40]!r} is no text")
-    return value

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from .ablation import Head, ablate
-from .aer import resampled
 from .choices import Choice, margins
-from .trust import Figure
+from .hooks import Head
+from .intervals import Figure
+from .interventions import ablate
 
 # N choices, S sets of heads
 
@@ -47,20 +47,6 @@ class Ablations:
         return self._known[key]
 
 
-def told_apart(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
-    """How well two answers are told apart, whatever the leaning to one of them: 0.5 by chance, 1 always.
-
-    The probability that of two sentences, one whose right answer is the first and one whose is the second, the model
-    leans to the first answer more in the former (the area under the ROC curve; a tie counts half).
-    """
-    leaning = np.where(is_first_N, margins_N, -margins_N)
-    first, second = leaning[is_first_N], np.sort(leaning[~is_first_N])
-    if not len(first) or not len(second):
-        raise ValueError("expected choices of both answers")
-    below = np.searchsorted(second, first, side="left") + np.searchsorted(second, first, side="right")
-    return float(below.mean() / 2 / len(second))
-
-
 def greedy(
     heads: Sequence[Head], size: int, worth: Callable[[tuple[Head, ...]], tuple[float, ...]]
 ) -> list[tuple[Head, ...]]:
@@ -69,27 +55,6 @@ def greedy(
     for _ in range(min(size, len(heads))):
         sets.append(max(((*sets[-1], head) for head in heads if head not in sets[-1]), key=worth))
     return sets[1:]
-
-
-def apart_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of `told_apart`, over groups of sentences; of margins [S,N], of its mean over S.
-
-    Where all pairs are told apart, every resampled corpus is the same, and where almost all are, nearly.  So the lower
-    end is at most the exact one of n independent pairs, no two of one group, that are all told apart: 0.025^(1/n)
-    (Clopper and Pearson 1934).  Likewise the upper end, where none is.
-    """
-    margins_SN = np.atleast_2d(margins)
-    more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
-    for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
-        first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
-        more += ((first > second) + (first == second) / 2) / len(margins_SN)
-    drawn = resampled(len(is_first_N), groups)
-    ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
-    pairs = ours.sum(1) * others.sum(1)
-    low, high = np.quantile((((ours @ more) * others).sum(1) / np.maximum(pairs, 1))[pairs > 0], [0.025, 0.975])
-    ones, twos = (set(np.array(groups)[side]) for side in (is_first_N, ~is_first_N))
-    bound = 0.025 ** (1 / max(1, min(len(ones), len(twos), len(ones | twos) // 2)))
-    return min(float(low), bound), max(float(high), 1 - bound)
 
 
 @dataclass(frozen=True)

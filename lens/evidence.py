@@ -3,28 +3,41 @@ source word, or with another source text.
 
 Sure means the margin: the log-probability of the token that was chosen less that of its runner-up, the most probable
 token that is not the same one in another case.  Where a margin falls below 0, that or another token takes its place.
-A head is replaced by its mean output, a constant (`ablation.py`); a source word is erased (`left_out.py`).
+A head is replaced by its mean output, a constant (`interventions.py`); a source word is erased (`erasure.py`).
 """
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .ablation import Head, ablate, all_heads
+from .alignment import Pair, first_steps
 from .calibration import Calibrator
-from .counterparts import Pair, first_steps
-from .forcing import batches, decode_target, encode_source, forced_pass, looking, vocabulary_size
-from .left_out import without
+from .erasure import without
+from .hooks import Head, all_heads
+from .interventions import ablate, mean_outputs
+from .teacher_forcing import (
+    batches,
+    decode_target,
+    encode_source,
+    encode_target,
+    eval_mode,
+    forced_pass,
+    vocabulary_size,
+)
 from .trace import Trace
 
 # T decoder steps, V vocabulary, N sequences
 
 CANDIDATES = 4  # other words that are spelt out for each word
 LONGEST = 6  # tokens of a candidate
+EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
 LEAST = 0.001  # probability of a first token from which on the rest of its word is looked for
 
 
@@ -64,7 +77,7 @@ def evidence(
     """All interventions on one trace; `others` are source texts to force the same hypothesis after."""
     rivals, names = runners_up(trace), tokenizer.convert_ids_to_tokens
     effects: dict[Head, Effect] = {}
-    with looking(model, eager=False):
+    with eval_mode(model):
         for head in all_heads(model):
             with ablate(model, [head], replace="mean", means=means):
                 [effects[head]] = _effects(model, tokenizer, trace, [trace.source_ids], rivals)
@@ -139,7 +152,7 @@ def _completed(
         targets = [[*trace.target_ids[:step], *ids, ids[-1]] for _, step, ids, _ in alive]  # the last is not read
         following: list[tuple[int, int, list[int], float]] = []
         sources = [trace.source_ids] * len(alive)
-        with looking(model, eager=False):
+        with eval_mode(model):
             for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
                 logits_NTV = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])[0].logits
                 for b, i in enumerate(batch):
@@ -184,3 +197,37 @@ def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Se
 
 def _rounded(values: Sequence[float]) -> list[float]:
     return [round(value, 4) for value in values]
+
+
+# --- what stands in the place of a head that is switched off
+
+
+_KNOWN: WeakKeyDictionary[PreTrainedModel, dict[str, tuple[dict[Head, torch.Tensor], int]]] = WeakKeyDictionary()
+
+
+def head_means(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, folder: Path | None
+) -> tuple[dict[Head, torch.Tensor], int]:
+    """What each head hands over on average, and over how many sentences: those beside a packaged model with its
+    translations; 0: over this trace alone."""
+    pair = f"{trace.source_language}-{trace.target_language}"
+    known = _KNOWN.setdefault(model, {})
+    if pair not in known:
+        texts = _examples(folder, pair)
+        if not texts:
+            return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
+        first = trace.target_ids[0] if trace.given else None
+        sources = [encode_source(tokenizer, source) for source, _ in texts]
+        targets = [encode_target(tokenizer, target, language=trace.target_language, first=first) for _, target in texts]
+        known[pair] = mean_outputs(model, sources, targets), len(texts)
+    return known[pair]
+
+
+def _examples(folder: Path | None, pair: str) -> list[tuple[str, str]]:
+    """Pairs of sentences; none where the model has none of these languages."""
+    try:
+        content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
+        return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)
+                if target]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

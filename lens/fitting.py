@@ -8,10 +8,10 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.links import Link, Links
 from ..tokenizer.words import Word
-from .aer import Agreement, error_rate, group_numbers, summed
 from .alignment import RULES, AlignmentChoice, Rule, all_map_names, evidence, linked, shares
+from .intervals import Agreement, error_rate, group_numbers, summed
 from .kinds import MapName, Rows
-from .trace_data import TraceData
+from .trace import Trace
 
 # M maps, K pieces of evidence, J target words, I source words, N sentences
 
@@ -33,7 +33,7 @@ class Tried:
 
 
 def fit_alignment(
-    traces: Iterable[TraceData], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
+    traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
     guided: bool = False, fingerprint: str = "",
 ) -> AlignmentChoice:
     """The choice with the lowest AER on development sentences, over all views that the traces hold.
@@ -51,7 +51,7 @@ def fit_alignment(
 class GoldSentences:
     """Sentences whose links are known, and all their maps by words: what choices are tried on."""
 
-    def __init__(self, traces: Iterable[TraceData], gold: Sequence[Links], groups: Sequence[str] | None = None):
+    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links], groups: Sequence[str] | None = None):
         self.names: dict[tuple[str, Rows], list[MapName]] = {}
         self.gold = list(gold)
         self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]
@@ -164,7 +164,7 @@ def _matrix(links: Iterable[Link], maps_MJI: np.ndarray) -> np.ndarray:
 
 
 def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
-    """[M,ways,4]: what `aer.counts` counts, of each map under each rule and threshold."""
+    """[M,ways,4]: what `intervals.counts` counts, of each map under each rule and threshold."""
     truth_JI2 = np.stack([_matrix(links, maps_MJI) for links in (gold.sure, gold.all)], axis=-1)
     by_rule = {rule: linked(maps_MJI, rule, 0.0) for rule, _ in ways}
     enough = {threshold: maps_MJI >= threshold for _, threshold in ways}

@@ -15,14 +15,14 @@ Attention says where a head looked, not what that did: see ablation and patching
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .ablation import Head
-from .aer import resampled
-from .by_words import mean_rows, sum_columns, units
+from .by_words import column_units, mean_rows, row_units, sum_columns
+from .hooks import Head
+from .intervals import interval
 from .kinds import KINDS, Kind, MapName
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map
@@ -105,9 +105,7 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
     rivals: dict[Kind, list[np.ndarray]] = {kind: [] for kind in KINDS}
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
-            words = {"source": trace.source_words, "target": trace.target_words}
-            rows = units(trace.row_pieces(kind), words["source" if kind == "encoder" else "target"])
-            columns = units(trace.column_pieces(kind), words["target" if kind == "decoder" else "source"])
+            rows, columns = row_units(trace, kind), column_units(trace, kind)
             maps, even = (mean_rows(sum_columns(all_, columns), rows)
                           for all_ in (trace.maps(kind, view), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)
@@ -203,12 +201,3 @@ def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScor
         len(scores), bool(holds), {name: interval(values, groups) for name, values in others.items()},
         head.kind == "cross" and (head.layer, head.head) in test.supervised,
     )
-
-
-def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent."""
-    names, member = np.unique(np.array(groups), return_inverse=True)
-    sums, counts = np.bincount(member, weights=values), np.bincount(member)
-    drawn = resampled(len(names), seed=seed)
-    low, high = np.quantile((drawn @ sums) / (drawn @ counts), [0.025, 0.975])
-    return float(low), float(high)

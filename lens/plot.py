@@ -15,10 +15,10 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from .kinds import Kind, Rows
-from .picture import Picture, picture
-from .show import facts
+from .maps import Picture, facts, picture
 from .trace import Trace
-from .wording import OF_SHARES, printable
+from .views import VIEW
+from .wording import printable
 
 SUFFIXES = (".png", ".svg")
 CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
@@ -123,7 +123,7 @@ def _map(axes: Any, drawn: Picture, cell: float) -> Any:
 
     values = np.ma.masked_invalid(drawn.cells)
     low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
-    shares = drawn.view in OF_SHARES
+    shares = VIEW[drawn.view].shares
     high = max(1.0, high) if shares else high
     norm = Normalize(low, high)
     colours = ListedColormap(ramp(low, high)).with_extremes(bad="white")

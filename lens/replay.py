@@ -20,8 +20,9 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from .files import DAMAGE, from_record, reason_of, to_lists, typed, with_arrays
+from .files import DAMAGE, from_record, reason_of, to_lists, with_arrays
 from .kinds import KINDS
+from .plain_json import from_plain
 from .trace import Trace
 
 FILE = "replay.json.gz"  # beside the run
@@ -68,7 +69,7 @@ def load_replay(folder: str | Path) -> Replay:
         record = json.loads(text.decode("utf-8"))
         if {name: record[name] for name in FORMAT} != FORMAT:
             raise ValueError("it has another format or version")
-        return _checked(Replay(typed(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
+        return _checked(Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
     except DAMAGE as error:
         raise UserError(f"{path} is not a replay saved by Seq2See ({reason_of(error)}): remove it") from error
 
@@ -93,8 +94,8 @@ def _record(trace: Trace) -> dict[str, Any]:
 
 
 def _moment(plain: dict[str, Any]) -> Moment:
-    loss, bleu = (typed(int | float | None, plain[name], name) for name in ("loss", "bleu"))
-    return Moment(typed(int, plain["step"], "step"), loss, bleu, tuple(map(_trace, plain["traces"])))
+    loss, bleu = (from_plain(float | None, plain[name], name) for name in ("loss", "bleu"))
+    return Moment(from_plain(int, plain["step"], "step"), loss, bleu, tuple(map(_trace, plain["traces"])))
 
 
 def _trace(plain: dict[str, Any]) -> Trace:

@@ -1,6 +1,6 @@
 """What a head might be for: roles, each defined by which columns of its map it would look at, given the truth.
 
-Everything is by words (sums over a looked-at word's pieces, means over the pieces that look).  A *place* is a role
+Everything is by words (sums over a looked-at word's tokens, means over the tokens that look).  A *place* is a role
 that positions alone define (previous, first, ...); a *content* role needs the truth about the sentence, which the
 caller hands in as `GoldPair`: links, antecedents, which word is an action or a state.
 
@@ -8,16 +8,19 @@ Voita et al. 2019 (positional, syntactic and rare-word heads), Clark et al. 2019
 Tiedemann 2018 (translation models).
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from .by_words import Unit
-from .kinds import Kind
+from .kinds import KINDS, Kind
 
 # R rows and C columns of a map by words
 
+FILE = "heads.json"  # beside the run it was measured on
 PLACES = {
     "previous": "the word before the one at hand (in the decoder: before the one just read)",
     "next": "the word after it",
@@ -160,3 +163,70 @@ def _between(
 def _grid(rows: Sequence[Unit], columns: Sequence[Unit], row_words: set[int], column_words: set[int]) -> np.ndarray:
     """The cells whose row is one of some words and whose column is one of others: [R,C]."""
     return np.outer([unit.word in row_words for unit in rows], [unit.word in column_words for unit in columns])
+
+
+# --- as `seq2see heads RUN --json RUN/heads.json` measured them: only roles that may be claimed, of these very weights
+
+
+@dataclass(frozen=True)
+class HeadRole:
+    """A role that a head plays, with its score on held-out sentences, the 95 % interval, what the best of its baselines
+    gets, and whether the head was trained with gold links."""
+
+    role: str
+    score: float
+    low: float
+    high: float
+    baseline: float
+    supervised: bool = False
+
+    def __str__(self) -> str:
+        taught = "; supervised: this head was trained with gold links" if self.supervised else ""
+        return (f"{self.role}: {self.score:.0%} of its attention [{self.low:.0%}, {self.high:.0%}]"
+                f", {self.baseline:.0%} without knowing anything{taught}")
+
+
+Roles = Mapping[tuple[Kind, int, int], tuple[HeadRole, ...]]
+
+
+def read_roles(path: Path, *, weights: str) -> Roles:
+    """The roles of each head that has one; none where the file is of other weights, or damaged."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        if report["weights"] != weights:
+            return {}
+        found = {
+            (head[0], int(head[1]), int(head[2])): tuple(
+                HeadRole(str(one["role"]), float(one["score"]), float(one["low"]), float(one["high"]),
+                         max(float(one[name] or 0) for name in ("uniform", "positional", "rival")),
+                         row.get("supervised") is True)
+                for one in row["roles"]
+            )
+            for row in report["heads"] if (head := row["head"])
+        }  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return {}
+    return {head: roles for head, roles in found.items() if roles and head[0] in KINDS}
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How well the model tells *il* from *elle* with the average of a head in its place, by head; `whole`: with every
+    head.  0.5 is chance, 1 always right; measured on so many held-out `pronouns`."""
+
+    heads: Mapping[tuple[Kind, int, int], float]
+    whole: float
+    pronouns: int
+
+
+def read_apart(path: Path, *, weights: str) -> Apart | None:
+    """None where the file is of other weights, or damaged."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        if report["weights"] != weights:
+            return None
+        heads = {(row["head"][0], int(row["head"][1]), int(row["head"][2])): float(row["apart"][0])
+                 for row in report["heads"]}
+        return Apart(heads, float(report["whole"]["apart"][0]), int(report["pronouns"]["test"]))
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None

@@ -1,4 +1,5 @@
-"""A trace in numbers: how probable, how sure, how much from the source, and how much of each head went to sinks.
+"""A trace in numbers: how probable, how sure, how much from the source, how far and how widely its heads reach, and
+how much of each went to sinks.
 
 A head that has nothing to do must still put its weights somewhere, since a row sums to 1: it puts them on `</s>`, on a
 tag or on punctuation (Clark et al. 2019, Xiao et al. 2023).  So every summary says how much lies there, and nothing is
@@ -6,19 +7,25 @@ dropped or made to sum to 1 again.
 """
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..tokenizer.words import Piece
-from .kinds import KINDS, WITH_HEADS, Kind
+from ..tokenizer.words import Piece, Word
+from .kinds import KINDS, Kind
 from .trace_data import TraceData
+from .views import WITH_HEADS
+
+# L layers, H heads, R rows, C columns
 
 SINKS = ("end", "tags", "punctuation")
+ENDS = ".!?।"  # what closes a sentence
 
 
 def is_punctuation(piece: Piece) -> bool:
-    """Whether a piece is punctuation and nothing else."""
+    """Whether a token is punctuation and nothing else."""
     text = piece.text.strip(" ▁")
     return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
@@ -26,7 +33,7 @@ def is_punctuation(piece: Piece) -> bool:
 def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
     """[3, columns] of booleans: which columns of a kind are each of SINKS.
 
-    `end` is what closes the source (`</s>`); `tags` are all other special pieces, the decoder's start among them.
+    `end` is what closes the source (`</s>`); `tags` are all other special tokens, the decoder's start among them.
     """
     columns = trace.column_pieces(kind)
     special = np.array([piece.special for piece in columns])
@@ -91,3 +98,81 @@ def summarise(trace: TraceData) -> dict[str, Any]:
                 shares = np.moveaxis(sink_shares(trace, kind, view=view), -1, 0)
                 summary[kind]["sinks"][view] = {name: share.tolist() for name, share in zip(SINKS, shares, strict=True)}
     return summary
+
+
+# --- how far attention reaches
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Means over rows, then over sentences, each [L,H].
+
+    `distance` in tokens, from the row's own place (in cross-attention: from the diagonal); `entropy` in nats, and
+    `evenness` the same as a share of that of a uniform head.  Of texts of several sentences, how much of the attention
+    goes to the row's own sentence, across to another, and to special tokens: `own`, `across`, `special`; None where
+    no text had two.  `across_even` is what a uniform head sends across.
+    """
+
+    kind: Kind
+    distance: np.ndarray
+    entropy: np.ndarray
+    evenness: np.ndarray
+    own: np.ndarray | None
+    across: np.ndarray | None
+    special: np.ndarray | None
+    across_even: float | None
+    two_sentences: int
+
+
+def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
+    """Distance, entropy and mass across sentence boundaries of a kind of attention, over the raw weights."""
+    distances, entropies, evenness = [], [], []
+    crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    crossing_even: list[float] = []
+    for trace in traces:
+        maps = trace.maps(kind)
+        R, C = maps.shape[-2:]
+        place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
+        distances.append((maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1))
+        entropies.append(entropy(maps))
+        even = uniform_map(trace, kind)
+        evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
+        if (shares := _crossing(trace, kind, maps)) is not None:
+            crossing.append(shares)
+            crossing_even.append(float(_crossing(trace, kind, even)[1]))  # type: ignore[index]
+    own, across, special = (np.mean([one[i] for one in crossing], axis=0) if crossing else None for i in range(3))
+    return Spread(
+        kind, np.mean(distances, axis=0), np.mean(entropies, axis=0), np.mean(evenness, axis=0), own, across, special,
+        float(np.mean(crossing_even)) if crossing else None, len(crossing),
+    )
+
+
+def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The shares to the row's own sentence, to others, and to special tokens; None where either side has just one."""
+    source = sentence_numbers(trace.source, trace.source_words)
+    target = sentence_numbers(trace.target, trace.target_words)
+    if max(source) != max(target) or max(source) < 1:
+        return None
+    rows = np.array(source if kind == "encoder" else target)
+    columns = np.array([-1, *target[:-1]] if kind == "decoder" else source)  # the decoder reads what it wrote before
+    real = rows >= 0
+    same = rows[real][:, None] == columns
+    special = np.broadcast_to(columns < 0, same.shape)
+    masks = same, ~same & ~special, special
+    own, across, aside = ((maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks)
+    return own, across, aside
+
+
+def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:
+    """Which sentence of a text each token is in, from 0; -1 for special tokens and others that belong to no word.
+
+    A sentence goes on to its last closing mark, and to closing quotes and brackets behind it.
+    """
+    numbers, number = [], 0
+    closed = False  # by a mark, and whatever trails it
+    for word in words:
+        trails = all(c in ENDS or unicodedata.category(c) in ("Pe", "Pf") for c in word.text)
+        number += closed and not trails
+        closed = word.text[-1] in ENDS or (closed and trails)
+        numbers.append(number)
+    return [-1 if piece.word is None else numbers[piece.word] for piece in pieces]

@@ -5,12 +5,11 @@ import unicodedata
 import numpy as np
 import regex
 
-from seq2see.views import VIEWS
 from .kinds import Kind, Rows
-from .picture import Picture, picture
-from .show import facts
+from .maps import Picture, facts, picture
 from .trace import Trace
-from .wording import NAMES, OF_SHARES
+from .views import VIEW, VIEWS
+from .wording import NAMES
 
 LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis
 # xterm colours 16-255 from dark to light blue and white: their brightness rises evenly, so no hue need be told apart
@@ -57,7 +56,7 @@ def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer:
 def _unit(drawn: Picture) -> tuple[int, int]:
     """In what fractions cells are printed, and how wide one is: shares in hundredths, larger numbers so as to fit."""
     largest = float(np.nanmax(np.abs(drawn.cells), initial=0))
-    if drawn.view in OF_SHARES:
+    if VIEW[drawn.view].shares:
         return 100, 3 if largest < 9.995 else 4
     unit = next((unit for unit in (100, 10) if largest * unit < 999.5), 1)
     longest = max(len(f"{value:.0f}") for value in (np.nan_to_num(drawn.cells) * unit).flat)
@@ -66,7 +65,7 @@ def _unit(drawn: Picture) -> tuple[int, int]:
 
 def _share(drawn: Picture, value: float) -> float:
     """How far up the scale a cell is: of shares from 0 to 1, of other numbers from 0 to the largest here."""
-    if drawn.view in OF_SHARES:
+    if VIEW[drawn.view].shares:
         return value
     return value / float(np.nanmax(drawn.cells, initial=1e-9))
 

@@ -15,11 +15,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.words import split_words
-from .forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, looking
+from .interventions import steer
 from .kinds import Kind
-from .reading import trace_hypotheses
-from .steering import steer
+from .teacher_forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, eval_mode
 from .trace import Trace
+from .tracing import trace_hypotheses
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WhatIf:
         return self._translate(trace.source_text, begun=trace.target_ids[: trace.given])
 
     def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
-        """As it is, and with a translation that must begin with `prefix`: its pieces count as given."""
+        """As it is, and with a translation that must begin with `prefix`: its tokens count as given."""
         if not prefix.strip():
             raise UserError("the prefix to begin with is blank")
         return self._translate(source), self._translate(source, begun=self._begun(prefix))
@@ -96,9 +96,9 @@ def generate(
     model: PreTrainedModel, source_ids: Sequence[int], *, prefix_ids: Sequence[int], num_beams: int | None,
     forced: bool, most: int | None = None,
 ) -> list[int]:
-    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`; of `most` new pieces at most.
+    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`; of `most` new tokens at most.
 
-    `forced`: the prefix is no more than the piece that every hypothesis must begin with.  Generation then forces it as
+    `forced`: the prefix is no more than the token that every hypothesis must begin with.  Generation then forces it as
     it does for a translation, where it counts as a step of the hypothesis' length.
     """
     settings: dict[str, Any] = {"num_beams": num_beams} if num_beams is not None else {}
@@ -109,6 +109,6 @@ def generate(
     else:
         settings["decoder_input_ids"] = torch.tensor([[decoder_start(model), *prefix_ids]], device=model.device)
     ids_1S = torch.tensor([list(source_ids)], device=model.device)
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False, **settings)
     return list(cut_at_end(found[0, 1:].tolist(), end_ids(model)))

@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..lens.ablation import Head
+from ..lens.hooks import Head
 from ..lens.kinds import KINDS
 from .interval import Interval, written
 

@@ -12,10 +12,9 @@ import numpy as np
 from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
-from ..lens.anatomy import supervised_heads
-from ..lens.choices import Choice
+from ..lens.choices import Choice, MinimalPairs
 from ..lens.heads import LEAST, Measured, RoleScore, measure
-from ..lens.patching import MinimalPairs
+from ..lens.hooks import supervised_heads
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold

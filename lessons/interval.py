@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lens.heads import interval
+from ..lens.intervals import interval
 
 DIGITS = 6  # significant ones that JSON keeps of a figure
 

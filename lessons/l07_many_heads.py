@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.anatomy import AttentionSite, attention_sites, supervised_heads
-from ..lens.forcing import encode_source, looking
 from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.heads import measure as measure_roles
+from ..lens.hooks import AttentionSite, attention_sites, supervised_heads
+from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
 from ..measures.gold import in_halves, to_gold
 from ..storybook import HARD
 from .drawing import Bars, Panel
@@ -62,7 +62,7 @@ def measure(bench: Workbench) -> Figures:
 @torch.no_grad()
 def both_ways(bench: Workbench, sites: Sequence[AttentionSite]) -> tuple[float, float]:
     """How far the two sums are apart in any layer, and how far heads added up with one projection for all are."""
-    with looking(bench.model), captured([site.output for site in sites], inputs=True) as seen:
+    with eval_with_eager_attention(bench.model), captured([site.output for site in sites], inputs=True) as seen:
         for story in bench.corpus.test[: bench.pick(20, 3)]:
             bench.model.get_encoder()(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
     worst, plain = 0.0, []

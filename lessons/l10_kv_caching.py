@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
-from ..lens.anatomy import attention_sites
-from ..lens.forcing import encode_source
+from ..lens.hooks import attention_sites
+from ..lens.teacher_forcing import encode_source
 from ..training.batching import pad
 from .drawing import Curves, Panel
 from .lesson import Check, Figures, Look, Table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens.embeddings import Contextual, analogy, contextual, distances, static
-from ..lens.forcing import encode_source
+from ..lens.teacher_forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.words import split_words
@@ -71,7 +71,7 @@ SHOWN = (used_with, nearest_meaning)
 
 
 def measure(bench: Workbench) -> Figures:
-    meanings, occurrences = told_apart(bench)
+    meanings, occurrences = roc_auc(bench)
     one, other = (contextual(bench.model, bench.tokenizer, text, "bank", language="en") for text in BANK)
     sentences = [[word.text.casefold() for word in split_words(pair.source, language="en")]
                  for pair in bench.corpus.train]
@@ -114,7 +114,7 @@ def occurring(bench: Workbench, stories: Sequence[StoryPair]) -> list[tuple[str,
     return made
 
 
-def told_apart(bench: Workbench) -> tuple[dict[str, Interval], int]:
+def roc_auc(bench: Workbench) -> tuple[dict[str, Interval], int]:
     """By stage, the share of meanings told correctly; and how many there were."""
     trained = [story for story in bench.corpus.train if story.kind == "sense"][: bench.pick(REMEMBERED, 60)]
     remembered = occurring(bench, trained)

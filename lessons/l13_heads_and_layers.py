@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.ablation import Head, ablate
-from ..lens.choices import by_length
-from ..lens.forcing import chosen_log_probs, forced_pass, looking
 from ..lens.heads import RoleScore, heads_of_roles, roles_of_heads
+from ..lens.hooks import Head
+from ..lens.interventions import ablate
 from ..lens.kinds import KINDS, Kind
-from ..lens.spread import spread
+from ..lens.summary import spread
+from ..lens.teacher_forcing import by_length, chosen_log_probs, eval_mode, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import Curves, Panel, head_map
@@ -89,7 +89,7 @@ def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Interval]:
 def log_probs(bench: Workbench, some: Sequence[Trace]) -> np.ndarray:
     """Mean log-probability of the tokens of each target, after the tag, of the model as it is now: [N]."""
     found_N = np.empty(len(some))
-    with looking(bench.model, eager=False):
+    with eval_mode(bench.model):
         for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
             chosen = [some[row] for row in rows]
             output, target_BT = forced_pass(bench.model, [one.source_ids for one in chosen],

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.ablation import Head
 from ..lens.choices import margins
 from ..lens.effects import Ablations
 from ..lens.heads import heads_of_roles
-from ..lens.patching import Stack
+from ..lens.hooks import Head, Stack
 from ..tokenizer.words import piece_spans
 from .drawing import Curves, Panel, head_map
 from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row

@@ -7,9 +7,8 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens import logit_lens
-from ..lens.choices import by_length
-from ..lens.forcing import forced_pass, looking
-from ..lens.patching import Stack
+from ..lens.hooks import Stack
+from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
 from ..lens.trace import Trace
 from .drawing import Bars, Curves, Panel
 from .held_out import Pronouns, flip_rate, groups, inside, pronouns
@@ -83,7 +82,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
     model, decoder = bench.model, bench.model.get_decoder()
     says: list[list[int]] = [[] for _ in some]
     off = 0.0
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
             chosen = [some[i] for i in rows]
             with captured((decoder.layers[0].self_attn_layer_norm, decoder.layer_norm), inputs=True) as seen:

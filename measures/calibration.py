@@ -39,7 +39,7 @@ from ..lens.calibration import (
     log_sum,
     unsmoothed,
 )
-from ..lens.forcing import batches, encode_target, forced_pass, looking, vocabulary_size
+from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
 from ..training.checkpoints import find_record
 from ..training.config import TrainingFields, load_record
 from ..training.pairs import load_split, sentence_key
@@ -253,7 +253,7 @@ def steps(translator: Translator, forced: Sequence[Forced], *, most: float = mat
     """The tokens of the sentences in turn, in whole batches, up to about so many or until that time."""
     sources, targets = [one.source for one in forced], [one.target for one in forced]
     tokens = 0
-    with translator.inside() as (model, _), looking(model, eager=False):
+    with translator.inside() as (model, _), eval_mode(model):
         for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
             if tokens >= most or time.monotonic() > until:
                 return

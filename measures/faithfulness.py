@@ -10,9 +10,9 @@ from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from ..lens import VIEWS, Trace
-from ..lens.anatomy import supervised_heads
+from ..lens.faithfulness import measure_trust
+from ..lens.hooks import supervised_heads
 from ..lens.trust import FILE, Trust
-from ..lens.trust_measurement import measure_trust
 from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from ..translate.checkpoint import fingerprint

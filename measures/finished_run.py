@@ -17,7 +17,7 @@ from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from ..lens import alignment, head_roles, replay, trust
+from ..lens import alignment, replay, roles, trust
 from ..storybook import Storybook
 from ..training.moments import FOLDER, MOMENTS, moments_of
 from ..training.progress import duration, say
@@ -113,9 +113,9 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
         yield Measure("faithfulness", trust.FILE,
                       lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
-        yield Measure("head roles", head_roles.FILE,
+        yield Measure("head roles", roles.FILE,
                       lambda count: partial(save_report, roles_report(translator, run, book, count)),
-                      few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / head_roles.FILE}")
+                      few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / roles.FILE}")
 
 
 def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from random import Random
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..lens.choices import Choice
-from ..lens.forcing import encode_source, encode_target
 from ..lens.roles import GoldPair, GoldPronoun
+from ..lens.teacher_forcing import encode_source, encode_target
 from ..storybook import StoryPair, generate
 from ..tokenizer.words import split_words
 

@@ -21,16 +21,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
-from ..lens.ablation import Head, ablate, all_heads, mean_outputs
-from ..lens.anatomy import supervised_heads
-from ..lens.effects import Ablations, Control, Set, apart_interval, control, greedy, told_apart
-from ..lens.forcing import encode_source, encode_target
-from ..lens.heads import RoleScore, heads_of_roles, interval, measure, roles_of_heads
+from ..lens.choices import MinimalPairs
+from ..lens.effects import Ablations, Control, Set, control, greedy
+from ..lens.heads import RoleScore, heads_of_roles, measure, roles_of_heads
+from ..lens.hooks import Head, all_heads, supervised_heads
+from ..lens.intervals import Figure, interval, roc_auc, roc_auc_interval
+from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS, Kind, MapName
-from ..lens.patching import MinimalPairs
-from ..lens.spread import spread
+from ..lens.summary import spread
+from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
-from ..lens.trust import Figure
 from ..storybook import StoryPair
 from ..translate.translator import Translator
 from .gold import choice, groups_of, halves, minimal_pairs, to_gold
@@ -63,11 +63,11 @@ class Half:
 
     def apart(self, heads: Sequence[Head] = ()) -> float:
         """How well il and elle are told apart without these heads."""
-        return told_apart(self.ablations.margins(heads), self.is_il)
+        return roc_auc(self.ablations.margins(heads), self.is_il)
 
     def apart_interval(self, *sets: Sequence[Head]) -> tuple[float, float]:
         """Of the mean of `apart` over some sets."""
-        return apart_interval(np.stack(list(map(self.ablations.margins, sets))), self.is_il, self.groups)
+        return roc_auc_interval(np.stack(list(map(self.ablations.margins, sets))), self.is_il, self.groups)
 
     def apart_figure(self, heads: Sequence[Head]) -> Figure:
         return Figure(self.apart(heads), *self.apart_interval(heads))

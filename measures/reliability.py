@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from seq2see.atomic import atomic_write
-from ..lens.aer import resampled
 from ..lens.calibration import KEPT, Bin, Calibration, Calibrator, LanguageCalibration, Reliability
-from ..lens.trust import Figure
+from ..lens.intervals import Figure, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
 # N tokens, S sentences, B bins, D resampled sets of sentences

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from seq2see.json_files import read_json
-from ..lens.forcing import encode_source
-from ..lens.reading import trace_hypotheses
 from ..lens.replay import Moment, Replay
+from ..lens.teacher_forcing import encode_source
 from ..lens.trace import Trace
+from ..lens.tracing import trace_hypotheses
 from ..training.config import RunConfig
 from ..training.moments import load_moment, moments_of
 from ..training.progress import Watched

@@ -20,10 +20,9 @@ from .devices import Device, torch_device
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.alignment import AlignmentChoice
+    from ..lens.alignment import AlignmentChoice, KnownChoice
     from ..lens.calibration import Calibration
-    from ..lens.counterparts import KnownChoice
-    from ..lens.head_roles import Apart, Roles
+    from ..lens.roles import Apart, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -176,14 +175,14 @@ class LoadedCheckpoint:
     @cached_property
     def roles(self) -> Roles:
         """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
-        from ..lens.head_roles import FILE, read_roles
+        from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
     def apart(self) -> Apart | None:
         """What each head does for the pronoun, from the same file."""
-        from ..lens.head_roles import FILE, read_apart
+        from ..lens.roles import FILE, read_apart
 
         return self._beside(FILE, partial(read_apart, weights=self._fingerprint))
 
@@ -211,8 +210,8 @@ class LoadedCheckpoint:
     @cached_property
     def known_choice(self) -> KnownChoice:
         """How links are best read off this model's maps, as far as is known."""
-        from ..lens.anatomy import attention_sites
-        from ..lens.counterparts import best_known
+        from ..lens.alignment import best_known
+        from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
         return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)

@@ -71,13 +71,13 @@ class TokenizerCodec:
             self.tags = _tag_of_many(tokenizer)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        from ..lens.forcing import encode_source
+        from ..lens.teacher_forcing import encode_source
 
         with as_user_error("the tokenizer cannot read this text"):
             return [encode_source(self.tokenizer, text) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
-        from ..lens.forcing import encode_target
+        from ..lens.teacher_forcing import encode_target
 
         with as_user_error("the tokenizer cannot read this text"):
             ids = encode_target(self.tokenizer, text, language=language, first=None)
@@ -85,7 +85,7 @@ class TokenizerCodec:
         return ids[1:] if self.tags else ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        from ..lens.forcing import decode_target
+        from ..lens.teacher_forcing import decode_target
 
         return decode_target(self.tokenizer, ids)
 

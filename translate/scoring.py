@@ -14,7 +14,7 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens.calibration import Calibrator
-from ..lens.forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
+from ..lens.teacher_forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
 from .results import Translation
 
 # B pairs, T target tokens

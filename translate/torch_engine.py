@@ -28,7 +28,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..lens.forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
+from ..lens.teacher_forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
 from .greedy import Gone, greedy
 from .results import EngineOutput, Hypothesis, Ids, Wanted

@@ -242,7 +242,7 @@ class Translator(LoadedCheckpoint):
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
         """Of equal languages and one engine."""
-        from ..lens.reading import trace_hypotheses
+        from ..lens.tracing import trace_hypotheses
 
         one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
@@ -255,7 +255,7 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
         """With what was measured of this model."""
-        from ..lens.confidence import with_confidence
+        from ..lens.probabilities import with_confidence
 
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(trace.target_language) if calibration else None
@@ -264,7 +264,7 @@ class Translator(LoadedCheckpoint):
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
         """The trace of a given translation, whoever wrote it; otherwise as `look`."""
-        from ..lens.reading import trace_texts
+        from ..lens.tracing import trace_texts
 
         source, target = self._pair(source, target)
         bare_pair(text, translation)  # or one is blank
@@ -280,7 +280,7 @@ class Translator(LoadedCheckpoint):
         `source` and `target` as in a call.  `calibrated`: by calibrated probabilities, not the model's own.  UserError:
         a language it does not have or is not calibrated for, a text that is blank or too long.
         """
-        from ..lens.forcing import encode_target
+        from ..lens.teacher_forcing import encode_target
         from .scoring import score_targets
 
         if len(sources) != len(translations):

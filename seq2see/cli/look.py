@@ -12,7 +12,7 @@ from typing import Any
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Trace, to_html, to_terminal
-from seq2see.lens.picture import picture
+from seq2see.lens.maps import picture
 from seq2see.lens.plot import save_plot
 from seq2see.lens.wording import printable
 from seq2see.translate import Translation, Translator

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from seq2see import __version__
 from seq2see.folders import RUNS
+from seq2see.lens.views import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
-from seq2see.views import VIEWS
 
 EXAMPLES = """\
 examples:

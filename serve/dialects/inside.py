@@ -17,8 +17,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.errors import UserError
+from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
-from ...lens.record import record
 from ...lens.trace import Trace
 from ...lens.wording import label
 from ...translate.history import checkpoints
@@ -153,11 +153,10 @@ class PatchQuestion(Question):
     step: From0
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.ablation import all_heads  # these import torch
-        from ...lens.choices import Choice
+        from ...lens.choices import Choice, MinimalPairs
         from ...lens.evidence import runners_up
-        from ...lens.forcing import encode_source
-        from ...lens.patching import MinimalPairs
+        from ...lens.hooks import all_heads  # these import torch
+        from ...lens.teacher_forcing import encode_source
 
         trace = self.trace(translator)
         if self.step >= len(trace.target_ids):
@@ -181,14 +180,15 @@ class ReplayQuestion(Question):
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         if self.step is not None:
-            return {"trace": record(self._at(translator, self.step))}
+            return {"trace": trace_record(self._at(translator, self.step))}
         kept = recorded(translator)
         if kept is None:
             return {"checkpoints": list(checkpoints(translator.folder)), "moments": []}
         texts = [trace.source_text for trace in kept[0].traces]
         which = texts.index(self.text) if self.text in texts else 0
-        return {"texts": texts, "checkpoints": [], "moments": [
-            {"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": record(one.traces[which])} for one in kept]}
+        moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": trace_record(one.traces[which])}
+                   for one in kept]
+        return {"texts": texts, "checkpoints": [], "moments": moments}
 
     def _at(self, translator: Translator, step: int) -> Trace:
         translator.check_files()

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
-from seq2see.views import View
+from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
-from ...lens.record import measured, record
 from ...lens.trace import Trace
+from ...lens.views import ViewName
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
@@ -55,7 +55,7 @@ class LookBody(RequestBody):
     text: str = Field(description="what to translate and look into")
     alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
     maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
-    views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
+    views: list[ViewName] = Field(default=["raw"], description="which views of them; all but raw take time")
     translation: str | None = Field(default=None, min_length=1, description="look at this translation of the text, a "
                                     "sentence or two, whoever wrote it, and do not translate")
     evidence: bool = Field(default=False, description="also send word links, other words that could have been written, "
@@ -184,8 +184,8 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
         found = traces or [_looked_at(translator, body)]
         return json.dumps({
             "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
-            "traces": [_trace_record(translator, one, body) for one in found],
-            "measured": measured(translator.roles, translator.apart),
+            "traces": [_one_trace(translator, one, body) for one in found],
+            "measured": measured_record(translator.roles, translator.apart),
         }, ensure_ascii=False)  # fmt: skip
 
     if traces and not body.evidence:
@@ -202,8 +202,8 @@ def _looked_at(translator: Translator, body: LookBody) -> Trace:
     source, target = (None if code in (None, "auto") else code for code in (body.source, body.target))
     if body.translation is not None:
         return translator.look_at(body.text, body.translation, source=source, target=target, views=body.views)
-    from ...lens.ablation import ablate  # these import torch
-    from ...lens.averages import head_means
+    from ...lens.evidence import head_means
+    from ...lens.interventions import ablate  # these import torch
     from ...lens.what_if import WhatIf
 
     [trace] = translator.look(translator(body.text, source=source, target=target))[:1]
@@ -214,13 +214,12 @@ def _looked_at(translator: Translator, body: LookBody) -> Trace:
             return what_if.again(trace)
 
 
-def _trace_record(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
-    found = record(trace, kinds=body.maps)
+def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
+    found = trace_record(trace, kinds=body.maps)
     if not body.evidence:
         return found
-    from ...lens.averages import head_means
-    from ...lens.counterparts import counterparts
-    from ...lens.evidence import evidence, evidence_record, spelt_candidates
+    from ...lens.alignment import counterparts
+    from ...lens.evidence import evidence, evidence_record, head_means, spelt_candidates
     from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None

@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Any
 
 from seq2see.pretrained import NAMES
-from ...lens.head_roles import Apart
-from ...lens.show import style
+from ...lens.explorer import style
+from ...lens.roles import Apart
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service

@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...lens.show import script, style
+from ...lens.explorer import script, style
 from ...translate.translator import Translator
 from ..access import Access
 from ..guard import PAGE

@@ -10,9 +10,8 @@ import pytest
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens.aer import agreement
-from seq2see.lens.alignment import AlignmentChoice
-from seq2see.lens.counterparts import best_known
+from seq2see.lens.alignment import AlignmentChoice, best_known
+from seq2see.lens.intervals import agreement
 from seq2see.measures import alignment as align
 from seq2see.measures.gold import groups_of, in_halves
 from seq2see.storybook import Storybook, StoryPair, generate

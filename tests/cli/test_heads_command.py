@@ -11,8 +11,8 @@ import torch
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.cli import command as cli
 from seq2see.lens import trace_texts
-from seq2see.lens.head_roles import read_roles
-from seq2see.lens.spread import spread
+from seq2see.lens.roles import read_roles
+from seq2see.lens.summary import spread
 from seq2see.measures import gold
 from seq2see.measures.heads import reach
 from seq2see.storybook import Storybook, generate

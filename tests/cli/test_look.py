@@ -8,7 +8,7 @@ from tiny import calibrate_by_hand
 
 from seq2see.cli.command import main
 from seq2see.lens import Calibrator, Trace
-from seq2see.lens.show import NOT_CALIBRATED
+from seq2see.lens.maps import NOT_CALIBRATED
 from tests.full_disk import files_of_at_most
 
 

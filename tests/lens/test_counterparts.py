@@ -2,9 +2,9 @@
 
 import pytest
 
-from seq2see.lens.alignment import AlignmentChoice, naive_choice, shares
-from seq2see.lens.counterparts import best_known, counterparts, first_steps
-from seq2see.lens.trust import Figure, MapTrust, Trust
+from seq2see.lens.alignment import AlignmentChoice, best_known, counterparts, first_steps, naive_choice, shares
+from seq2see.lens.intervals import Figure
+from seq2see.lens.trust import MapTrust, Trust
 
 
 def map_trust(view, name, aer):

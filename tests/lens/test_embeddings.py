@@ -7,7 +7,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens.embeddings import analogy, contextual, distances, neighbours, project, static
-from seq2see.lens.forcing import encode_source
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.tokenizer.words import piece_spans
 
 HERE = "The cat did not cross the street."

@@ -8,9 +8,8 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import outlook
-from seq2see.lens.changes import changed_words
-from seq2see.lens.head_roles import read_roles
-from seq2see.lens.temperatures import TEMPERATURES, log_sums
+from seq2see.lens.probabilities import TEMPERATURES, log_sums
+from seq2see.lens.roles import read_roles
 
 
 def test_every_temperature_gives_what_the_whole_vocabulary_gives(trace):
@@ -23,16 +22,6 @@ def test_every_temperature_gives_what_the_whole_vocabulary_gives(trace):
     np.testing.assert_array_equal(sums[:, 12], np.float32([-step[0].log_prob for step in trace.top]))
     with pytest.raises(UserError, match="no logits"):
         log_sums(replace(trace, logits=None))
-
-
-def test_what_changed_is_marked_and_nothing_is_lost():
-    before, after = changed_words("Le chat a fui, il dort.", "La chatte a fui, elle dort !", language="fr")
-    assert "".join(text for text, _ in before) == "Le chat a fui, il dort."
-    assert "".join(text for text, _ in after) == "La chatte a fui, elle dort !"
-    assert [text.strip() for text, changed in before if changed] == ["Le", "chat", "il", "."]
-    assert [text.strip() for text, changed in after if changed] == ["La", "chatte", "elle", "!"]
-    assert changed_words("a b", "a b") == ([("a b", False)], [("a b", False)])
-    assert changed_words("", "new") == ([], [("new", True)])
 
 
 ROW = {"head": ["cross", 1, 3], "roles": [{"role": "alignment", "score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1,

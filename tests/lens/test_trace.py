@@ -11,9 +11,9 @@ from transformers import BertConfig, BertModel
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses, trace_texts
-from seq2see.lens.forcing import encode_source
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.show import facts
+from seq2see.lens.maps import facts
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.trace_data import TOP
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
@@ -148,7 +148,7 @@ def test_a_text_longer_than_the_models_positions_is_refused(any_model, side):
     if model.config.model_type == "t5":
         assert trace_hypotheses(model, tokenizer, texts, targets)[0].source, "T5 has no limit"
         return
-    with pytest.raises(UserError, match=rf"{side} has \d+ pieces, the model takes 64"):
+    with pytest.raises(UserError, match=rf"{side} has \d+ tokens, the model takes 64"):
         trace_hypotheses(model, tokenizer, texts, targets)
 
 
@@ -180,7 +180,7 @@ def test_many_sentences_go_in_several_passes(seq2see, monkeypatch):
     model, tokenizer = seq2see
     targets = [[7, 9, 2]] * 3
     whole = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    monkeypatch.setattr("seq2see.lens.forcing.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("seq2see.lens.teacher_forcing.CELLS_AT_ONCE", 1)
     passes = []
     hook = model.register_forward_pre_hook(lambda *_: passes.append(1))
     parts = trace_hypotheses(model, tokenizer, SOURCES, targets)

@@ -138,7 +138,7 @@ def test_every_module_can_be_imported_from_the_wheel(environment: Path, tmp_path
     assert done.returncode == 0, done.stderr
     *modules, place = done.stdout.splitlines()
     assert Path(place).is_relative_to(environment)
-    wanted = {"seq2see.modeling.loading", "seq2see.lens.show", "seq2see.storybook", "seq2see.translate.translator"}
+    wanted = {"seq2see.modeling.loading", "seq2see.lens.explorer", "seq2see.storybook", "seq2see.translate.translator"}
     assert wanted <= set(modules)
 
 

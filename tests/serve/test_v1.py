@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from seq2see.lens import Calibrator, with_confidence
-from seq2see.lens.record import record as made_of
+from seq2see.lens.explorer import trace_record as made_of
 from seq2see.serve.dialects.v1 import OneTrace
 from .conftest import KEY
 
@@ -213,8 +213,9 @@ def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live
 
 
 def test_look_without_heads_translates_with_their_averages(live, translator):
-    from seq2see.lens.ablation import ablate, all_heads
-    from seq2see.lens.averages import head_means
+    from seq2see.lens.evidence import head_means
+    from seq2see.lens.hooks import all_heads
+    from seq2see.lens.interventions import ablate
     from seq2see.lens.what_if import WhatIf
 
     asked = {"text": TEXT, "source": "en", "target": "fr"}

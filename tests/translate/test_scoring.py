@@ -14,7 +14,7 @@ from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator
-from seq2see.lens.forcing import encode_target
+from seq2see.lens.teacher_forcing import encode_target
 from seq2see.translate import scoring
 
 SOURCES = [SENTENCES[0], "The box.", "An owl lent 12 ladders.", SENTENCES[2], "The cat."]

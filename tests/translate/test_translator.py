@@ -13,7 +13,7 @@ from tiny import SENTENCES, foreign_tokenizer
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.show import facts
+from seq2see.lens.maps import facts
 from seq2see.tokenizer.words import split_words
 from seq2see.translate.export import NotForCTranslate2
 from seq2see.translate.results import Translation

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..tokenizer.links import Links
-from .aer import error_rate, resampled
-from .alignment import all_map_names, falls_by_words, shares
+from .alignment import all_map_names, drops_by_words, shares
 from .fitting import check_links, tally
+from .intervals import Figure, error_rate, middle, resampled
 from .kinds import MapName, Rows
-from .trace_data import TraceData
-from .trust import NOISE, Figure, Key, MapTrust, Trust
+from .trace import Trace
+from .trust import NOISE, Key, MapTrust, Trust
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -19,7 +19,7 @@ RANDOM_MAPS = 10  # of each sentence
 
 
 def measure_trust(
-    dev: Iterable[TraceData], test: Iterable[TraceData], *,
+    dev: Iterable[Trace], test: Iterable[Trace], *,
     dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
     measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Collection[MapName] = (),
 ) -> Trust:
@@ -31,7 +31,7 @@ def measure_trust(
     so they may be made one by one.  ValueError without sentences; UserError for links to words not there.
     """
     chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
-    figures = {(one.view, one.rows, one.map): one for one in reported.figures(supervised)}
+    figures = {one.key: one for one in reported.figures(supervised)}
     best: dict[str, tuple[float, Key]] = {}
     for error, key in zip(chosen.errors().tolist(), chosen.keys, strict=True):
         best[key[0]] = min(best.get(key[0], (np.inf, key)), (error, key), key=lambda pair: pair[0])
@@ -46,7 +46,7 @@ class Tallies:
     """What is counted of each sentence, map by map, and last the mean of random maps."""
 
     def __init__(
-        self, traces: Iterable[TraceData], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
+        self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
     ):
         counts, taus, words = [], [], []  # of a sentence: its target words that can be compared, and with how many
         dice = np.random.default_rng(0)
@@ -58,7 +58,7 @@ class Tallies:
             maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
             random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
             every_MJI = np.concatenate([maps_MJI, random_MJI])
-            tau_MJ, compared_J = kendall(every_MJI, falls_by_words(trace), least=NOISE)
+            tau_MJ, compared_J = kendall(every_MJI, drops_by_words(trace), least=NOISE)
             taus.append(_chance_last(tau_MJ.sum(-1)))
             words.append([(compared_J > 0).sum(), compared_J.sum()])
             if gold is not None:
@@ -107,8 +107,7 @@ def _holds(key: Key, heads: Collection[MapName]) -> bool:
 
 
 def _figure(value: Any, drawn: np.ndarray) -> Figure:
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Figure(round(float(value), 5), round(float(low), 5), round(float(high), 5))
+    return Figure(*(round(float(part), 5) for part in (value, *middle(drawn))))
 
 
 def _chance_last(per_map: np.ndarray) -> np.ndarray:
@@ -116,18 +115,18 @@ def _chance_last(per_map: np.ndarray) -> np.ndarray:
     return np.concatenate([per_map[:-RANDOM_MAPS], per_map[-RANDOM_MAPS:].mean(0, keepdims=True)])
 
 
-def kendall(maps_MJI: np.ndarray, falls_JI: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Kendall's tau-b of each row with the falls [M,J], and over how many columns it is taken [J].
+def kendall(maps_MJI: np.ndarray, drops_JI: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Kendall's tau-b of each row with the drops [M,J], and over how many columns it is taken [J].
 
-    Columns whose fall is nearer to 0 than `least` are left out.  A row of equal weights says nothing and gets 0; equal
-    falls, or fewer than two, can be compared with nothing: 0 columns.
+    Columns whose drop is nearer to 0 than `least` are left out.  A row of equal weights says nothing and gets 0; equal
+    drops, or fewer than two, can be compared with nothing: 0 columns.
     """
-    tau_MJ, compared_J = np.zeros(maps_MJI.shape[:2]), np.zeros(len(falls_JI), dtype=int)
-    for j, all_I in enumerate(falls_JI):  # of all target words at once the pairs would fill the memory
+    tau_MJ, compared_J = np.zeros(maps_MJI.shape[:2]), np.zeros(len(drops_JI), dtype=int)
+    for j, all_I in enumerate(drops_JI):  # of all target words at once the pairs would fill the memory
         kept = np.flatnonzero(abs(all_I) >= least)
-        falls_I, (first, second) = all_I[kept], np.triu_indices(len(kept), 1)
+        drops_I, (first, second) = all_I[kept], np.triu_indices(len(kept), 1)
         order_MP = np.sign(maps_MJI[:, j, kept[first]] - maps_MJI[:, j, kept[second]])
-        order_P = np.sign(falls_I[first] - falls_I[second])
+        order_P = np.sign(drops_I[first] - drops_I[second])
         scale_M = np.sqrt(np.abs(order_MP).sum(-1) * np.abs(order_P).sum())
         np.divide(order_MP @ order_P, scale_M, out=tau_MJ[:, j], where=scale_M > 0)
         compared_J[j] = len(kept) if order_P.any() else 0

@@ -18,25 +18,24 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import Piece, piece_spans
-from .forcing import (
-    batches,
+from .kinds import KINDS, Kind
+from .teacher_forcing import (
     check_lengths,
+    check_list,
     check_model,
     decode_target,
     decoder_start,
     encode_source,
     encode_target,
-    forced_pass,
-    looking,
+    eval_with_eager_attention,
+    forced_batches,
     real_positions,
-    vocabulary_size,
 )
-from .kinds import KINDS, Kind
 from .trace import Trace
-from .trace_data import TOP, Candidate, check_views
-from .views import add_views
+from .trace_data import TOP, Candidate
+from .views import add_views, check_views
 
-# B sentences, L layers, H heads, S source pieces, T decoder steps, V vocabulary, K candidates kept
+# B sentences, L layers, H heads, S source tokens, T decoder steps, V vocabulary, K candidates kept
 
 SUM_OFF = 1e-3  # how far from 1 a row of float32 weights may sum
 
@@ -70,6 +69,7 @@ def trace_hypotheses(
     """
     check_model(model)
     check_views(views)
+    check_list(sources, "sources")
     if len(sources) != len(target_ids) or not all(target_ids):
         raise ValueError(f"expected a non-empty target a source: {len(sources)} sources, {len(target_ids)} targets")
     source_ids = [encode_source(tokenizer, text) for text in sources]
@@ -77,9 +77,9 @@ def trace_hypotheses(
     check_lengths(model, target_ids, side="target")
     start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
     traces = []
-    with looking(model):
-        for batch in batches(source_ids, target_ids, vocabulary=vocabulary_size(model)):
-            seen = _read(model, tokenizer, [source_ids[i] for i in batch], [target_ids[i] for i in batch])
+    with eval_with_eager_attention(model):
+        for batch, output, _ in forced_batches(model, source_ids, target_ids, output_attentions=True):
+            seen = _read(model, tokenizer, output, [source_ids[i] for i in batch], [target_ids[i] for i in batch])
             for i, numbers in zip(batch, seen, strict=True):
                 target_text = decode_target(tokenizer, target_ids[i])
                 target = piece_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
@@ -110,9 +110,11 @@ def trace_texts(
 ) -> list[Trace]:
     """Trace given translations, whoever wrote them: as `trace_hypotheses`, with texts.
 
-    Where generation must begin with a piece (a language tag), so does the trace, and that piece counts as given.
+    Where generation must begin with a token (a language tag), so does the trace, and that token counts as given.
     """
     check_model(model)
+    check_list(sources, "sources")
+    check_list(targets, "targets")
     first = model.generation_config.forced_bos_token_id
     tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
     if len(sources) != len(targets):
@@ -125,12 +127,12 @@ def trace_texts(
 
 
 def _read(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: list[list[int]], targets: list[Sequence[int]]
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, output: Any, sources: list[list[int]],
+    targets: list[Sequence[int]],
 ) -> Iterator[dict[str, Any]]:
-    """One pass over a batch.  Yields what a Trace holds in numbers for each sentence, cropped of padding."""
-    output, target_BT = forced_pass(model, sources, targets, output_attentions=True)
+    """What a Trace holds in numbers for each sentence of a batch, cropped of padding."""
     pieces, lengths = [len(source) for source in sources], [len(target) for target in targets]
-    real_BT = real_positions(targets).to(target_BT.device)
+    real_BT = real_positions(targets).to(output.logits.device)
     steps = _steps(tokenizer, output.logits[real_BT], [id for target in targets for id in target])
     sizes = {"encoder": (pieces, pieces), "decoder": (lengths, lengths), "cross": (lengths, pieces)}
     maps = zip(*(_maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS), strict=True)
@@ -147,7 +149,7 @@ def _read(
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: list[int]) -> dict[str, Any]:
     """What a Trace holds of N steps, from their logits and the ids that were chosen."""
-    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible piece has probability 0, and no NaN comes of it
+    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible token has probability 0, and no NaN comes of it
     log_prob_NV = logits_NV.log_softmax(-1)
     best_NK, id_NK = log_prob_NV.topk(min(TOP, log_prob_NV.shape[-1]), dim=-1)
     chosen_N1 = torch.tensor(chosen, device=logits_NV.device)[:, None]
@@ -157,14 +159,21 @@ def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: 
         "log_normalisers": logits_NV.amax(-1) - best_NK[:, 0],
         "logits": (log_prob_NV - best_NK[:, :1]).half(),
     }
+    return {
+        **{name: number.cpu().numpy() for name, number in numbers.items()},
+        "top": candidates(tokenizer, id_NK, best_NK),
+    }
+
+
+def candidates(
+    tokenizer: PreTrainedTokenizerBase, id_NK: torch.Tensor, log_prob_NK: torch.Tensor
+) -> tuple[tuple[Candidate, ...], ...]:
+    """The K best of N steps."""
     unique = id_NK.unique().tolist()
     names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
     names = {id: name or f"<{id}>" for id, name in names.items()}  # where the embeddings are padded
-    rows = zip(id_NK.tolist(), best_NK.tolist(), strict=True)
-    return {
-        **{name: number.cpu().numpy() for name, number in numbers.items()},
-        "top": tuple(tuple(map(Candidate, ids, [names[id] for id in ids], values)) for ids, values in rows),
-    }
+    rows = zip(id_NK.tolist(), log_prob_NK.tolist(), strict=True)
+    return tuple(tuple(map(Candidate, ids, [names[id] for id in ids], values)) for ids, values in rows)
 
 
 def _maps(

@@ -1,7 +1,8 @@
-"""Drawing a `Trace` as one HTML page that needs nothing else; `terminal.py` and `plot.py` draw it elsewhere.
+"""A trace as the explorer draws it: one JSON object, and one HTML page that needs nothing else.
 
-The served page and this one are the same explorer, of the files in `drawing/`; here it has no server to ask.
-Nothing here changes a weight: no renormalising, no dimming; a scale that is not 0 to 1 says so with numbers.
+The served page and this one are the same explorer, of the files in `drawing/`; here it has no server to ask, and
+`/v1/look` answers the JSON alone.  Weights travel in float16, base64; nothing here changes one: no renormalising, no
+dimming; a scale that is not 0 to 1 says so with numbers.
 """
 
 import base64
@@ -9,19 +10,24 @@ import html
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from seq2see.errors import UserError
-from ..tokenizer.words import Word
-from .head_roles import Roles
-from .kinds import KINDS, Kind, Rows
-from .picture import picture
-from .record import measured, record
-from .trace_data import TraceData
+import numpy as np
 
-NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
-WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
+from seq2see.errors import UserError
+from ..tokenizer.words import Piece, Word
+from .by_words import units
+from .files import plain
+from .kinds import KINDS, Kind, Rows
+from .maps import picture
+from .probabilities import TEMPERATURES, log_sums
+from .roles import Apart, Roles
+from .trace_data import TraceData
+from .wording import labels
+
+NUMBERS = ("log_probs", "entropies", "log_normalisers")
 CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
 WEIGHTS = (400, 700)
 STYLES = ("explorer", "dock", "narrow")
@@ -29,23 +35,56 @@ IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
 
 
-def facts(trace: TraceData) -> str:
-    """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
-    steps = len(trace.target) - trace.given
-    parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
-    if trace.confidence is None:
-        parts.append(NOT_CALIBRATED)
-    else:
-        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
-    if not trace.target[-1].special:
-        parts.append("stopped at the limit of length, before </s>")
-    if trace.score is not None:
-        parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
-    difference = abs(trace.difference or 0)
-    if trace.engine != "torch" and difference > WORTH_TELLING:
-        pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
-        parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
-    return " · ".join([*([trace.model] if trace.model else []), *parts])
+# --- the record
+
+
+def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Any]:
+    """The trace with the maps of these kinds, in every view it has."""
+    numbers = {name: getattr(trace, name).tolist() for name in NUMBERS}
+    maps = {kind: {view: encoded(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
+    if trace.left_out is not None and "cross" in maps:
+        maps["cross"]["left_out"] = encoded(trace.left_out)
+    sides = {"source": trace.source, "target": trace.target, "inputs": trace.inputs}
+    sums = {} if trace.logits is None else {"temperatures": TEMPERATURES.tolist(), "log_sums": log_sums(trace).tolist()}
+    return plain(trace) | numbers | sums | {
+        "log_prob": trace.log_prob,
+        "confidence": trace.confidence,
+        "labels": {side: labels(pieces) for side, pieces in sides.items()},
+        "words": {side: _words(trace, pieces, side) for side, pieces in sides.items()},
+        "maps": maps,
+    }
+
+
+def encoded(array: np.ndarray) -> dict[str, Any]:
+    """An array in float16, base64."""
+    data = np.ascontiguousarray(array, dtype="<f2")
+    return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
+
+
+def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
+    """The tokens of a side by words, each with its place in the text; a token of no word stands alone."""
+    words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
+    found = []
+    for unit in units(pieces, words):
+        place = pieces[unit.pieces[0]] if unit.word is None else words[unit.word]
+        found.append({"text": unit.text, "pieces": list(unit.pieces), "word": unit.word, "special": unit.special,
+                      "start": place.start, "end": place.end})
+    return found
+
+
+def measured_record(roles: Roles, apart: Apart | None) -> dict[str, Any]:
+    """What was measured of a model's heads: the roles that hold, and how well pronouns are told apart without each."""
+    return {
+        "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
+                  for (kind, layer, head), each in roles.items() for one in each],
+        "apart": None if apart is None else {
+            "whole": apart.whole, "pronouns": apart.pronouns,
+            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in apart.heads.items()},
+        },
+    }  # fmt: skip
+
+
+# --- the page
 
 
 def script() -> str:
@@ -99,7 +138,7 @@ def to_html(
     `seq2see heads` measured.  UserError for a map that is not there, or more weights than a browser draws.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
-    reply = {"traces": [drawable(trace)], "measured": measured(roles or {}, None), "translation": {
+    reply = {"traces": [drawable(trace)], "measured": measured_record(roles or {}, None), "translation": {
         "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
     opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
               "view": view, "unit": "words" if words else "tokens", "rows": rows}
@@ -128,7 +167,7 @@ def drawable(trace: TraceData) -> dict[str, Any]:
         sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
         raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
                         " one view")  # fmt: skip
-    return record(trace)
+    return trace_record(trace)
 
 
 def to_iframe(trace: TraceData) -> str:

@@ -16,10 +16,11 @@ from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import refuse_surrogates
 
-# B sentences, S source pieces, T decoder steps
+# B sentences, S source tokens, T decoder steps
 
 CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to some hundred megabytes
 LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
+ROWS = 64  # sentences of a batch by length
 
 
 def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
@@ -63,7 +64,7 @@ def forced_pass(
     """Source ids and target ids (`</s>` included) through the model: its output, and the padded targets [B,T].
 
     Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` goes to the model, as
-    `output_attentions=True` does.  Call it inside `looking`.
+    `output_attentions=True` does.  Call it inside `eval_mode` or `eval_with_eager_attention`.
     """
     input_ids_BS, target_BT = (padded(side).to(model.device) for side in (sources, targets))
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
@@ -80,27 +81,35 @@ def forced_pass(
 
 
 def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
-    """Log-probability of each target piece: [B,T]."""
+    """Log-probability of each target token: [B,T]."""
     chosen_BT: torch.Tensor = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
     return chosen_BT
 
 
 @contextmanager
-def looking(model: PreTrainedModel, *, eager: bool = True) -> Iterator[None]:
-    """Eval mode inside, and eager attention; every submodule and its config as found outside."""
+def eval_mode(model: PreTrainedModel) -> Iterator[None]:
+    """Eval mode inside; every submodule as found outside."""
     training = {module: module.training for module in model.modules()}
-    configs = [module.config for module in model.modules() if isinstance(module, PreTrainedModel)]
-    found = [config._attn_implementation for config in configs]
     try:
         model.eval()
-        if eager:
-            model.set_attn_implementation("eager")
         yield
     finally:
-        for config, implementation in zip(configs, found, strict=True):
-            config._attn_implementation = implementation
         for module, mode in training.items():
             module.training = mode
+
+
+@contextmanager
+def eval_with_eager_attention(model: PreTrainedModel) -> Iterator[None]:
+    """Eval mode inside, and eager attention, which returns its weights; every submodule and config as found outside."""
+    configs = [module.config for module in model.modules() if isinstance(module, PreTrainedModel)]
+    found = [config._attn_implementation for config in configs]
+    with eval_mode(model):
+        try:
+            model.set_attn_implementation("eager")
+            yield
+        finally:
+            for config, implementation in zip(configs, found, strict=True):
+                config._attn_implementation = implementation
 
 
 def packed(
@@ -131,6 +140,21 @@ def batches(
                   and rows * target * vocabulary <= LOGITS_AT_ONCE)
 
 
+def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The numbers of all sentences in batches of at most ROWS, of like length so that little is padding."""
+    order = sorted(range(len(sources)), key=lambda i: (len(sources[i]), len(targets[i])))
+    return [order[i : i + ROWS] for i in range(0, len(order), ROWS)]
+
+
+def forced_batches(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
+) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
+    """`forced_pass` of as many sentences as it takes: of each batch the numbers of its sentences, the output, and the
+    padded targets [B,T].  In order."""
+    for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
+        yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], **wanted)
+
+
 def vocabulary_size(model: PreTrainedModel) -> int:
     """How many logits a step has; a model put together of two has it in its decoder's config."""
     return int(model.config.get_text_config(decoder=True).vocab_size)
@@ -144,13 +168,19 @@ def check_model(model: PreTrainedModel) -> None:
         raise UserError(f"expected a model of float32 weights, got {model.dtype}: call model.float() first")
 
 
+def check_list(texts: Sequence[str], name: str) -> None:
+    """UserError for one text where a list of them is meant: it would be taken as a list of characters."""
+    if isinstance(texts, str):
+        raise UserError(f"{name} is a single text, expected a list of texts: {name}=[{texts[:40]!r}]", exit_code=2)
+
+
 def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:
-    """UserError where a text has more pieces than the model has positions."""
+    """UserError where a text has more tokens than the model has positions."""
     longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
     for number, ids in enumerate(sequences):
         if longest is not None and len(ids) > longest:
             which = side if len(sequences) == 1 else f"{side} {number}"
-            raise UserError(f"{which} has {len(ids)} pieces, the model takes {longest}: look at a shorter text")
+            raise UserError(f"{which} has {len(ids)} tokens, the model takes {longest}: look at a shorter text")
 
 
 def decoder_start(model: PreTrainedModel) -> int:

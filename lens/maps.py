@@ -8,24 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from seq2see.errors import UserError
-from ..tokenizer.words import Piece, Word
-from .by_words import Unit, mean_rows, sum_columns, units
-from .kinds import WITH_HEADS, Kind, Rows
+from ..tokenizer.words import Piece
+from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
+from .kinds import Kind, Rows
 from .summary import sink_shares
-from .trace_data import TraceData, check_views
+from .trace_data import TraceData
 from .trust import UNMEASURED
-from .wording import (
-    ABOUT,
-    LEFT_OUT,
-    NAMES,
-    VIEW_TEXTS,
-    column_meaning,
-    label,
-    labels,
-    row_meaning,
-)
+from .views import VIEW, WITH_HEADS, check_views
+from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, row_meaning
 
 # R rows, C columns
+
+NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
+WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +62,17 @@ class Picture:
 
     @property
     def about(self) -> str:
-        return ABOUT[self.kind] if self.view == "raw" else VIEW_TEXTS[self.view].about
+        return ABOUT[self.kind] if self.view == "raw" else VIEW[self.view].about
 
     @property
     def cell(self) -> str:
         """What the number of a cell is."""
-        return VIEW_TEXTS[self.view].cell
+        return VIEW[self.view].cell
 
     @property
     def sums(self) -> str:
         """What a row sums to."""
-        return VIEW_TEXTS[self.view].sums[self.kind]
+        return VIEW[self.view].sums[self.kind]
 
 
 def picture(
@@ -86,7 +81,7 @@ def picture(
 ) -> Picture:
     """One map; the last layer and the first head unless told otherwise, both counted from 0.
 
-    `words`: sums over key pieces, means over query pieces (of left_out sums, since log-probabilities add up).
+    `words`: sums over key tokens, means over query tokens (of left_out sums, since log-probabilities add up).
     UserError for a layer, head, view, kind or row meaning that is not there.
     """
     check_views([view])
@@ -104,43 +99,24 @@ def picture(
     if with_heads:
         head = _check("head", 0 if head is None else head, maps.shape[1])
         at = (layer, head)
-    row_units, column_units = row_and_column_units(trace, kind, rows=rows, words=words)
-    cells = mean_rows(sum_columns(maps[at], column_units), row_units)
+    row_names, column_names = row_units(trace, kind, rows=rows, words=words), column_units(trace, kind, words=words)
+    cells = mean_rows(sum_columns(maps[at], column_names), row_names)
     if kind == "decoder":
-        cells[masked(row_units, column_units)] = np.nan
-    pieces = not words
+        cells[masked(row_names, column_names)] = np.nan
     return Picture(
         view, kind, layer, head, maps.shape[0], maps.shape[1] if with_heads else 0, words, cells,
-        tuple(labels(trace.row_pieces(kind, rows=rows)) if pieces else [label(unit.text) for unit in row_units]),
-        tuple(labels(trace.column_pieces(kind)) if pieces else [label(unit.text) for unit in column_units]),
+        _names(trace.row_pieces(kind, rows=rows), row_names, words=words),
+        _names(trace.column_pieces(kind), column_names, words=words),
         row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words),
         said_of_sinks(*sink_shares(trace, kind, view=view)[at], view=view),
         said_of_trust(trace, view, kind, rows, at),
     )  # fmt: skip
 
 
-def row_and_column_units(
-    trace: TraceData, kind: Kind, *, rows: Rows, words: bool
-) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
-    """What the rows and the columns of a map are: words, or each piece for itself."""
-    row_words = trace.source_words if kind == "encoder" else trace.target_words
-    column_words = trace.target_words if kind == "decoder" else trace.source_words
-    return (
-        _units(trace.row_pieces(kind, rows=rows), row_words if words else None),
-        _units(trace.column_pieces(kind), column_words if words else None),
-    )
-
-
-def _units(pieces: tuple[Piece, ...], words: list[Word] | None) -> tuple[Unit, ...]:
-    if words is not None:
-        return units(pieces, words)
-    return tuple(Unit(piece.text, (i,), piece.word, piece.special) for i, piece in enumerate(pieces))
-
-
-def masked(row_units: tuple[Unit, ...], column_units: tuple[Unit, ...]) -> np.ndarray:
+def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
     """[R,C] of the decoder: whether a column comes after all of a row's steps."""
-    last = np.array([unit.pieces[-1] for unit in row_units])
-    first = np.array([unit.pieces[0] for unit in column_units])
+    last = np.array([unit.pieces[-1] for unit in rows])
+    first = np.array([unit.pieces[0] for unit in columns])
     later: np.ndarray = first[None, :] > last[:, None]
     return later
 
@@ -154,15 +130,18 @@ def _left_out(trace: TraceData, kind: Kind, layer: int | None, head: int | None,
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
     if not trace.source_words:
         raise UserError("the source has no words that could be left out")
-    row_units, _ = row_and_column_units(trace, "cross", rows="predicts", words=words)
-    cells = np.add.reduceat(trace.left_out, [unit.pieces[0] for unit in row_units], axis=0)
+    row_names = row_units(trace, "cross", words=words)
+    cells = np.add.reduceat(trace.left_out, [unit.pieces[0] for unit in row_names], axis=0)
     return Picture(
         "left_out", "cross", None, None, 0, 0, words, cells,
-        tuple([label(unit.text) for unit in row_units] if words else labels(trace.target)),
-        tuple(label(word.text) for word in trace.source_words),
+        _names(trace.target, row_names, words=words), tuple(label(word.text) for word in trace.source_words),
         row_meaning("cross", "left_out", rows="predicts", words=words),
         column_meaning("cross", "left_out", words=words), "", said_of_trust(trace, "left_out", "cross", "predicts", ()),
     )  # fmt: skip
+
+
+def _names(tokens: tuple[Piece, ...], units: tuple[Unit, ...], *, words: bool) -> tuple[str, ...]:
+    return tuple([label(unit.text) for unit in units] if words else labels(tokens))
 
 
 def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> str:
@@ -175,6 +154,25 @@ def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> 
 def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
     """How far to trust a map, in one line: measured, or how to measure it."""
     return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
+
+
+def facts(trace: TraceData) -> str:
+    """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
+    steps = len(trace.target) - trace.given
+    parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
+    if trace.confidence is None:
+        parts.append(NOT_CALIBRATED)
+    else:
+        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
+    if not trace.target[-1].special:
+        parts.append("stopped at the limit of length, before </s>")
+    if trace.score is not None:
+        parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
+    difference = abs(trace.difference or 0)
+    if trace.engine != "torch" and difference > WORTH_TELLING:
+        pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
+        parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
+    return " · ".join([*([trace.model] if trace.model else []), *parts])
 
 
 def _check(what: str, number: int, count: int) -> int:
