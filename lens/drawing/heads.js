@@ -11,45 +11,46 @@ import { TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf
 const CAPTIONS = 24;  // heads, up to which each has its caption
 
 export function headsCard(state) {
-  const trace = traceOf(state), all = trace.heads, list = state.list ?? (state.moment === null
-    && !trace.measured.roles.length);
+  const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
+  const list = state.list ?? (state.moment === null && !trace.measured.roles.length);
+  const button = (value, label) => html`<button data-do="list" data-value="${value}" data-k="list-${value}"
+    aria-pressed="${list === value}">${label}</button>`;
+  const groups = () => html`<div class="groups ${captions ? "" : "dense"}">${
+    KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
   return html`<div class="hd"><h2>All ${all.length} attention heads</h2><span class="seg" role="group"
-    aria-label="Heads as">${[[false, "Maps"], [true, "Words"]].map(([value, label]) =>
-    html`<button data-do="list" data-value="${value}" data-k="list-${value}"
-      aria-pressed="${list === value}">${label}</button>`)}</span></div>
-    <p class="what">A head looks around for the model: for each word it shares out its attention over other words. Click one to enlarge it.</p>
-    ${list ? inWords(state, trace) : html`<div class="groups ${all.length > CAPTIONS ? "dense"
-      : ""}">${KINDS.map((kind) => group(state, trace, kind, all.length <= CAPTIONS))}</div>${
-      all.length > CAPTIONS ? keyOf(trace, all, state) : ""}`}`;
+    aria-label="Show heads as">${button(false, "Maps")}${button(true, "Words")}</span></div>
+    <p class="what">For each word, a head divides its attention among other words. Click one to enlarge it.</p>
+    ${list ? inWords(state, trace) : groups()}`;
 }
 
 function group(state, trace, kind, captions) {
-  const [layers, heads] = trace.sizes[kind], telling = trace.telling(state.word);
-  return html`<div class="group"><h3>${direction(kind, trace.languages)} <span
-    class="soft">${TECHNICAL[kind]}</span></h3>
-    <div class="thumbs" role="group" aria-label="${direction(kind, trace.languages)}"
-      style="--heads:${heads}">${Array.from({ length: layers }, (_, layer) => html`<span
-      class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${Array.from({ length: heads }, (_, head) =>
-        thumb(state, trace, { kind, layer, head }, captions, telling))}`)}</div></div>`;
+  const [layers, heads] = trace.sizes[kind], telling = trace.telling(state.word), name = direction(kind, trace.languages);
+  const row = (_, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
+    Array.from({ length: heads }, (_, head) => thumb(state, trace, { kind, layer, head }, captions, telling))}`;
+  return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
+    <div class="thumbs" role="group" aria-label="${name}" style="--heads:${heads}">${
+      Array.from({ length: layers }, row)}</div></div>`;
 }
 
 function thumb(state, trace, head, captions, telling) {
-  const role = trace.role(head), tone = trace.tone(head, state.word), matters = telling.findIndex((one) =>
-    same(one, head)), chosen = hasHeads(state.view) && same(head, state.head);
-  const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}`
-    : ""}${matters >= 0 ? "; matters for this word" : ""}`;
+  const role = trace.role(head), tone = trace.tone(head, state.word), chosen = same(head, state.head);
+  const matters = telling.findIndex((one) => same(one, head));
+  const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}` : ""}${
+    matters >= 0 ? "; matters for this word" : ""}`;
+  const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> No clear role on the sentences measured.`;
+  const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${role ? roleCaption(role)
+    : html`&nbsp;`}</span>`;
+  const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
   return html`<button class="th tone-${tone}" data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-    tabindex="${same(head, state.head) ? 0 : -1}" aria-pressed="${chosen}" aria-label="${name}"
-    ${tipped(role ? roleTip(role)
-      : html`<b>${capital(placeOf(head))}.</b> No clear role on the sentences measured.`)}><canvas></canvas>${
-    matters >= 0 ? html`<span class="rank" aria-hidden="true">${matters + 1}</span>` : ""}${captions
-      ? html`<span class="cap ${tone === "slate" ? "" : "role"}">${role ? roleCaption(role) : html`&nbsp;`}</span>`
-    : role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : ""}</button>`;
+    tabindex="${chosen ? 0 : -1}" aria-pressed="${hasHeads(state.view) && chosen}" aria-label="${name}"
+    ${tipped(tip)}><canvas></canvas>${matters >= 0 ? html`<span class="rank" aria-hidden="true">${matters + 1}</span>`
+      : ""}${captions ? caption : pip}</button>`;
 }
 
 function keyOf(trace, all, state) {
   const tones = new Map(all.map((head) => [trace.tone(head, state.word), trace.role(head)]));
-  return html`<p class="fine keys">${[...tones].filter(([tone]) => tone !== "slate").map(([tone, role]) =>
+  const named = [...tones].filter(([tone]) => tone !== "slate");
+  return html`<p class="fine keys">${named.map(([tone, role]) =>
     html`<span class="tone-${tone}"><span class="dot"></span> ${roleName(role)}</span> `)}${
     trace.evidence ? html`<span><b class="rank">1</b> matters for this word</span>` : ""}</p>`;
 }
@@ -60,16 +61,16 @@ function inWords(state, trace) {
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
     top: trace.top(head, head.kind === "encoder" ? state.read : piece, 1)[0] }));
   rows.sort((a, b) => (b.effect?.drop ?? b.top?.[1] ?? 0) - (a.effect?.drop ?? a.top?.[1] ?? 0));
+  const outcome = ({ instead, drop }) => instead ? html`without it: ${quoted(instead, target)}`
+    : Math.abs(drop) < 0.05 ? "" : `${drop > 0 ? "−" : "+"}${nats(Math.abs(drop))}`;
   return html`<div class="inwords">${rows.map(({ head, effect, top }) => {
-    const colour = shade(top?.[1] || 0, trace.tone(head, piece), state.theme);
+    const share = top?.[1] || 0, colour = shade(share, trace.tone(head, piece), state.theme);
     return html`<button data-head="${nameOf(head)}" data-k="th-${nameOf(head)}"
-      aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind,
-      trace.languages)} · ${placeOf(head)}</span><span
-      class="wd" lang="${head.kind === "decoder" ? target : source}">${elided(top?.[0].label || "", 14)}</span><span
-        class="sh" style="background:${css(colour)};color:${inkOn(colour)}">${percent(top?.[1] || 0)}</span><span
-      class="out">${!effect ? "" : effect.instead ? html`without it: ${quoted(effect.instead, target)}`
-        : Math.abs(effect.drop) < 0.05 ? "" : html`${effect.drop > 0 ? "−"
-        : "+"}${nats(Math.abs(effect.drop))}`}</span></button>`;
+      aria-pressed="${same(head, state.head)}"><span class="nm">${lookedAt(head.kind, trace.languages)} · ${
+      placeOf(head)}</span><span class="wd" lang="${head.kind === "decoder" ? target : source}">${
+      elided(top?.[0].label || "", 14)}</span><span class="sh"
+      style="background:${css(colour)};color:${inkOn(colour)}">${percent(share)}</span><span class="out">${
+      effect ? outcome(effect) : ""}</span></button>`;
   })}</div>`;
 }
 
@@ -94,11 +95,11 @@ export function paintThumbs(root, state) {
   }
 }
 
-export function pairsCard(state, settings) {
-  const text = state.text;
-  return html`<h2>Change one word and <i>it</i> means something else</h2><ul>${settings.pairs.map(({ name, before,
-    options, after }) => html`<li><span>${name}</span><span
-    class="seg" role="group" aria-label="${name}">${options.map((one) =>
-      html`<button data-example="${before + one + after}" data-k="pair-${name}-${one}" aria-pressed="${
-    before + one + after === text}">${one}</button>`)}</span></li>`)}</ul>`;
+export function pairsCard({ text }, settings) {
+  const button = (name, option, whole) => html`<button data-example="${whole}" data-k="pair-${name}-${option}"
+    aria-pressed="${whole === text}">${option}</button>`;
+  return html`<h2>Change one word and <i>it</i> means something else</h2><ul>${
+    settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span><span class="seg"
+      role="group" aria-label="${name}">${options.map((one) => button(name, one, before + one + after))}</span></li>`)
+  }</ul>`;
 }
