@@ -1,12 +1,12 @@
 // All heads at a glance: as small maps, or as the word that each looks at most.
 
 import { css, inkOn, shade } from "./colour.js";
-import { html, tipped } from "./markup.js";
+import { html, segment, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { same } from "./texts.js";
 import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
-import { TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption, roleName,
-  roleTip } from "./wording.js";
+import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption,
+  roleName, roleTip } from "./wording.js";
 
 const CAPTIONS = 24;  // heads, up to which each has its caption
 
@@ -17,14 +17,15 @@ export function headsCard(state) {
     aria-pressed="${list === value}">${label}</button>`;
   const groups = () => html`<div class="groups ${captions ? "" : "dense"}">${
     KINDS.map((kind) => group(state, trace, kind, captions))}</div>${captions ? "" : keyOf(trace, all, state)}`;
-  return html`<div class="hd"><h2>All ${all.length} attention heads</h2><span class="seg" role="group"
-    aria-label="Show heads as">${button(false, "Maps")}${button(true, "Words")}</span></div>
+  return html`<div class="hd"><h2>All ${all.length} attention heads</h2>${
+    segment("Show heads as", [button(false, "Maps"), button(true, "Words")])}</div>
     <p class="what">For each word, a head divides its attention among other words. Click one to enlarge it.</p>
     ${list ? inWords(state, trace) : groups()}`;
 }
 
 function group(state, trace, kind, captions) {
-  const [layers, heads] = trace.sizes[kind], telling = trace.telling(state.word), name = direction(kind, trace.languages);
+  const [layers, heads] = trace.sizes[kind], name = direction(kind, trace.languages);
+  const telling = trace.telling(state.word);
   const row = (_, layer) => html`<span class="lay">${captions ? `Layer ${layer + 1}` : layer + 1}</span>${
     Array.from({ length: heads }, (_, head) => thumb(state, trace, { kind, layer, head }, captions, telling))}`;
   return html`<div class="group"><h3>${name} <span class="soft">${TECHNICAL[kind]}</span></h3>
@@ -37,7 +38,7 @@ function thumb(state, trace, head, captions, telling) {
   const matters = telling.findIndex((one) => same(one, head));
   const name = `${direction(head.kind, trace.languages)}, ${placeOf(head)}${role ? `: ${roleName(role)}` : ""}${
     matters >= 0 ? "; matters for this word" : ""}`;
-  const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> No clear role on the sentences measured.`;
+  const tip = role ? roleTip(role) : html`<b>${capital(placeOf(head))}.</b> ${NO_ROLE}`;
   const caption = html`<span class="cap ${tone === "slate" ? "" : "role"}">${role ? roleCaption(role)
     : html`&nbsp;`}</span>`;
   const pip = role && tone !== "slate" ? html`<span class="pip" aria-hidden="true"></span>` : "";
@@ -99,7 +100,6 @@ export function pairsCard({ text }, settings) {
   const button = (name, option, whole) => html`<button data-example="${whole}" data-k="pair-${name}-${option}"
     aria-pressed="${whole === text}">${option}</button>`;
   return html`<h2>Change one word and <i>it</i> means something else</h2><ul>${
-    settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span><span class="seg"
-      role="group" aria-label="${name}">${options.map((one) => button(name, one, before + one + after))}</span></li>`)
-  }</ul>`;
+    settings.pairs.map(({ name, before, options, after }) => html`<li><span>${name}</span>${
+      segment(name, options.map((one) => button(name, one, before + one + after)))}</li>`)}</ul>`;
 }

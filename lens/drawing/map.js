@@ -1,7 +1,7 @@
 // The large map: its heading, its sentence, its tools, and the cells, as a grid that the keyboard walks through.
 
 import { css, gradient, inkOn, shade } from "./colour.js";
-import { html, icon, paint, tipped } from "./markup.js";
+import { html, icon, paint, segment, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads, nameOf } from "./trace.js";
 import { isRightToLeft } from "./languages.js";
@@ -15,29 +15,24 @@ export function mapTools(state) {
     aria-expanded="${state.menu === name}">${label}${icon("down")}</button>`;
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
-    <span class="seg" role="group" aria-label="Display">${button("as", "map", "Map")}${
-      button("as", "lines", "Lines")}</span>
-    <span class="seg" role="group" aria-label="Unit"
-      ${tipped("The model reads tokens, which may be parts of words. Words add their tokens up.")}>${
-      button("unit", "words", "Words")}${button("unit", "tokens", "Tokens")}</span>
+    ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
+    <span ${tipped("The model reads tokens, which may be parts of words. Words add their tokens up.")}>${
+      segment("Unit", [button("unit", "words", "Words"), button("unit", "tokens", "Tokens")])}</span>
     ${menu("export", "Export ")}
     ${legend(state)}`;
 }
 
 function legend(state) {
-  if (!traceOf(state)) return "";
-  const top = scaleOf(state);
+  const trace = traceOf(state);
+  if (!trace) return "";
+  const top = scaleOf(trace.map(state.head, state), state);
   const [low, high] = state.view === "left_out" ? ["1×", `${plainNumber(Math.exp(top))}×`]
     : state.view === "norm" ? ["0", top.toFixed(1)] : ["0%", percent(top)];
   return html`<span class="legend"><span>${low}</span><span class="ramp"
     style="background:${gradient(toneOf(state), state.theme)}"></span><span>${high}</span></span>`;
 }
 
-function scaleOf(state) {
-  const map = traceOf(state).map(state.head, choice(state));
-  return state.scale === "highest" ? map.highest : map.most;
-}
-export const choice = ({ view, unit, rows }) => ({ view, unit, rows });
+const scaleOf = (map, { scale }) => scale === "highest" ? map.highest : map.most;
 export const toneOf = (state) => hasHeads(state.view) ? traceOf(state).tone(state.head, state.word) : "blue";
 
 // Which head, what it is for, and how far it is to be trusted.
@@ -89,8 +84,8 @@ function trust(trace, view, place, rows) {
 
 function trustTip(found, all) {
   const range = ([, low, high], write) => `${write(low)} to ${write(high)}`, two = (value) => value.toFixed(2);
-  const agreement = found.tau ? ` Agreement with erasure: ${two(found.tau[0])} (Kendall’s tau; ${range(found.tau, two)}).`
-    : "";
+  const agreement = !found.tau ? ""
+    : ` Agreement with erasure: ${two(found.tau[0])} (Kendall’s tau; ${range(found.tau, two)}).`;
   return html`<b>Can you read this map as a dictionary?</b> Link each word to the source word it looks at most, and
     compare with the right links. Wrong and missing links together: ${percent(found.aer[0])} (AER;
     ${range(found.aer, percent)}). A random map: ${percent(all.random.aer[0])} (${range(all.random.aer, percent)}).${
@@ -101,7 +96,7 @@ function trustTip(found, all) {
 export function headline(state) {
   const trace = traceOf(state), { hover, head } = state;
   if (hover?.column !== undefined && hover?.row !== undefined && hover.row !== null) {
-    const row = trace.map(head, choice(state)).rows[hover.row];
+    const row = trace.map(head, state).rows[hover.row];
     if (row) return sentence(trace, state, { piece: row.pieces[0], column: hover.column });
   }
   if (hover?.side === "source" && head.kind !== "encoder" && state.view === "raw") {
@@ -112,10 +107,8 @@ export function headline(state) {
   return state.moment === null ? said
     : html`After <b>${state.replay.moments[state.moment].step.toLocaleString("en-GB")}</b> steps: ${said}`;
 }
-export function how(state) {
-  if (state.moment !== null) return "The map shows the translation the model wrote at that step.";
-  return reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark");
-}
+export const how = (state) => state.moment !== null ? "The map shows the translation the model wrote at that step."
+  : reading(state.head.kind, state.view, traceOf(state).languages, state.theme === "dark");
 
 // --- the cells
 
@@ -128,7 +121,7 @@ function widthOf(text, font) {
 }
 
 export function drawMap(box, state) {
-  const trace = traceOf(state), map = trace.map(state.head, choice(state)), root = box.closest(".s2s");
+  const trace = traceOf(state), map = trace.map(state.head, state), root = box.closest(".s2s");
   if (state.as === "lines" || root.querySelector(".texts.lines-instead")) return drawAsLines(box, state, map);
   const narrow = root.clientWidth <= 760, label = narrow ? 78 : 96, room = box.clientWidth - label - 4;
   const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
@@ -174,7 +167,7 @@ function frame(state, map, flat) {
 }
 
 function fill(grid, state, map) {
-  const tone = toneOf(state), scale = state.scale === "highest" ? map.highest : map.most, marks = /^[^\p{L}\p{N}]+$/u;
+  const tone = toneOf(state), scale = scaleOf(map, state), marks = /^[^\p{L}\p{N}]+$/u;
   const rows = grid.querySelectorAll("[data-row]");
   map.at.forEach((row, i) => {
     const cells = rows[i].querySelectorAll(".c");
@@ -196,16 +189,14 @@ function fill(grid, state, map) {
     });
   });
 }
-function numberOf(view, value) {
-  if (view === "left_out") return plainNumber(Math.exp(value));
-  return view === "norm" ? value.toFixed(1) : Math.round(100 * value);
-}
+const numberOf = (view, value) => view === "left_out" ? plainNumber(Math.exp(value))
+  : view === "norm" ? value.toFixed(1) : Math.round(100 * value);
 
 // What changes while the pointer or the keyboard moves.
 export function followMap(box, state) {
   const grid = box.querySelector(".grid2");
   if (!grid) return;
-  const trace = traceOf(state), map = trace.map(state.head, choice(state)), { hover } = state;
+  const trace = traceOf(state), map = trace.map(state.head, state), { hover } = state;
   const at = map.rows.findIndex((one) => one.pieces.includes(looking(state)));
   let column = hover?.column ?? -1;
   if (hover?.side && column < 0) {
@@ -257,9 +248,9 @@ function drawAsLines(box, state, map) {
   const column = (one, j) => {
     const value = map.at[Math.max(0, at)][j], isRatio = state.view === "left_out" || state.view === "norm";
     const number = share(value) < 0.1 ? "" : ` ${isRatio ? value.toFixed(1) : percent(value)}`;
-    return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" lang="${columnCode}"
-      class="${one.special ? "sp" : ""}" ${share(value) >= 0.3 ? html`style="fill:var(--${tone});font-weight:700"` : ""}>${
-      elided(one.label, 16)}${number}</text>`;
+    const style = share(value) < 0.3 ? "" : html`style="fill:var(--${tone});font-weight:700"`;
+    return html`<text x="${right + 12}" y="${y(j, map.columns.length) + 5}" lang="${columnCode}" ${style}
+      class="${one.special ? "sp" : ""}">${elided(one.label, 16)}${number}</text>`;
   };
   box.key = null;
   paint(box, html`<svg class="lined" width="${width}" height="${height}" role="img"

@@ -1,5 +1,7 @@
 // What is shown, in one object, and the address that says so.
 
+import { KINDS, VIEWS } from "./trace.js";
+
 export const START = {
   page: "explore", theme: "light",
   text: "", source: null, target: null, model: null, options: {}, alternative: 0, prefix: null, forced: null,
@@ -39,10 +41,8 @@ export function toAddress(state) {
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 
-const ALLOWED = {
-  view: ["raw", "norm", "rollout", "contributions", "left_out"], unit: ["words", "tokens"], as: ["map", "lines"],
-  rows: ["predicts", "reads"], theme: ["light", "dark"],
-};
+const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], rows: ["predicts", "reads"],
+  theme: ["light", "dark"] };
 
 // What an address asks for; what is not right in it is left out.
 export function fromAddress(query) {
@@ -53,15 +53,14 @@ export function fromAddress(query) {
     if (asked.get(name)) found[key] = asked.get(name);
   }
   const [kind, layer, head] = (asked.get("look") || "").split(",");
-  if (["cross", "decoder", "encoder"].includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
+  if (KINDS.includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
     Object.assign(found, { head: { kind, layer: +layer, head: +head }, pinned: true });
   }
   for (const [name, values] of Object.entries(ALLOWED)) {
     if (values.includes(asked.get(name))) found[name] = asked.get(name);
   }
-  for (const [name, key] of [["word", "word"], ["shown", "alternative"]]) {
-    if (number(name) !== null) found[key] = number(name);
-  }
+  if (number("word") !== null) found.word = number("word");
+  if (number("shown") !== null) found.alternative = number("shown");
   for (const name of ["num_beams", "alternatives", "top_k", "seed"]) {
     if (number(name) !== null) options[name] = number(name);
   }

@@ -6,8 +6,10 @@ export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
 export const hasHeads = (view) => view === "raw" || view === "norm";
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
-export const headOf = (name) => { const [kind, layer, head] = name.split(".");
-  return { kind, layer: +layer, head: +head }; };
+export function headOf(name) {
+  const [kind, layer, head] = name.split(".");
+  return { kind, layer: +layer, head: +head };
+}
 const TELLING = 0.25;  // nats by which a margin must fall without a head for the head to matter
 const MOST = 3;        // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
@@ -43,8 +45,8 @@ export class Trace {
 
   // More of the same trace, as a later answer has it; false where it is of another hypothesis.
   add(record) {
-    if (String(record.target_ids) !== String(this.record.target_ids)
-      || record.source_text !== this.source) return false;
+    const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.source;
+    if (!isSame) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;
     this.known.clear();
@@ -53,8 +55,11 @@ export class Trace {
 
   holds(view) { return Boolean(this.maps.cross[view]); }
   get heads() {
-    return KINDS.flatMap((kind) => Array.from({ length: this.sizes[kind][0] * this.sizes[kind][1] }, (_, i) =>
-      ({ kind, layer: Math.floor(i / this.sizes[kind][1]), head: i % this.sizes[kind][1] })));
+    return KINDS.flatMap((kind) => {
+      const [layers, heads] = this.sizes[kind];
+      const headAt = (_, i) => ({ kind, layer: Math.floor(i / heads), head: i % heads });
+      return Array.from({ length: layers * heads }, headAt);
+    });
   }
 
   // --- words and tokens
@@ -68,16 +73,17 @@ export class Trace {
   // Python counts characters, JavaScript halves of some: where its letter number n stands here.
   place(side, n) {
     const key = `places ${side}`, text = side === "source" ? this.source : this.target;
-    if (!this.known.has(key)) this.known.set(key, [...text].reduce((all, letter) => [...all, all.at(-1) + letter.length], [0]));
+    const add = (all, letter) => [...all, all.at(-1) + letter.length];
+    if (!this.known.has(key)) this.known.set(key, [...text].reduce(add, [0]));
     return this.known.get(key)[n];
   }
 
   madeUnits(side, unit) {
     const placed = (one) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end) });
     if (unit === "tokens") {
-      return this.record[side].map((piece, i) => ({ text: this.record.labels[side][i],
-        label: this.record.labels[side][i],
-        pieces: [i], word: piece.word, special: piece.special, start: piece.start, end: piece.end }));
+      const labels = this.record.labels[side];
+      return this.record[side].map(({ word, special, start, end }, i) =>
+        ({ text: labels[i], label: labels[i], pieces: [i], word, special, start, end }));
     }
     return this.record.words[side].map((one, i) => ({ ...placed(one), label: this.label(one, side, i) }));
   }
@@ -130,8 +136,8 @@ export class Trace {
     const map = this.map(head, choice), row = map.rows.findIndex((one) => one.pieces.includes(piece));
     if (row < 0) return [];
     const order = map.at[row].map((value, i) => [i, value]).filter(([, value]) => value !== null);
-    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count).map(([i, value]) =>
-      [map.columns[i], value]);
+    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count)
+      .map(([i, value]) => [map.columns[i], value]);
   }
 
   // --- chances and evidence
@@ -149,16 +155,15 @@ export class Trace {
 
   margin(piece) { return this.evidence?.margins[piece]; }
   runnerUp(piece) { return bare(this.evidence.runner_up[piece]); }
-  // What an intervention does to a step: the margin then, by how much it fell, and the word instead, if another.  A word
-  // that was forced was not the model's first choice to begin with: nothing stands instead of it.
+  // What an intervention does to a step: the new margin, by how much it fell, and the word written instead, if another.
+  // A forced word was not the model's first choice to begin with: it has no word instead.
   after(effect, piece) {
-    const now = effect.margins[piece], word = effect.top[piece], own = this.record.target[piece].text;
-    return { margin: now, drop: this.evidence.margins[piece] - now, instead: this.evidence.margins[piece] < 0
-      || bare(word) === bare(own) ? null : bare(word) };
+    const margin = effect.margins[piece], before = this.margin(piece), word = bare(effect.top[piece]);
+    const stays = before < 0 || word === bare(this.record.target[piece].text);
+    return { margin, drop: before - margin, instead: stays ? null : word };
   }
   effectOf(head) {
-    return this.evidence?.heads.find((one) => one.kind === head.kind && one.layer === head.layer
-      && one.head === head.head);
+    return this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
   }
   effect(head, piece) {
     const found = this.effectOf(head);

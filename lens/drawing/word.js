@@ -4,7 +4,8 @@ import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { flipOf, same } from "./texts.js";
 import { bare, nameOf } from "./trace.js";
-import { chance, direction, elided, lookedAt, nats, oneIn, percent, placeOf, quoted, roleName, roleTip } from "./wording.js";
+import { chance, direction, elided, lookedAt, nats, oneIn, percent, placeOf, quoted, roleName,
+  roleTip } from "./wording.js";
 
 export function wordPanel(state, settings) {
   const trace = traceOf(state), list = trace.written, [, code] = trace.languages;
@@ -62,9 +63,8 @@ function headRow(state, trace, unit, head, effect) {
 }
 
 function mostLooking(trace, piece) {
-  const shares = trace.heads.filter((one) => one.kind === "cross")
-    .map((one) => [one, trace.top(one, piece, 1)[0]?.[1] || 0]);
-  return shares.sort((a, b) => b[1] - a[1]).slice(0, 3).map(([one]) => one);
+  const share = (head) => trace.top(head, piece, 1)[0]?.[1] || 0;
+  return trace.heads.filter((one) => one.kind === "cross").sort((a, b) => share(b) - share(a)).slice(0, 3);
 }
 
 // --- what else could have been written
@@ -140,7 +140,8 @@ function rests(state, trace, unit, settings) {
   const word = (one) => quoted(one.word.text, source), twin = twinOf(state, settings, trace, piece);
   if (twin) {
     const swap = html`<b>${quoted(twin.other, source)} for ${quoted(twin.own, source)}</b>`;
-    said.push(twin.instead ? html`${swap} flips it to ${quoted(twin.instead, target)}.` : html`${swap} does not flip it.`);
+    const outcome = twin.instead ? html`flips it to ${quoted(twin.instead, target)}` : "does not flip it";
+    said.push(html`${swap} ${outcome}.`);
   }
   if (flips.length) {
     said.push(html`Erasing ${flips.map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);

@@ -14,10 +14,8 @@ export function chance(p) {
   if (p < 0.001) return "under 0.1%";
   return p >= 0.0995 ? percent(p) : `${(100 * p).toFixed(1)}%`;
 }
-export function plainNumber(n) {
-  if (n >= 950) return `${count(Math.round(n / 1000))}k`;
-  return n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
-}
+export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
+  : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
 export const times = (fall) => {
   const ratio = Math.exp(Math.abs(fall));
@@ -30,18 +28,15 @@ export const times = (fall) => {
 
 export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
-  return {
-    cross: `${to} looks at ${from}`,
-    decoder: `${to} looks back at ${to}`,
-    encoder: `${from} looks at ${from}`,
-  }[kind];
+  const said = { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`,
+    encoder: `${from} looks at ${from}` };
+  return said[kind];
 }
 // The same in short, before a number: which language a head looks at.
 export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}`
   : `at ${language(source, "the source")}`;
-export const TECHNICAL = {
-  cross: "cross-attention", decoder: "decoder self-attention", encoder: "encoder self-attention",
-};
+export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
+  encoder: "encoder self-attention" };
 export const placeOf = ({ layer, head }) => `layer ${layer + 1}, head ${head + 1}`;
 
 export const VIEW_NAMES = {
@@ -74,6 +69,7 @@ const ROLES = {
 const known = (role) => ROLES[role] || [role, role, `goes to: ${role}`];
 export const roleName = (role) => known(role.role)[0];
 export const roleCaption = (role) => known(role.role)[1];
+export const NO_ROLE = "No clear role on the sentences measured.";
 export const SUPERVISED = " This head was trained on gold word links.";
 export const roleTip = (role) => html`<b>${capital(known(role.role)[0])}.</b> ${percent(role.score)} of its attention
   ${known(role.role)[2]} (95% interval ${percent(role.low)} to ${percent(role.high)}). The best simple baseline reaches
@@ -107,9 +103,8 @@ export function sentence(trace, { head, view, unit, rows }, { piece, column = nu
     : head.kind === "encoder" ? html`While reading ${looks}`
     : html`While writing ${looks}`;
   if (column !== null) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
-  const order = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null)
-    .sort((a, b) => b[1] - a[1]);
-  const [first, second] = order;
+  const seenOnly = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null);
+  const [first, second] = seenOnly.sort((a, b) => b[1] - a[1]);
   if (view === "left_out") return html`Without ${seen(first[0])}, ${looks} would be ${times(first[1])}`;
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
   if (!hasHeads(view)) return traced(trace, view, piece, unit);
@@ -162,9 +157,8 @@ export function columnSentence(trace, { head, view, unit, rows }, piece) {
 // How to read the map, in one line.
 export function reading(kind, view, [source, target], dark) {
   const from = language(source, "source"), to = language(target, "target"), deep = dark ? "The brighter" : "The darker";
-  const row = `Each row is ${kind === "encoder" ? `${withArticle(from)} word being read`
-    : `${withArticle(to)} word being written`}.`;
-  const says = (what) => `${row} ${deep} a cell, the ${what}.`;
+  const row = kind === "encoder" ? `${withArticle(from)} word being read` : `${withArticle(to)} word being written`;
+  const says = (what) => `Each row is ${row}. ${deep} a cell, the ${what}.`;
   if (view === "left_out") return says(`less likely that word becomes when the ${from} word is erased`);
   if (view === "norm") return says("stronger the signal that came from there");
   if (!hasHeads(view)) return says("more of that word came from there");
