@@ -16,8 +16,8 @@ export function mapTools(state) {
   const view = VIEW_NAMES[state.view][0].toLowerCase().replace("(alti+)", "(ALTI+)");
   return html`${menu("show", html`<span>Show: <b>${view}</b></span>`)}
     ${segment("Display", [button("as", "map", "Map"), button("as", "lines", "Lines")])}
-    <span ${tipped("The model reads tokens, which may be parts of words. Words add their tokens up.")}>${
-      segment("Unit", [button("unit", "words", "Words"), button("unit", "tokens", "Tokens")])}</span>
+    ${segment("Unit", [button("unit", "words", "Words"), button("unit", "tokens", "Tokens")],
+      tipped("The model reads tokens, which may be parts of words. Words add their tokens up."))}
     ${menu("export", "Export ")}
     ${legend(state)}`;
 }

@@ -37,8 +37,8 @@ export function stretches(text, some, draw) {
 
 // A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
-export const segment = (label, buttons) =>
-  html`<span class="seg" role="group" aria-label="${label}">${buttons}</span>`;
+export const segment = (label, buttons, tip = "") =>
+  html`<span class="seg" role="group" aria-label="${label}" ${tip}>${buttons}</span>`;
 export const about = (tip) =>
   html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
 

@@ -26,8 +26,8 @@ export function wordPanel(state, settings) {
 
 // --- the heads that matter
 
-const HEADS_TIP = html`Each head in turn is replaced with its average. Listed are the heads whose loss lowers the
-  word’s margin over its runner-up most. A share says where a head looked; “without it” says what it was needed for.`;
+const HEADS_TIP = html`Each head in turn is replaced with its average. The heads below are those whose loss lowers the
+  word’s margin over its runner-up most. A share says where a head looked, “without it” what it was needed for.`;
 
 function heads(state, trace, unit, settings) {
   const piece = unit.pieces[0], telling = trace.telling(piece), [, target] = trace.languages;
