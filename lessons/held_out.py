@@ -118,7 +118,7 @@ def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
     return Interval.of(flipped[was_right], groups)
 
 
-ROLE_COLUMNS = ("role", "head", "share of its attention", "even head", "best fixed place", "wrong nouns")
+ROLE_COLUMNS = ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns")
 
 
 def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
@@ -128,16 +128,16 @@ def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
 
 
 def role_checks(one: RoleScore | None) -> list[Check]:
-    """Whether a head has its role; None: no head could show it here."""
+    """Whether a head has its role; None: not decidable here."""
     margin, above = (one.score - one.baseline, one.low - one.floor) if one else (math.nan, math.nan)
     return [Check(margin, "≥", LEAST, "margin over the best baseline"),
-            Check(above, ">", 0, "lower end over a head without knowledge")]
+            Check(above, ">", 0, "lower end over the uninformed baselines")]
 
 
 def named(one: RoleScore | None) -> str:
     """The head of a role in words."""
     if one is None:
-        return "No head could show it here: the role is missing, or a head without knowledge already looks there."
-    return (f"The best is {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}{one.taught}: it"
-            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention; the best baseline"
+        return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
+    return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}{one.taught},"
+            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
             f" {one.baseline:.0%}.")

@@ -32,7 +32,7 @@ RELATIONS = {
 WORDS = ("cat", "hippopotamuses", "qwxzk", "आसान")  # of the slip
 
 GUESSING, ROUNDING = 0.5, 1e-6
-TOLD = 0.9  # share of meanings told apart
+TOLD = 0.9  # share of occurrences disambiguated
 RULE = 0.5  # share of neighbours from which on "used alike is near" is a rule and not a tendency
 RIGHT = 0.5  # share of analogies for the arithmetic to be something that the vectors support
 
@@ -115,7 +115,7 @@ def occurring(bench: Workbench, stories: Sequence[StoryPair]) -> list[tuple[str,
 
 
 def told_apart(bench: Workbench) -> tuple[dict[str, Interval], int]:
-    """By stage, the share of meanings told correctly; and how many there were."""
+    """By stage, the share of occurrences disambiguated correctly; and how many there were."""
     trained = [story for story in bench.corpus.train if story.kind == "sense"][: bench.pick(REMEMBERED, 60)]
     remembered = occurring(bench, trained)
     asked = occurring(bench, [*bench.corpus.val, *bench.corpus.test][: bench.pick(None, 300)])
@@ -179,7 +179,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Meanings told by the nearest vector", ("vector", "correct"),
+        Table.of("Meanings assigned by the nearest vector", ("vector", "correct"),
                  [(name, f"{share:.1%}") for name, share in f.meanings.items()]),
         Table.of("Analogies, over the whole vocabulary", (
             "", "questions", "correct", "without the question's words", "median rank"),
@@ -189,6 +189,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
 
 def panels(f: Figures) -> list[Panel]:
     names = [name.replace(" pos", "\npos").replace("after layer", "layer") for name in f.meanings]
-    return [Curves("Meanings told apart", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
+    return [Curves("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
                    level=GUESSING),
             Bars("Cosine of embeddings, by likeness of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles})]

@@ -126,7 +126,7 @@ def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
             (NAMES[kind], *(by_layer(f.reached[name][kind]) for name in ("distance", "across"))) for kind in KINDS]),
-        Table.of("For each role the head that has it most, on unseen sentences", ROLE_COLUMNS,
+        Table.of("The best head for each role, on unseen sentences", ROLE_COLUMNS,
                  [role_row(one, one.role) for one in f.best], folded=True),
     )
 
@@ -135,7 +135,7 @@ def panels(f: Figures) -> list[Panel]:
     texts = [", ".join([*roles[:1], *["supervised"] * taught, f"{max(cost.value, 0):.2f}"])
              for roles, taught, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
     layers = range(max(map(len, f.reached["distance"].values())))
-    return [head_map("Role, and cost of losing it (nats a token)", f.heads, [max(cost.value, 0) for cost in f.costs],
+    return [head_map("Role, and cost of removing the head (nats per token)", f.heads, [max(cost.value, 0) for cost in f.costs],
                      texts=texts, wide=True),
             Curves("Distance, tokens", layers, f.reached["distance"], "layer"),
             Curves("Across sentences", layers, f.reached["across"], "layer")]

@@ -1,4 +1,4 @@
-"""Lesson 17: how the vector of the last position turns from the token just read into the token to come."""
+"""Lesson 17: how the vector of the last position turns from the token just read into the next token."""
 
 from collections.abc import Sequence
 
@@ -122,7 +122,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("What the state predicts, at the steps of unseen sentences", (
-            "state", "the token just read", "the token to come"),
+            "state", "the token just read", "the next token"),
             [(stage, f"{one:.1%}", f"{other:.1%}") for stage, one, other in
              zip(f.stages, f.read, f.coming, strict=True)]),
         Table.of("Where the state comes from", (
@@ -137,6 +137,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
 def panels(f: Figures) -> list[Panel]:
     names = [stage.replace("after layer", "layer").replace(" any layer", "") for stage in f.stages]
     parts = dict(zip(("token just read", "those before", "source"), f.owed.values(), strict=True))
-    lines = {"token just read": f.read, "token to come": f.coming}
+    lines = {"token just read": f.read, "next token": f.coming}
     return [Curves("The last vector predicts ...", range(len(names)), lines, ticks=names),
             Bars("... and comes from", names[1:], parts)]

@@ -40,7 +40,7 @@ FORMAT = 2
 def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, Any]:
     """Run these lessons, with a line of progress for each."""
     begun = time.perf_counter()
-    model = about_model(bench)  # first: a model that cannot be loaded is told before minutes of work
+    model = about_model(bench)  # first: a model that cannot be loaded fails before minutes of work
     lessons = []
     for place, name in enumerate(names, 1):
         lesson = load(name)

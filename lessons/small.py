@@ -304,7 +304,7 @@ def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
     return compared
 
 
-# What the weights depend on: a change of any of these trains anew.
+# What the weights depend on: changing any of these trains them again.
 SIZES = (WIDTH, INNER, LAYERS, VOCABULARY, MAX_TOKENS, LEARNING_RATE, WARM_UP, MARKS)
 TRAINING = (fit, batches, loss_of)
 TRANSFORMER = (SmallTransformer, open_mask, attention, layers, modeling_seq2see)
