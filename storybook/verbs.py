@@ -1,4 +1,4 @@
-"""The verbs, in groups that hold out noun pairs together: one held out with *chased* is also held out with *fled from*."""
+"""The verbs, in groups that hold out noun pairs together: *chased* and *fled from* share their held-out pairs."""
 
 from dataclasses import dataclass
 
