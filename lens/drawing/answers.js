@@ -3,7 +3,7 @@
 import { html, stretches } from "./markup.js";
 import { changed } from "./diff.js";
 
-// The answer to this question, null while it is awaited; `error` is a line for the reader.
+// The answer to this question, null until it arrives; `error` is a line for the reader.
 export function answered(context, route, body) {
   const { state, ask, render } = context, key = JSON.stringify([route, body]), kept = state.lab[key];
   if (kept) return kept.waiting ? null : kept;
@@ -13,14 +13,14 @@ export function answered(context, route, body) {
   return null;
 }
 
-// The same of a tool of `/v1/inside`, about the translation shown.
+// The same for a tool of `/v1/inside`, about the translation shown.
 export const inside = (context, trace, question) => answered(context, "inside",
   { question: { ...context.about(trace), ...question } });
 
-// The answer as `draw` draws it, once it is there.
+// The answer, drawn by `draw` once it has arrived.
 export const shown = (answer, draw) => !answer ? html`<p class="soft">Working it out…</p>`
   : answer.error ? html`<p>${answer.error}</p>` : draw(answer);
 
-// A text with the words marked that another has not.
+// The second text, with the words that the first lacks marked.
 export const marked = (before, after) =>
   stretches(after, changed(before, after), (one) => html`<mark>${one}</mark>`);

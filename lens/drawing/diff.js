@@ -1,4 +1,4 @@
-// Which words of a text another has not in their place: [[start, end], ...] in `after`.
+// The words of `after` that `before` lacks in that place: [[start, end], ...].
 
 export function changed(before, after) {
   const cut = (text) => [...text.matchAll(/[\p{L}\p{M}\p{N}]+['’]?|[^\s\p{L}\p{M}\p{N}]/gu)];

@@ -1,4 +1,4 @@
-// What answers questions: `ask(route, body, signal)` gives an object, or an Error whose message is for the reader.
+// Answers questions: `ask(route, body, signal)` gives an object, or an Error whose message is for the reader.
 // Over HTTP it is `/v1`; without it, as in a Space, Gradio's function `ask`.  A page from a file has no engine.
 
 export class HttpEngine {

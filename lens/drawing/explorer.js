@@ -20,8 +20,8 @@ import { tour } from "./tour.js";
 import { KINDS, Trace, hasHeads, headOf } from "./trace.js";
 import { wordPanel } from "./word.js";
 
-const REST = 400;    // milliseconds without a key, after which what was typed is translated
-const SLOW = 400;    // after which the page says that it is waiting
+const REST = 400;    // milliseconds without a key press, after which the text is translated
+const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
 const CONTROLS = ["menu", "set", "toggle", "do", "head", "word", "part", "example", "force", "page"]
   .map((name) => `[data-${name}]`).join();
@@ -154,7 +154,7 @@ export function explorer(element, settings) {
     return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
   }
 
-  // Translates a text and looks at it; what is still asked for an older one is given up.
+  // Translates a text and traces it; requests for an older text are aborted.
   async function open(text, changes = {}) {
     if (!engine) return;
     running?.abort();
@@ -199,7 +199,7 @@ export function explorer(element, settings) {
     if (changes.view && changes.view !== "raw") choose({ view: changes.view });
   }
 
-  // What each word rests on: takes longer than the maps, and comes after them.
+  // The evidence for each word: takes longer than the maps, and follows them.
   async function weigh(signal) {
     const trace = traceOf(state);
     if (!trace || trace.evidence || !engine) return set({ busy: null });
@@ -207,10 +207,10 @@ export function explorer(element, settings) {
     const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] };
     const quiet = (error) => {
       if (error.name === "AbortError") throw error;
-      return null;  // then the page does without
+      return null;  // the page works without it
     };
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
-    if (answer && !trace.add(answer.traces[0])) {  // its text has other tokens: then the same is translated again
+    if (answer && !trace.add(answer.traces[0])) {  // different tokens: translate the same text again
       const body = { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more };
       const again = await ask("look", body, signal).catch(quiet);
       if (again) trace.add(again.traces[0]);
@@ -225,7 +225,7 @@ export function explorer(element, settings) {
     return best && !state.pinned ? { head: { kind: best.kind, layer: best.layer, head: best.head } } : {};
   }
 
-  // The other sentence of a pair is looked at beforehand: what it means there is said below the texts.
+  // Traces the other sentence of a pair in advance: the line below the texts says what *it* means there.
   async function prepare(text, signal) {
     const body = asked(text), look = { ...body, text, alternative: 0, maps: KINDS };
     const both = Promise.all([ask("translate", { ...body, texts: [text] }, signal), ask("look", look, signal)]);
@@ -234,7 +234,7 @@ export function explorer(element, settings) {
     set({ twin: new Trace(answer.traces[0], answer.measured) });
   }
 
-  // The trace's own text and translation, as a question about it names them.
+  // The trace's text, translation, languages and model, as a request names them.
   function about({ source: text, target: translation, languages: [source, target], record: { model } }) {
     return { text, translation, source: source || undefined, target: target || undefined, model: model || undefined };
   }
@@ -256,7 +256,7 @@ export function explorer(element, settings) {
     set({ busy: null, waited: false, error: null, hover: null, ...changes });
   }
 
-  // --- actions, by the name that a control has in data-do
+  // --- actions, by the name in a control's data-do
 
   const startTour = tour(root);
   const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
@@ -305,7 +305,7 @@ export function explorer(element, settings) {
     setTimeout(() => { label.innerHTML = was; }, 1400);
   }
 
-  // Writes this word in the place of the chosen one, and has the rest translated again.
+  // Replaces the chosen word with this one and translates the rest again.
   function force(text) {
     const trace = traceOf(state), unit = trace.unitAt("target", state.word);
     open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
@@ -439,7 +439,7 @@ export function explorer(element, settings) {
     if (target.matches(".w,[role=grid]") && !relatedTarget?.matches?.(".w,[role=grid]")) hover(null);
   });
 
-  // Moves the focus among controls of one kind, of which Tab stops at one; gives the control it has moved to.
+  // Moves the focus among controls that share one tab stop; returns the newly focused control.
   function move(event, selector, step) {
     if (!step) return null;
     event.preventDefault();
@@ -489,7 +489,7 @@ export function explorer(element, settings) {
   const stepWord = (by) =>
     pickWord("target", after(traceOf(state).written, (one) => one.pieces.includes(state.word), by).pieces[0]);
 
-  // --- the beginning
+  // --- start
 
   tips(root);
   let width = 0;

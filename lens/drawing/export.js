@@ -1,4 +1,4 @@
-// What can be kept of a translation: the picture, the numbers, every map, the page, the same in Python.
+// Exports a translation: the picture, the numbers, every map, the page, the same in Python.
 
 import { css, inkOn, shade } from "./colour.js";
 import { toneOf } from "./map.js";
@@ -24,7 +24,7 @@ export function exported(form, context) {
 const titleOf = ({ head, view }, trace) => `${direction(head.kind, trace.languages)}${
   hasHeads(view) ? `, ${placeOf(head)}` : ""}: ${VIEW_NAMES[view][0].toLowerCase()}`;
 
-// A number first that a spreadsheet would run as a formula stays text.
+// A text that a spreadsheet would run as a formula stays text.
 const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : String(text)).replaceAll('"', '""')}"`;
 function csv(state, trace) {
   const map = trace.map(state.head, state);
@@ -68,7 +68,7 @@ function png(state, trace) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture(state, trace))}`;
 }
 
-// A page of its own: the explorer with this trace, and no server to ask.
+// A standalone page: the explorer with this trace, without a server.
 function pageOf({ state, settings }) {
   const trace = traceOf(state), { head, unit } = state;
   const styles = settings.css || document.getElementById("s2s-style").textContent;

@@ -1,4 +1,4 @@
-// The head of the page: name, pages, model, tour, light or dark.
+// The header: name, pages, model, tour, light or dark.
 
 import { pairName } from "./languages.js";
 import { html, icon, tipped } from "./markup.js";
@@ -28,7 +28,7 @@ export function header(state, settings) {
       aria-label="${other}">${icon("moon")}</button>`;
 }
 
-// Which model translated what is shown.
+// The model of the translation shown.
 export const modelOf = (state, settings) =>
   (state.held || state.traces[0])?.record.model || state.model || settings.models[0]?.name || "";
 

@@ -8,7 +8,7 @@ import { KINDS, hasHeads, headOf, nameOf } from "./trace.js";
 import { NO_ROLE, TECHNICAL, capital, direction, elided, lookedAt, nats, percent, placeOf, quoted, roleCaption,
   roleName, roleTip } from "./wording.js";
 
-const CAPTIONS = 24;  // heads, up to which each has its caption
+const CAPTIONS = 24;  // the most heads that get a caption each
 
 export function headsCard(state) {
   const trace = traceOf(state), all = trace.heads, captions = all.length <= CAPTIONS;
@@ -56,7 +56,7 @@ function keyOf(trace, all, state) {
     trace.evidence ? html`<span><b class="rank">1</b> matters for this word</span>` : ""}</p>`;
 }
 
-// Each head's most looked-at word for the chosen row, by its effect where that is known.
+// The word each head looks at most in the chosen row, sorted by the head's effect if it is known.
 function inWords(state, trace) {
   const piece = state.word, [source, target] = trace.languages;
   const rows = trace.heads.map((head) => ({ head, effect: trace.effect(head, piece),
@@ -75,7 +75,7 @@ function inWords(state, trace) {
   })}</div>`;
 }
 
-// Pictures that are drawn already are kept: those of a large model are many.
+// Reuses pictures already drawn: a large model has many.
 export function paintThumbs(root, state) {
   const trace = traceOf(state), view = hasHeads(state.view) && trace.holds(state.view) ? state.view : "raw";
   const drawn = root.drawn ||= new Map();

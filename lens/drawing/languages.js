@@ -1,4 +1,4 @@
-// Languages by their codes: their names, and which are written from right to left.
+// Languages by code: their names, and which are written from right to left.
 
 const NAMES = globalThis.Intl?.DisplayNames ? new Intl.DisplayNames(["en"], { type: "language", fallback: "none" })
   : null;

@@ -1,4 +1,4 @@
-// Watch it learn: the recorded moments of the training, or a run's checkpoints, by a slider.
+// Watch it learn: recorded moments of the training, or a run's checkpoints, on a slider.
 
 import { changed } from "./diff.js";
 import { html } from "./markup.js";
@@ -6,7 +6,7 @@ import { traceOf } from "./state.js";
 import { Trace } from "./trace.js";
 import { count } from "./wording.js";
 
-const PACE = 700;  // milliseconds a moment
+const PACE = 700;  // milliseconds per moment
 
 export function learnBar(state, settings) {
   const { replay, moment } = state;
@@ -52,7 +52,7 @@ export function learnActions(context) {
     let trace = traceOf(state);
     const question = (one, more) => ({ question: { ...context.about(one), tool: "replay", ...more } });
     let found = await context.ask("inside", question(trace));
-    if (found.moments.length && !found.texts.includes(trace.source)) {  // recorded of other sentences: show the first
+    if (found.moments.length && !found.texts.includes(trace.source)) {  // recorded for other sentences: show the first
       await context.open(found.texts[0], { pinned: state.pinned });
       trace = traceOf(state);
       if (trace.source !== found.texts[0]) return null;
@@ -76,7 +76,7 @@ export function learnActions(context) {
     return Boolean(state.replay?.moments.length);
   }
 
-  // Shows a moment: what the model then wrote, and its maps; roles are the finished model's, so there are none.
+  // Shows a moment: what the model wrote then, and its maps; no roles, which were measured on the finished model.
   function show(i) {
     const { replay } = state, last = replay.moments.length - 1, held = state.held || traceOf(state);
     if (i >= last) {

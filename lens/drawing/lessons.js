@@ -1,4 +1,4 @@
-// The lessons: those that come with the package, or those that were run on this machine's model.
+// The lessons: as shipped with the package, or as run on this machine's model.
 
 import { html, paint } from "./markup.js";
 

@@ -1,4 +1,4 @@
-// The lines between the two texts: from the word that looks to the words looked at, threads between counterparts.
+// The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
 import { traceOf } from "./state.js";
 import { mark, spanOf } from "./texts.js";
@@ -6,7 +6,7 @@ import { count, percent, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16], NARROW = 760;
 
-// The largest size at which both texts stand on a line each; where none does, they wrap and the lines go.
+// The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
 export function fit(root) {
   const lines = [...root.querySelectorAll(".line")];
   const rowsOf = (line) => line.scrollHeight / parseFloat(getComputedStyle(line).lineHeight);
@@ -52,7 +52,7 @@ export function drawLines(root, state, found) {
   labels(pills, placed.reverse(), state, trace, home.width);
 }
 
-// A faint thread from every word to its counterpart, as the links fitted to this model have it.
+// A faint thread from every word to its counterpart, by the links fitted to this model.
 export function drawThreads(root, state) {
   const svg = root.querySelector(".threads"), trace = traceOf(state);
   svg.textContent = "";
@@ -69,7 +69,7 @@ export function drawThreads(root, state) {
   }
 }
 
-// From a word to one of the other text, and the place of its label.
+// From a word to one of the other text, and the position of its label.
 function across(p, q, main) {
   const up = q.bottom < p.top, from = up ? p.top + 2 : p.bottom - 2, to = up ? q.bottom : q.top, bend = up ? -34 : 34;
   const t = main ? 0.5 : 0.76, u = 1 - t;

@@ -1,4 +1,4 @@
-// The large map: its heading, its sentence, its tools, and the cells, as a grid that the keyboard walks through.
+// The large map: its heading, sentence, tools and cells, a grid that can be walked with the keyboard.
 
 import { css, gradient, inkOn, shade } from "./colour.js";
 import { html, icon, paint, segment, tipped } from "./markup.js";
@@ -35,7 +35,7 @@ function legend(state) {
 const scaleOf = (map, { scale }) => scale === "highest" ? map.highest : map.most;
 export const toneOf = (state) => hasHeads(state.view) ? traceOf(state).tone(state.head, state.word) : "blue";
 
-// Which head, what it is for, and how far it is to be trusted.
+// Which head, and its role.
 export function eyebrow(state) {
   const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), many = state.traces.length;
   const role = merged ? null : trace.role(head), tone = toneOf(state);
@@ -51,7 +51,7 @@ export function eyebrow(state) {
       ${tipped(roleTip(role))}>${roleName(role)}</span>` : ""}`;
 }
 
-// How far the map is to be trusted, or what the model loses without the head.
+// How far the map can be trusted, or what the model loses without the head.
 export function badge(state) {
   const trace = traceOf(state), { head, view } = state, merged = !hasHeads(view), leftOut = view === "left_out";
   const pill = (tip, text) =>
@@ -92,7 +92,7 @@ function trustTip(found, all) {
     agreement}${found.supervised ? SUPERVISED : ""} On ${all.sentences} held-out sentences of ${all.measured_on}.`;
 }
 
-// The sentence for where the pointer or the keyboard is.
+// The sentence for the position of the pointer or the keyboard.
 export function headline(state) {
   const trace = traceOf(state), { hover, head } = state;
   if (hover?.column !== undefined && hover?.row !== undefined && hover.row !== null) {
@@ -112,7 +112,7 @@ export const how = (state) => state.moment !== null ? "The map shows the transla
 
 // --- the cells
 
-const SHOWN = 0.095;  // of the scale, from which on a cell has its number
+const SHOWN = 0.095;  // share of the scale from which a cell shows its number
 let meter = null;
 function widthOf(text, font) {
   meter ||= document.createElement("canvas").getContext("2d");
@@ -224,7 +224,7 @@ export function followMap(box, state) {
   } else grid.removeAttribute("aria-activedescendant");
 }
 
-// The same map as lines from the words that look to those looked at.
+// The same map as lines from the looking words to those looked at.
 function drawAsLines(box, state, map) {
   const trace = traceOf(state), tone = toneOf(state), width = box.clientWidth, { kind } = state.head;
   const height = Math.max(box.clientHeight, 22 * Math.max(map.rows.length, map.columns.length));

@@ -1,4 +1,4 @@
-// HTML as text: whatever stands between the parts of html`...` is escaped, unless it is such HTML itself.
+// HTML as text: values in html`...` are escaped, unless they are such HTML themselves.
 
 class Markup {
   constructor(text) { this.text = text; }
@@ -28,7 +28,7 @@ const PATHS = {
 export const icon = (name) =>
   html`<svg class="ic" viewBox="0 0 16 16" aria-hidden="true"><path d="${PATHS[name]}"/></svg>`;
 
-// A text with some stretches of it, [[start, end], ...], drawn by `draw`.
+// A text in which some stretches, [[start, end], ...], are drawn by `draw`.
 export function stretches(text, some, draw) {
   const ends = [0, ...some.map(([, end]) => end)];
   return html`${some.map(([start, end], i) => [text.slice(ends[i], start), draw(text.slice(start, end))])}${
@@ -42,7 +42,7 @@ export const segment = (label, buttons, tip = "") =>
 export const about = (tip) =>
   html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
 
-// Puts HTML into an element, and the focus back to the control with the same `data-k` that had it.
+// Puts HTML into an element and returns the focus to the control with the same `data-k`.
 export function paint(element, markup) {
   const root = element.getRootNode(), kept = element.contains(root.activeElement) && root.activeElement.dataset.k;
   const text = String(markup);

@@ -6,9 +6,9 @@ import { flipOf, same } from "./texts.js";
 import { quoted } from "./wording.js";
 
 const GENDERS = { il: "masculine", ils: "masculine", elle: "feminine", elles: "feminine" };
-const SURE = 0.5;  // of its attention, from which on the head points at a noun
+const SURE = 0.5;  // share of attention from which the head points at a noun
 
-// The source pronoun, the source noun that it stands for, and the pronoun written; null where nothing shows it.
+// The source pronoun, the source noun that it stands for, and the pronoun written; null without evidence.
 function antecedent(trace, weighed) {
   const word = trace.words("target").find((one) => trace.isPronoun(one.pieces[0]));
   const ofRole = (kind, role) => trace.heads.find((one) => one.kind === kind && trace.role(one)?.role === role);
@@ -23,7 +23,7 @@ function antecedent(trace, weighed) {
   return { pronoun: pronoun.text.toLowerCase(), noun: source.text, written: word.text.toLowerCase() };
 }
 
-// The source word of a target word: by the links fitted to the model, or by the head that goes word for word.
+// The source word of a target word: by the links fitted to the model, or by the word-for-word head.
 function counterpart(trace, unit, head) {
   const link = trace.evidence?.links.filter(([, target]) => target === unit.word).sort((a, b) => b[2] - a[2])[0];
   return link ? trace.words("source")[link[0]] : trace.top(head, unit.pieces[0], 1)[0]?.[0];

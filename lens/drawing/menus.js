@@ -1,4 +1,4 @@
-// What opens below a button: Show, Export, Alternatives, languages, models.
+// The menus: Show, Export, Alternatives, languages, models.
 
 import { html, segment } from "./markup.js";
 import { traceOf } from "./state.js";

@@ -1,4 +1,4 @@
-// A map as a small picture, with nothing to point at: for two maps side by side, and for what differs between them.
+// A map as a small static picture: for two maps side by side, and for their difference.
 
 import { css, shade } from "./colour.js";
 import { html } from "./markup.js";

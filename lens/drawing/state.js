@@ -1,4 +1,4 @@
-// What is shown, in one object, and the address that says so.
+// The state of the page in one object, and its address.
 
 import { KINDS, VIEWS } from "./trace.js";
 
@@ -16,7 +16,7 @@ export const START = {
 
 export const traceOf = (state) => state.traces[state.part] || null;
 
-// The word that looks: where the pointer is, else the one that was chosen.
+// The looking word: the one under the pointer, else the chosen one.
 export function looking(state) {
   const { hover, head, word, read } = state, side = head.kind === "encoder" ? "source" : "target";
   if (hover?.side === side) return hover.piece;
@@ -44,7 +44,7 @@ export function toAddress(state) {
 const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], rows: ["predicts", "reads"],
   theme: ["light", "dark"] };
 
-// What an address asks for; what is not right in it is left out.
+// The state that an address asks for; invalid parts are ignored.
 export function fromAddress(query) {
   const asked = new URLSearchParams(query), found = {}, options = found.options = {};
   const number = (name) => /^\d{1,4}$/.test(asked.get(name) || "") ? +asked.get(name) : null;

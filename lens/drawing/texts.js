@@ -5,7 +5,7 @@ import { html, icon, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
 
-// The parts of the section, each painted by itself: a field that is typed in stays.
+// The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div>
   <div class="between"></div><span class="to-menu"></span><div class="line tgt" dir="auto"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
@@ -35,7 +35,7 @@ export function paintTexts(root, state, settings) {
   root.spans = trace && !isNew(state) ? index(root, trace) : null;
 }
 
-// The span of each word, by side and number of the word.
+// The span of each word, by side and word number.
 function index(root, trace) {
   const found = { source: new Map(), target: new Map() };
   for (const span of root.querySelectorAll(".w")) {
@@ -75,7 +75,7 @@ function source(state, settings) {
   });
 }
 
-// Whether what is shown is still of an older text.
+// Whether the page still shows an older text.
 export const isNew = ({ busy, traces, text }) => (busy === "translating" || busy === "looking")
   && traces.map((one) => one.source).join(" ") !== text;
 
@@ -154,7 +154,7 @@ function notes(state) {
 const momentNote = ({ replay, moment }) =>
   html`What it wrote by itself after ${replay.moments[moment].step.toLocaleString("en-GB")} steps:`;
 
-// What the model wrote at a moment of its training: words that the finished one writes otherwise are underlined.
+// What the model wrote at a moment of its training; words that differ from the final translation are underlined.
 function written({ replay, moment }) {
   const { text, marks } = replay.moments[moment].written || { text: "", marks: [] };
   if (!text) return html`<span class="soft">(nothing yet)</span>`;
@@ -163,7 +163,7 @@ function written({ replay, moment }) {
 
 // --- what changes while the pointer moves: which words are marked
 
-// What the word that looks is joined to: by the chosen head first, then by the others that matter to it.
+// The words joined to the looking word: by the chosen head, then by the other heads that matter for it.
 export function joins(state) {
   const trace = traceOf(state), piece = looking(state), { head, view, rows } = state, found = [];
   const put = (one, main) => {

@@ -1,4 +1,4 @@
-// A tour of the page in four steps, each at the card that it speaks of.
+// A tour of the page in four steps, each at the card it describes.
 
 import { html, paint } from "./markup.js";
 

@@ -1,4 +1,4 @@
-// A trace as `/v1/look` sends it: its words, its maps, and what each word rests on.  Nothing here is drawn.
+// A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
 import { language } from "./languages.js";
 
@@ -43,7 +43,7 @@ export class Trace {
     for (const [view, map] of Object.entries(views || {})) this.maps[kind][view] = numbers(map);
   }
 
-  // More of the same trace, as a later answer has it; false where it is of another hypothesis.
+  // Adds more of the same trace from a later answer; false if the answer is about another hypothesis.
   add(record) {
     const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.source;
     if (!isSame) return false;
@@ -70,7 +70,7 @@ export class Trace {
     return this.known.get(key);
   }
 
-  // Python counts characters, JavaScript halves of some: where its letter number n stands here.
+  // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
   place(side, n) {
     const key = `places ${side}`, text = side === "source" ? this.source : this.target;
     const add = (all, letter) => [...all, all.at(-1) + letter.length];
@@ -109,7 +109,7 @@ export class Trace {
 
   // --- maps
 
-  // { rows, columns, at: [row][column], most }: where a step cannot look, null.
+  // { rows, columns, at: [row][column], most }; null where a step cannot look.
   map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
     const key = [kind, layer, head, view, unit, meaning].join();
     if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
@@ -131,7 +131,7 @@ export class Trace {
     return { rows, columns, at, most, highest: Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0))) };
   }
 
-  // The columns of a row with most on them: [[column, share], ...].
+  // The columns with the largest shares of a row: [[column, share], ...].
   top(head, piece, count = 3, choice = {}) {
     const map = this.map(head, choice), row = map.rows.findIndex((one) => one.pieces.includes(piece));
     if (row < 0) return [];
@@ -145,7 +145,7 @@ export class Trace {
   // The chance of a written word: the product over its tokens.
   chance(unit, shown = this.shown) { return Math.exp(unit.pieces.reduce((sum, i) => sum + shown.log_probs[i], 0)); }
   isPronoun(piece) { return PRONOUN[this.languages[1]]?.test(this.unitAt("target", piece)?.text || "") || false; }
-  // Where the drawing begins: at a pronoun, or where the model was least sure.
+  // The word chosen first: a pronoun, or the word the model was least sure of.
   get first() {
     const words = this.words("target");
     const pick = words.find((one) => this.isPronoun(one.pieces[0]))
@@ -169,13 +169,13 @@ export class Trace {
     const found = this.effectOf(head);
     return found ? this.after(found, piece) : null;
   }
-  // The heads without which the model is less sure of this step, the strongest first; none where no head matters alone.
+  // The heads without which the model is less sure of this step, strongest first; empty if no head matters alone.
   telling(piece) {
     if (!this.evidence) return [];
     const found = this.evidence.heads.map((one) => ({ ...headOf(nameOf(one)), ...this.after(one, piece) }));
     return found.filter((one) => one.drop >= TELLING).sort((a, b) => b.drop - a.drop).slice(0, MOST);
   }
-  // By source word, what erasing it does to a step, the strongest first.
+  // The effect of erasing each source word on a step, strongest first.
   erased(piece) {
     return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
       .sort((a, b) => b.drop - a.drop);
@@ -184,13 +184,13 @@ export class Trace {
   // --- roles
 
   rolesOf(head) { return this.measured.roles.filter((one) => nameOf(one) === nameOf(head)); }
-  // The role by which a head is named: what it is for, if that was shown, else the place where it looks.
+  // The role that names a head: its purpose, if that was shown, else where it looks.
   role(head) {
     const all = this.rolesOf(head), above = (one) => one.score - one.baseline;
     return all.find((one) => one.role === "antecedent") || all.find((one) => one.role === "alignment")
       || [...all].sort((a, b) => above(b) - above(a))[0] || null;
   }
-  // Its colour on a row: the role's, on rows of the kind that it was measured on.
+  // Its colour on a row: the role's, but only on rows of the kind it was measured on.
   tone(head, piece) {
     const role = this.role(head)?.role;
     if (role === "antecedent") return this.isPronoun(piece) ? "green" : "slate";

@@ -23,7 +23,7 @@ export const tree = {
   actions: { "tree-beams"(button, { state, render }) { state.lab.beams = +button.dataset.value; render(); } },
 };
 
-// The nodes on the way to a hypothesis, as "step number".
+// The nodes on the path to a hypothesis, as "step number".
 function wayTo(steps, step, number) {
   const nodes = new Set();
   for (; step >= 0 && number !== null; step--) { nodes.add(`${step} ${number}`); number = steps[step][number][1]; }

@@ -1,5 +1,5 @@
-// What if the sentence were different?  Another source text, another beginning, another search, another model: both
-// translations with what changed, the same head's two maps side by side, and the heads that carry the difference.
+// What if the sentence were different?  Another source text, prefix, search or model: both translations with
+// the changes marked, the same head's two maps side by side, and the heads that carry the difference.
 
 import { answered, inside, marked, shown } from "./answers.js";
 import { html, paint } from "./markup.js";
@@ -68,7 +68,7 @@ function sides(state, trace, answer) {
       alike ? difference() : ""}</div></div>`;
 }
 
-// Which heads carry the difference: patched from the other sentence, one at a time.
+// The heads that carry the difference: each patched alone from the other sentence.
 function carriers(context, trace, other) {
   const step = context.state.word, answer = inside(context, trace, { tool: "patch", other, step });
   const needed = "Patching needs two sentences with the same number of tokens.";

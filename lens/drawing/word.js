@@ -1,4 +1,4 @@
-// The chosen word: the heads that matter for it, what else could have been written, which words it rests on.
+// The chosen word: the heads that matter for it, what else could have been written, which words mattered.
 
 import { about, html, icon, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
@@ -80,7 +80,7 @@ function chanceTip(trace, unit) {
     smoothing is undone; sampling uses the raw chances.`;
 }
 
-// [{ text, p, chosen, force }], likeliest first after the chosen one; words that differ in case alone are one.
+// [{ text, p, chosen }], likeliest first after the chosen one; words that differ only in case are merged.
 export function choices(trace, unit, temperature, raw) {
   const { record } = trace, step = unit.pieces[0], shown = raw ? record : trace.shown;
   const at = record.temperatures?.indexOf(temperature) ?? -1, isRaw = raw || !record.calibrated;
@@ -128,7 +128,7 @@ function slider(scale, temperature) {
 
 // --- which words mattered
 
-const ERASURE = 0.4;  // nats by which a margin must fall without a word for the word to be named
+const ERASURE = 0.4;  // nats a margin must fall without a word for the word to be named
 const RESTS_TIP = html`A head may look at a word without needing it. So the other word of the pair is swapped in, then
   each source word is erased in turn, to see whether the model still prefers the chosen word to its runner-up.`;
 
@@ -158,7 +158,7 @@ function rests(state, trace, unit, settings) {
     <button data-set="view" data-value="left_out" data-k="leave">Show all</button></p>`;
 }
 
-// The twin's own translation decides, word by word, where it has as many words; else the same words forced after it.
+// The twin's own translation decides, word by word, if it has as many words; else the same words, forced.
 function twinOf(state, settings, trace, piece) {
   const flip = flipOf(settings, trace.source), effect = trace.evidence.others[0];
   if (!flip || !effect) return null;

@@ -1,4 +1,4 @@
-// What the page says in words: of a row, a column, a cell, a head; and how numbers are written.
+// The sentences of the page: about a row, a column, a cell, a head; and how numbers are written.
 
 import { language, withArticle } from "./languages.js";
 import { html } from "./markup.js";
@@ -8,7 +8,7 @@ export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = (value) => value.toLocaleString("en-GB");
 export const nats = (value) => value.toFixed(1).replace("-", "−");
 
-// A chance, in one unit throughout.
+// A probability, always in percent.
 export function chance(p) {
   if (p >= 0.995) return "over 99%";
   if (p < 0.001) return "under 0.1%";
@@ -32,7 +32,7 @@ export function direction(kind, [source, target]) {
     encoder: `${from} looks at ${from}` };
   return said[kind];
 }
-// The same in short, before a number: which language a head looks at.
+// A short form for use before a number: the language a head looks at.
 export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}`
   : `at ${language(source, "the source")}`;
 export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
@@ -47,7 +47,7 @@ export const VIEW_NAMES = {
   left_out: ["Leave a word out", "How much worse a word fits when a source word is erased."],
 };
 
-// --- roles: name, caption under a thumbnail, and what is said of the attention
+// --- roles: name, caption under a thumbnail, and where the attention goes
 
 const ROLES = {
   alignment: ["word for word", "word for word", "goes from a word to the source word it translates"],
@@ -89,7 +89,7 @@ export function elided(text, most = 22) {
   return all.length <= most ? text : [...all.slice(0, most - 8), "…", ...all.slice(-6)].join("");
 }
 
-// What the map says of a row, of one of its cells, or of a column.
+// What the map says about a row or one of its cells.
 export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
   const map = trace.map(head, { view, unit, rows });
   const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
@@ -166,7 +166,7 @@ export function reading(kind, view, [source, target], dark) {
   return says(`more the head looked ${what}`);
 }
 
-// What is known of one head's use for one word.
+// The effect of one head on one word.
 export function effectLine(trace, head, piece) {
   const effect = trace.effect(head, piece), [, target] = trace.languages;
   if (!effect) return null;
