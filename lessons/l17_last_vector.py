@@ -35,8 +35,8 @@ def from_the_last_vector(model: PreTrainedModel, state_TD: torch.Tensor) -> torc
 
 
 def owed_to(trace: Trace, layer: int) -> np.ndarray:
-    """Shares of each step's state after a layer: of the token just read, those before it, the source; and how many of
-    the visible tokens it takes for MOST of it: [T,4]."""
+    """Where each step's state after a layer comes from: shares of the token just read, those before it and the source;
+    and the share of visible tokens that make up MOST of it: [T,4]."""
     S = len(trace.source)
     rows = []
     for t, row in enumerate(trace.origins("contributions")[layer]):
@@ -98,7 +98,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
 
 
 def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
-    """Of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
+    """For each of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
     own = pronoun.patching.margins()
     last = [len(pronoun.choices[receiver].prefix_ids) for receiver, _ in pronoun.pairs]
     steps: list[list[Sequence[int]]] = [[[t] for t in last], [range(t) for t in last], [range(t + 1) for t in last]]

@@ -100,7 +100,7 @@ def finding(claim: Claim) -> dict[str, Any]:
 
 
 def listing(function: Any) -> dict[str, Any]:
-    """A function as it stands in its file, also where it is made a context manager there."""
+    """A function as it appears in its file, also if it is decorated as a context manager."""
     function = inspect.unwrap(function)
     lines, first = inspect.getsourcelines(function)
     folder, file = Path(inspect.getfile(function)).parts[-2:]
