@@ -23,7 +23,7 @@ SLIPPED = (0.45, 0.1, 0.15, 0.2, 0.1)
 
 
 def jacobian_sizes(weights_NK: np.ndarray) -> np.ndarray:
-    """Frobenius norm of each row's diag(p) - p p^T, the derivative of the softmax: 0 where one weight has it all."""
+    """Frobenius norm of each row's diag(p) - p p^T, the derivative of the softmax: 0 where one weight is 1."""
     squares_N, cubes_N = (weights_NK**2).sum(-1), (weights_NK**3).sum(-1)
     sizes_N: np.ndarray = np.sqrt(np.maximum(squares_N - 2 * cubes_N + squares_N**2, 0))
     return sizes_N

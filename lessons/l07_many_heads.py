@@ -23,7 +23,7 @@ from .workbench import Workbench, captured
 EXACT = 1e-10  # double precision
 OWN_SLICE = 2.0  # times its even share: a head that reads mostly "its" part of the embedding
 BETTER = 0.03  # share of exact translations that counts as a difference
-ROLES = {"antecedent": "who", "state": "what state", "action": "what action"}
+ROLES = {"antecedent": "its noun", "state": "its predicate", "action": "the verb"}
 
 
 def together(per_head_HTE: torch.Tensor, output_DHE: torch.Tensor) -> torch.Tensor:
@@ -107,7 +107,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of(f"Where heads look from *it*; {f.sentences} unseen sentences", ROLE_COLUMNS,
+        Table.of(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
                  [role_row(one, ROLES[one.role]) for one in f.roles]),
     )  # fmt: skip
 

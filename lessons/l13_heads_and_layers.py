@@ -28,7 +28,7 @@ TEXT = "The owl lent the ladder to the crow. It was grateful."
 
 
 def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Interval], list[Interval]]:
-    """Of `lens.spread`'s "distance" or "across", means over heads: by layer, and each layer's less the one before.
+    """Means over heads of `lens.spread`'s "distance" or "across": by layer, and the change from layer to layer.
     Texts of one sentence have no "across"."""
     spreads = [spread([trace], kind) for trace in some]
     chosen = [i for i, one in enumerate(spreads) if getattr(one, name) is not None]
@@ -126,7 +126,7 @@ def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
             (NAMES[kind], *(by_layer(f.reached[name][kind]) for name in ("distance", "across"))) for kind in KINDS]),
-        Table.of("For each role the head that has it most, on unseen sentences", ROLE_COLUMNS,
+        Table.of("The best head for each role, on unseen sentences", ROLE_COLUMNS,
                  [role_row(one, one.role) for one in f.best], folded=True),
     )
 
@@ -135,7 +135,7 @@ def panels(f: Figures) -> list[Panel]:
     texts = [", ".join([*roles[:1], *["supervised"] * taught, f"{max(cost.value, 0):.2f}"])
              for roles, taught, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
     layers = range(max(map(len, f.reached["distance"].values())))
-    return [head_map("Role, and cost of losing it (nats a token)", f.heads, [max(cost.value, 0) for cost in f.costs],
-                     texts=texts, wide=True),
+    return [head_map("Role, and cost of removing the head (nats per token)", f.heads,
+                     [max(cost.value, 0) for cost in f.costs], texts=texts, wide=True),
             Curves("Distance, tokens", layers, f.reached["distance"], "layer"),
             Curves("Across sentences", layers, f.reached["across"], "layer")]

@@ -104,7 +104,7 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
 
 def correct(bench: Workbench, sources: Sequence[list[int]], targets: Sequence[list[int]], condition: Condition,
             rng: np.random.Generator) -> np.ndarray:  # fmt: skip
-    """Of each sentence the share of steps, after the tag, whose first choice is the correct token: [N]."""
+    """For each sentence, the share of steps after the tag whose first choice is the correct token: [N]."""
     found_N = np.empty(len(sources))
     with eval_mode(bench.model):
         for rows in by_length(sources, targets):
@@ -118,7 +118,7 @@ def correct(bench: Workbench, sources: Sequence[list[int]], targets: Sequence[li
 
 
 def one_step(bench: Workbench) -> dict[str, Any]:
-    """The step of TRANSLATION that writes NEXT: where every head looks, and what each English word is worth to it."""
+    """The step of TRANSLATION that writes NEXT: where every head looks, and the effect of each English word on it."""
     [trace] = trace_texts(bench.model, bench.tokenizer, [SENTENCE], [TRANSLATION], source_language="en",
                           target_language="fr", views=["raw", "left_out"])
     number = len(split_words(PREFIX, language="fr"))

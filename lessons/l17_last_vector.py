@@ -1,4 +1,4 @@
-"""Lesson 17: how the vector of the last position turns from the token just read into the token to come."""
+"""Lesson 17: how the vector of the last position turns from the token just read into the next token."""
 
 from collections.abc import Sequence
 
@@ -34,8 +34,8 @@ def from_the_last_vector(model: PreTrainedModel, state_TD: torch.Tensor) -> torc
 
 
 def owed_to(trace: Trace, layer: int) -> np.ndarray:
-    """Shares of each step's state after a layer: of the token just read, those before it, the source; and how many of
-    the visible tokens it takes for MOST of it: [T,4]."""
+    """Where each step's state after a layer comes from: shares of the token just read, those before it and the source;
+    and the share of visible tokens that make up MOST of it: [T,4]."""
     S = len(trace.source)
     rows = []
     for t, row in enumerate(trace.origins("contributions")[layer]):
@@ -97,7 +97,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
 
 
 def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
-    """Of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
+    """For each of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
     own = pronoun.patching.margins()
     last = [len(pronoun.choices[receiver].prefix_ids) for receiver, _ in pronoun.pairs]
     steps: list[list[Sequence[int]]] = [[[t] for t in last], [range(t) for t in last], [range(t + 1) for t in last]]
@@ -121,7 +121,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("What the state predicts, at the steps of unseen sentences", (
-            "state", "the token just read", "the token to come"),
+            "state", "the token just read", "the next token"),
             [(stage, f"{one:.1%}", f"{other:.1%}") for stage, one, other in
              zip(f.stages, f.read, f.coming, strict=True)]),
         Table.of("Where the state comes from", (
@@ -136,6 +136,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
 def panels(f: Figures) -> list[Panel]:
     names = [stage.replace("after layer", "layer").replace(" any layer", "") for stage in f.stages]
     parts = dict(zip(("token just read", "those before", "source"), f.owed.values(), strict=True))
-    lines = {"token just read": f.read, "token to come": f.coming}
+    lines = {"token just read": f.read, "next token": f.coming}
     return [Curves("The last vector predicts ...", range(len(names)), lines, ticks=names),
             Bars("... and comes from", names[1:], parts)]

@@ -1,9 +1,9 @@
 """The small model that lessons train: one task, one recipe, and one thing changed at a time.
 
 The task is the part of storybook that a small model learns in seconds: *The cat did not cross the street because it was
-too tired*, or *too wide*; the same with a noun alone; and with the weather, where *it* is nothing.  Its test are the
-combinations of words that storybook holds out.  A comparison is two recipes that differ in one field, trained for as
-many steps on as many tokens from the same seeds.
+too tired*, or *too wide*; the same with a noun alone; and with the weather, where *it* has no antecedent.  Its test set
+has the combinations of words that storybook holds out.  A comparison is two recipes that differ in one field, trained
+for as many steps on as many tokens from the same seeds.
 """
 
 import dataclasses
@@ -57,7 +57,7 @@ class Recipe:
     steps: int = 300
 
     def __str__(self) -> str:
-        """What is not as usual, for progress."""
+        """The fields that differ from the defaults, for progress lines."""
         usual = Recipe(steps=self.steps)
         changed = {name: value for name, value in dataclasses.asdict(self).items() if value != getattr(usual, name)}
         return ", ".join(f"{name} {value}" for name, value in changed.items()) or "the small Transformer"
@@ -65,7 +65,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Task:
-    """What there is to learn. `test` are unseen combinations of seen words."""
+    """The task. `test` has unseen combinations of seen words."""
 
     train: tuple[StoryPair, ...]
     test: tuple[StoryPair, ...]
@@ -74,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves: the loss of each step, and the models after some of them, the last one the finished one."""
+    """The result of training: the loss of each step, and the models after some steps, the last one finished."""
 
     losses: tuple[float, ...]
     models: dict[int, "SmallModel"]
@@ -178,7 +178,7 @@ def in_rows(stories: Sequence[StoryPair], most: int) -> list[Pair]:
 
 
 def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
-    """Train a recipe on the task, once; what was trained is found again on the shelf."""
+    """Train a recipe on the task, once; later calls read the result from the shelf."""
     task = task_of(bench)
     recipe = dataclasses.replace(recipe, steps=bench.pick(recipe.steps, 24))
     stories = task.train[: recipe.pairs or None]
@@ -302,7 +302,7 @@ def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
     return compared
 
 
-# What the weights depend on: a change of any of these trains anew.
+# What the weights depend on: changing any of these trains them again.
 SIZES = (WIDTH, INNER, LAYERS, VOCABULARY, MAX_TOKENS, LEARNING_RATE, WARM_UP, MARKS)
 TRAINING = (fit, batches, loss_of)
 TRANSFORMER = (SmallTransformer, open_mask, attention, layers, modeling_seq2see)

@@ -17,13 +17,13 @@ BINS = 15
 PICTURE = "reliability.png"  # beside the run
 SECTION = "## Calibration"  # of the model card
 CARD = """\
-How much confidence and accuracy differ (expected calibration error, 15 bins of equally many tokens, 95 % intervals), on
-validation pairs that nothing was fitted to.  Seq2See shows calibrated probabilities, as `calibration.json` says; what
-`generate` returns is the model's own.
+The difference between confidence and accuracy (expected calibration error, 15 bins of equally many tokens, 95 %
+intervals), on validation pairs not used for fitting.  Seq2See shows probabilities calibrated with `calibration.json`;
+`generate` returns the model's own.
 
 {rows}
 
-![The share of tokens that are right over their confidence, before and after]({picture})
+![Accuracy of tokens against their confidence, before and after calibration]({picture})
 """
 
 
@@ -87,7 +87,7 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
             axis.set_aspect("equal")
             axis.legend(loc="upper left", frameon=False, fontsize=9.5)
         axes[0].yaxis.set_major_formatter(PercentFormatter(1))
-        axes[0].set_ylabel("tokens that are the reference's")
+        axes[0].set_ylabel("tokens equal to the reference")
         canvas.savefig(path, format="png", metadata={"Software": None})
 
 
