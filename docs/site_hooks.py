@@ -1,0 +1,169 @@
+"""What MkDocs runs while it builds the site (`make site`; mkdocs.yml names this file).
+
+- The top-level documents (CHANGELOG.md and others) become pages; they stay where GitHub and PyPI look for them.
+- `<!-- settings -->` and `<!-- commands -->` are filled from the configuration and the parsers, so they cannot be stale.
+- A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
+- The finished site is checked: each link and anchor leads somewhere, and no page loads anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {  # top-level documents, by the pages they become
+    "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code-of-conduct.md", "CONTRIBUTING.md": "contributing.md",
+    "LOG.md": "log.md", "SECURITY.md": "security.md", "README.md": "index.md",
+}  # fmt: skip
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    from mkdocs.structure.files import File
+
+    for document, page in PAGES.items():
+        if page != "index.md":
+            text = relinked((ROOT / document).read_text("utf-8"), document, page)
+            files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    name = page.file.src_uri
+    if name in PAGES.values() and name != "index.md":
+        return markdown
+    for marker, made in (("settings", settings), ("commands", commands)):
+        if f"<!-- {marker} -->" in markdown:
+            markdown = markdown.replace(f"<!-- {marker} -->", made())
+    return relinked(markdown, f"docs/{name}", name)
+
+
+def on_post_build(config: Any) -> None:
+    from mkdocs.exceptions import PluginError
+
+    if faults := list(broken(Path(config.site_dir))):
+        raise PluginError("\n".join(faults))
+
+
+def relinked(markdown: str, document: str, page: str) -> str:
+    """The links of a document of the checkout, as its page has them; those in code stay."""
+
+    def link(match: re.Match[str]) -> str:
+        mark, text, target = match.groups()
+        path, _, anchor = target.partition("#")
+        if not path or urlsplit(target).scheme:
+            return match[0]
+        found = posixpath.normpath(posixpath.join(posixpath.dirname(document), path))
+        to = PAGES.get(found) or found.removeprefix("docs/")
+        if found not in PAGES and not found.startswith("docs/") and (ROOT / found).exists():
+            return text if path in text else f"{text} (`{found}`)"
+        relative = posixpath.relpath(to, posixpath.dirname(page) or ".")
+        return f"{mark}[{text}]({relative}{'#' + anchor if anchor else ''})"
+
+    parts = re.split(r"(^```.*?^```|`[^`\n]*`)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("`") else LINK.sub(link, part) for part in parts)
+
+
+# --- what is generated
+
+
+def settings() -> str:
+    """A table for each section of a configuration: every key, its default, and its comment in the packaged files."""
+    from seq2see.training import config
+    from seq2see.training.arguments import Seq2SeeTrainingArguments
+
+    sections = {"data": config.DataConfig, "tokenizer": config.TokenizerConfig, "model": config.ModelConfig,
+                "training": Seq2SeeTrainingArguments, "evaluation": config.EvaluationConfig}  # fmt: skip
+    known = comments()
+    parts = []
+    for section, cls in sections.items():
+        rows = [
+            f"| `{section}.{one.name}` | `{one.default}` | {known[section, one.name]} |"
+            for one in fields(cls) if (section, one.name) in known
+        ]  # fmt: skip
+        parts.append(f"## {section}\n\n| setting | default | what it is |\n| --- | --- | --- |\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def comments() -> dict[tuple[str, str], str]:
+    """What the packaged configurations say of each key; the first file that has it counts."""
+    found: dict[tuple[str, str], str] = {}
+    for path in sorted((ROOT / "configs").glob("*.yaml"), key=lambda path: (path.stem != "reference", path.stem)):
+        section = ""
+        for line in path.read_text("utf-8").splitlines() if path.stem != "serve" else ():
+            if head := re.match(r"(\w+):", line):
+                section = head[1]
+            elif item := re.match(r"  (\w+):.*?\s# (?:(?:no )?default\b[^:;]*[:;]? ?)?(.*)", line):
+                found.setdefault((section, item[1]), item[2].replace("|", "\\|"))
+    return {key: said for key, said in found.items() if said}
+
+
+def commands() -> str:
+    """The help of every verb, as the program prints it."""
+    from seq2see.cli.parser import build_parser
+
+    width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "100"
+    parser = build_parser()
+    [verbs] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    parts = [f"## seq2see {name}\n\n```text\n{verb.format_help().rstrip()}\n```" for name, verb in verbs.choices.items()]
+    if width is None:
+        del os.environ["COLUMNS"]
+    return "\n\n".join(parts)
+
+
+# --- what is checked
+
+
+class Read(HTMLParser):
+    """The links of a page, its anchors, and what it loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value for name, value in attrs if value}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload", "preconnect"):
+            self.loads.append(given["href"])
+        elif "src" in given:
+            self.loads.append(given["src"])
+
+
+def broken(site: Path) -> Iterator[str]:
+    """A line for each link, anchor or file of a page that is not there, and for each that comes from another site."""
+    pages = {}
+    for path in sorted(site.rglob("*.html")):
+        pages[path] = Read()
+        pages[path].feed(path.read_text("utf-8"))
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        for target in [*page.links, *page.loads]:
+            parts = urlsplit(target)
+            if parts.scheme in ("data", "mailto", "javascript"):
+                continue
+            if parts.scheme or parts.netloc:
+                if target in page.loads:
+                    yield f"{name} loads {target}"
+                continue
+            found = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if found.is_dir():
+                found /= "index.html"
+            if not found.is_file():
+                yield f"{name} links {target}, which is not there"
+            elif parts.fragment and found in pages and found.name != "lessons.html":
+                if unquote(parts.fragment) not in pages[found].anchors:
+                    yield f"{name} links {target}, which has no such anchor"
