@@ -41,7 +41,7 @@ CONFIGS = {
     "T5": lambda: transformers.T5Config(**LIKE_T5),
     "mT5": lambda: transformers.MT5Config(**LIKE_T5),
     "UMT5": lambda: transformers.UMT5Config(**LIKE_T5),
-    "Switch": lambda: transformers.SwitchTransformersConfig(**LIKE_T5, num_experts=2, expert_capacity=64),
+    "Switch": lambda: transformers.SwitchTransformersConfig(**LIKE_T5, num_decoder_layers=2, num_experts=2),
     "FSMT": lambda: transformers.FSMTConfig(
         langs=["en", "fr"], src_vocab_size=460, tgt_vocab_size=460, max_position_embeddings=64, **IDS,
         **{name: size for name, size in SIZES.items() if name != "vocab_size"}),

@@ -1,9 +1,14 @@
-"""What MkDocs runs while it builds the site (`make site`; mkdocs.yml names this file).
+"""Builds the site into build/site, and checks it: `make site`.
 
-- The top-level documents (CHANGELOG.md and others) become pages; they stay where GitHub and PyPI look for them.
+    python docs/site.py         it needs the packages of the extra `docs`
+
+The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look for
+them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
+
 - `<!-- settings -->` and `<!-- commands -->` are filled from the configuration and the parsers, so they cannot be stale.
 - A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
-- The finished site is checked: each link and anchor leads somewhere, and no page loads anything from elsewhere.
+
+In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -12,46 +17,41 @@ import argparse
 import os
 import posixpath
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 PAGES = {  # top-level documents, by the pages they become
     "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code-of-conduct.md", "CONTRIBUTING.md": "contributing.md",
-    "LOG.md": "log.md", "SECURITY.md": "security.md", "README.md": "index.md",
+    "LOG.md": "log.md", "SECURITY.md": "security.md",
 }  # fmt: skip
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
-def on_files(files: Any, config: Any) -> Any:
-    from mkdocs.structure.files import File
-
-    for document, page in PAGES.items():
-        if page != "index.md":
-            text = relinked((ROOT / document).read_text("utf-8"), document, page)
-            files.append(File.generated(config, page, content=text))
-    return files
-
-
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    name = page.file.src_uri
-    if name in PAGES.values() and name != "index.md":
-        return markdown
-    for marker, made in (("settings", settings), ("commands", commands)):
-        if f"<!-- {marker} -->" in markdown:
-            markdown = markdown.replace(f"<!-- {marker} -->", made())
-    return relinked(markdown, f"docs/{name}", name)
-
-
-def on_post_build(config: Any) -> None:
-    from mkdocs.exceptions import PluginError
-
-    if faults := list(broken(Path(config.site_dir))):
-        raise PluginError("\n".join(faults))
+def main() -> None:
+    for folder in (SOURCE, SITE):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns("*.py", "space", "__pycache__", "*.md"))
+    documents = {f"docs/{path.relative_to(ROOT / 'docs')}" for folder in ("docs", "docs/log")
+                 for path in (ROOT / folder).glob("*.md")}  # fmt: skip
+    for document in sorted(documents | set(PAGES)):
+        page = PAGES.get(document) or document.removeprefix("docs/")
+        text = (ROOT / document).read_text("utf-8")
+        for marker, made in (("settings", settings), ("commands", commands)):
+            if f"<!-- {marker} -->" in text:
+                text = text.replace(f"<!-- {marker} -->", made())
+        (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
+    built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
+                           env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
+    faults = list(broken(SITE)) if built.returncode == 0 else []
+    sys.exit("\n".join(faults) or built.returncode)
 
 
 def relinked(markdown: str, document: str, page: str) -> str:
@@ -63,6 +63,8 @@ def relinked(markdown: str, document: str, page: str) -> str:
         if not path or urlsplit(target).scheme:
             return match[0]
         found = posixpath.normpath(posixpath.join(posixpath.dirname(document), path))
+        if found == "README.md":
+            found = "docs/index.md"
         to = PAGES.get(found) or found.removeprefix("docs/")
         if found not in PAGES and not found.startswith("docs/") and (ROOT / found).exists():
             return text if path in text else f"{text} (`{found}`)"
@@ -167,3 +169,7 @@ def broken(site: Path) -> Iterator[str]:
             elif parts.fragment and found in pages and found.name != "lessons.html":
                 if unquote(parts.fragment) not in pages[found].anchors:
                     yield f"{name} links {target}, which has no such anchor"
+
+
+if __name__ == "__main__":
+    main()
