@@ -1,6 +1,6 @@
 """Builds the site into build/site, and checks it: `make site`.
 
-    python docs/site.py         it needs the packages of the extra `docs`
+    python docs/build_site.py         it needs the packages of the extra `docs`
 
 The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look for
 them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
@@ -50,6 +50,7 @@ def main() -> None:
         (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
                            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
+    (SITE / "404.html").unlink(missing_ok=True)  # of use to a server at its root alone
     faults = list(broken(SITE)) if built.returncode == 0 else []
     sys.exit("\n".join(faults) or built.returncode)
 
