@@ -11,8 +11,8 @@ from __future__ import annotations
 import io
 import sys
 
-from PIL import Image
 from pictures import DOCS, SETTLED, mark, opened, page_of_storybook
+from PIL import Image
 from playwright.sync_api import Page
 
 TARGET = DOCS / "seq2see.webp"

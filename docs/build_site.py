@@ -2,10 +2,10 @@
 
     python docs/build_site.py         it needs the packages of the extra `docs`
 
-The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look for
-them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
+The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look
+for them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
 
-- `<!-- settings -->` and `<!-- commands -->` are filled from the configuration and the parsers, so they cannot be stale.
+- `<!-- settings -->` and `<!-- commands -->` are filled from the configuration and the parsers: they cannot be stale.
 - A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
 
 In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
@@ -117,7 +117,8 @@ def commands() -> str:
     width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "100"
     parser = build_parser()
     [verbs] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    parts = [f"## seq2see {name}\n\n```text\n{verb.format_help().rstrip()}\n```" for name, verb in verbs.choices.items()]
+    parts = [f"## seq2see {name}\n\n```text\n{verb.format_help().rstrip()}\n```"
+             for name, verb in verbs.choices.items()]  # fmt: skip
     if width is None:
         del os.environ["COLUMNS"]
     return "\n\n".join(parts)
@@ -165,11 +166,11 @@ def broken(site: Path) -> Iterator[str]:
             found = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if found.is_dir():
                 found /= "index.html"
+            anchors = pages[found].anchors if found in pages and found.name != "lessons.html" else None
             if not found.is_file():
                 yield f"{name} links {target}, which is not there"
-            elif parts.fragment and found in pages and found.name != "lessons.html":
-                if unquote(parts.fragment) not in pages[found].anchors:
-                    yield f"{name} links {target}, which has no such anchor"
+            elif parts.fragment and anchors is not None and unquote(parts.fragment) not in anchors:
+                yield f"{name} links {target}, which has no such anchor"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Write the hashes of what `make` installs, at the pins of constraints.txt: requirements-use.txt, requirements-dev.txt and, for
-the site, requirements-docs.txt.
+"""Write the hashes of what `make` installs, at the pins of constraints.txt: requirements-use.txt, requirements-dev.txt
+and, for the site, requirements-docs.txt.
 
     uv pip install uv && python tests/package/lock.py        # needs uv and the network
 

@@ -1,8 +1,8 @@
 """Every code block of README and of the pages in docs/ runs as it is written, offline, page by page and in order.
 
-A page has a folder of its own with the files that the blocks name.  `seq2see train` stops after its dry run, which reads
-the configuration and the data, and tokenises; `seq2see serve` serves the rest of its page, at a free port.  A block with
-a line `# not tested here: why` is left out; there are few.
+A page has a folder of its own with the files that the blocks name.  `seq2see train` stops after its dry run, which
+reads the configuration and the data, and tokenises; `seq2see serve` serves the rest of its page, at a free port.  A
+block with a line `# not tested here: why` is left out; there are few.
 """
 
 import json

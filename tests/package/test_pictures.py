@@ -1,4 +1,4 @@
-"""The pictures in docs/ are used by a document, and show the page as it is: else python docs/pictures.py, animation.py."""
+"""The pictures in docs/ are used by a document, and show the page as it is: else docs/pictures.py or animation.py."""
 
 import hashlib
 import re
