@@ -90,8 +90,8 @@ def settings() -> str:
     parts = []
     for section, cls in sections.items():
         rows = [
-            f"| `{section}.{one.name}` | `{one.default}` | {known[section, one.name]} |"
-            for one in fields(cls) if (section, one.name) in known
+            f"| `{section}.{one.name}` | `{one.default}` | {known.get((section, one.name), '')} |"
+            for one in fields(cls) if section != "training" or (section, one.name) in known
         ]  # fmt: skip
         parts.append(f"## {section}\n\n| setting | default | what it is |\n| --- | --- | --- |\n" + "\n".join(rows))
     return "\n\n".join(parts)
@@ -107,7 +107,7 @@ def comments() -> dict[tuple[str, str], str]:
                 section = head[1]
             elif item := re.match(r"  (\w+):.*?\s# (?:(?:no )?default\b[^:;]*[:;]? ?)?(.*)", line):
                 found.setdefault((section, item[1]), item[2].replace("|", "\\|"))
-    return {key: said for key, said in found.items() if said}
+    return found
 
 
 def commands() -> str:
