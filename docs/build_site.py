@@ -5,7 +5,7 @@
 The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look
 for them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
 
-- `<!-- settings -->` and `<!-- commands -->` are filled from the configuration and the parsers: they cannot be stale.
+- `<!-- settings -->`, `<!-- options -->` and `<!-- commands -->` are filled from the code: they cannot be stale.
 - A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
 
 In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
@@ -44,7 +44,7 @@ def main() -> None:
     for document in sorted(documents | set(PAGES)):
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = (ROOT / document).read_text("utf-8")
-        for marker, made in (("settings", settings), ("commands", commands)):
+        for marker, made in (("settings", settings), ("options", options), ("commands", commands)):
             if f"<!-- {marker} -->" in text:
                 text = text.replace(f"<!-- {marker} -->", made())
         (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
@@ -108,6 +108,15 @@ def comments() -> dict[tuple[str, str], str]:
             elif item := re.match(r"  (\w+):.*?\s# (?:(?:no )?default\b[^:;]*[:;]? ?)?(.*)", line):
                 found.setdefault((section, item[1]), item[2].replace("|", "\\|"))
     return found
+
+
+def options() -> str:
+    """The decoding options, with their bounds."""
+    from seq2see.translate.decoding import OPTIONS
+
+    rows = [f"| `{name}` | {one.metadata['ge']:g} to {one.metadata['le']:g} | {one.metadata['description']} |"
+            for name, one in OPTIONS.items()]  # fmt: skip
+    return "| option | bounds | what it is |\n| --- | --- | --- |\n" + "\n".join(rows)
 
 
 def commands() -> str:

@@ -13,6 +13,7 @@ import yaml
 
 from seq2see.cli.parser import build_parser
 from seq2see.training import config
+from seq2see.translate.decoding import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("build_site", ROOT / "docs" / "build_site.py")
@@ -53,6 +54,10 @@ def test_every_setting_has_its_row():
         for one in fields(getattr(config, f"{section}Config")):
             assert re.search(rf"^\| `{section.lower()}\.{one.name}` \| `.*` \| .*\|$", table, re.MULTILINE), one.name
     assert "`training.max_tokens`" in table and "`training.ema_decay`" in table
+
+
+def test_every_decoding_option_has_its_row():
+    assert re.findall(r"^\| `(\w+)` \| \S+ to \S+ \| .+ \|$", build_site.options(), re.MULTILINE) == list(OPTIONS)
 
 
 def test_every_verb_has_its_help():
