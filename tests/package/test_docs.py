@@ -5,6 +5,7 @@ reads the configuration and the data, and tokenises; `seq2see serve` serves the 
 block with a line `# not tested here: why` is left out; there are few.
 """
 
+import ast
 import json
 import os
 import re
@@ -31,6 +32,7 @@ LEFT_OUT = re.compile(r"^ *# not tested here: (.+)$", re.MULTILINE)
 PORT = re.compile(r"localhost:(\d+)")
 SHELL = """
 seq2see() { if [ "$1" = train ]; then python -m seq2see "$@" --dry-run; else python -m seq2see "$@"; fi; }
+curl() { command curl --fail-with-body --no-progress-meter "$@"; }
 set -euo pipefail
 """
 ADJECTIVES = [("red", "rouge"), ("big", "énorme"), ("sad", "triste"), ("young", "jeune"), ("calm", "calme")]
@@ -95,7 +97,11 @@ def serving(command, port):
 def run(kind, code, space, port, stack):
     code = PORT.sub(f"localhost:{port}", code)
     if kind == "python":
-        exec(compile(code, "a block", "exec"), space)
+        tree = ast.parse(code)
+        last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, "a block", "exec"), space)
+        if last is not None:  # what a notebook would show
+            assert eval(compile(last, "a block", "eval"), space) or "print" in ast.dump(last)
     elif server := re.search(r"^seq2see (?:serve|demo)\b[^#\n]*", code, re.MULTILINE):
         rest = re.sub(r"#.*", "", code.replace(server[0], ""))
         assert not rest.strip(), "a server stands in a block of its own"
