@@ -63,7 +63,7 @@ def act(film: Film) -> None:
         film.take(700)
     tab.locator(".tgt .w", has_text="il").last.click()
     tab.wait_for_function(SETTLED)
-    head = tab.locator(".heads [aria-pressed=true], .heads .sel").first.get_attribute("aria-label")
+    head = tab.locator(".thumbs [aria-pressed=true]").get_attribute("data-k")
     tab.wait_for_timeout(300)
     film.take(2_000)
     tab.locator(".flip button", has_text="wide").hover()
@@ -73,7 +73,7 @@ def act(film: Film) -> None:
     tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
     film.take(400)
     tab.wait_for_function(SETTLED)
-    tab.get_by_role("button", name=head).first.click()
+    tab.locator(f".thumbs [data-k='{head}']").click()  # the page went to the head that matters most now
     tab.wait_for_timeout(300)
     film.take(3_500)
 
