@@ -4,6 +4,7 @@
 #   make check    lint and types
 #   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
+#   make site     the documentation as a site, in build/site
 #   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
 # Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
 # keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
@@ -17,12 +18,13 @@ GPU = $(wildcard /proc/driver/nvidia/version)$(shell command -v nvidia-smi)
 BIN := .venv/bin
 USE := .venv/.installed-use
 DEV := .venv/.installed-dev
+DOCS := .venv/.installed-docs
 SHELL := /bin/bash
 
 # Where this is set, every process would compile all that it imports: nothing is compiled as it is installed.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types cover bench release
+.PHONY: demo test check lint types cover bench site release
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -46,6 +48,9 @@ bench: $(DEV)
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(BIN)/python "$$script" --quick; done; \
 	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
 
+site: $(DOCS)
+	$(BIN)/python docs/build_site.py
+
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
@@ -65,6 +70,10 @@ $(USE): pyproject.toml constraints.txt requirements-use.txt | $(BIN)/python
 $(DEV): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
 	$(call install,requirements-dev.txt)
 	touch $(USE)
+
+$(DOCS): requirements-docs.txt $(USE)
+	$(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r requirements-docs.txt
+	touch $@
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv

@@ -52,8 +52,8 @@ class Half:
         self.ablations = Ablations(translator.model, choices, means)
         pairs = minimal_pairs([story for story, _ in made], choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
-            raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and are as many pieces to this"
-                            " model: take more of them, --sentences 300, or a vocabulary with pieces for French words")
+            raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
+                            " model: take more of them, --sentences 300, or a vocabulary with tokens for French words")
         self.pairs = MinimalPairs(translator.model, [(choices[a], choices[b]) for a, b in pairs])
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()

@@ -41,14 +41,14 @@ class Seq2SeeConfig(PreTrainedConfig):
         dropout: probability for embeddings and for what every sub-layer adds to the residual stream.
         attention_dropout: probability for attention weights.
         activation_dropout: probability inside the feed-forward layer.
-        max_position_embeddings: positions in the sinusoid table; no text may be longer (in pieces).
+        max_position_embeddings: positions in the sinusoid table; no text may have more tokens.
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
         tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
         language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.  Where
             known, each row of labels begins with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
             counted from 0: what they show is what they were taught.
-        blank_token_ids: the pieces of white space alone, in a vocabulary of Seq2SeeTokenizer's; None where unknown.
+        blank_token_ids: the tokens of white space alone, in a vocabulary of Seq2SeeTokenizer's; None if unknown.
 
     Raises:
         huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or at odds with another;

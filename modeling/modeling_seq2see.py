@@ -380,9 +380,9 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
                 is made from them by `shift_right`.
             logits_to_keep: which positions to compute logits for, as `slice_logits_to_keep` has it: 0 for all, n for
                 the last n, a boolean [B, T] for those positions alone, flattened to [N, V].
-            num_items_in_batch: how many labels the whole batch has when it comes in several pieces.  The loss is then
-                the sum over this piece divided by that number, so that accumulated gradients are exact; without it,
-                the mean over this piece.
+            num_items_in_batch: how many labels the whole batch has when it comes in several parts.  The loss is then
+                the sum over this part divided by that number, so that accumulated gradients are exact; without it,
+                the mean over this part.
         """
         if labels is not None:
             use_cache = False

@@ -105,7 +105,7 @@ def _check_ids(path: Path, ids: list[Any], *, pieces: int | None) -> None:
     most = pieces or MOST_PIECES
     for id in ids:
         if type(id) is not int or not 0 <= id < most:
-            raise UserError(f"{path}: expected ids of pieces from 0 to {most - 1}, got {str(id)[:60]}")
+            raise UserError(f"{path}: expected token ids from 0 to {most - 1}, got {str(id)[:60]}")
 
 
 def _check_model(path: Path, model: dict[str, Any], *, pieces: int | None) -> None:
@@ -116,11 +116,11 @@ def _check_model(path: Path, model: dict[str, Any], *, pieces: int | None) -> No
     if kind == "Unigram":
         _check_ids(path, [len(vocab) - 1], pieces=pieces)
         if not all(isinstance(name, str) and math.isfinite(score) for name, score in vocab):
-            raise UserError(f"{path}: model.vocab: expected pieces and their scores")
+            raise UserError(f"{path}: model.vocab: expected tokens and their scores")
     else:
         _check_ids(path, list(vocab.values()), pieces=pieces)
     if model.get("dropout"):
-        raise UserError(f"{path}: model.dropout is {str(model['dropout'])[:60]}: pieces would be drawn at random")
+        raise UserError(f"{path}: model.dropout is {str(model['dropout'])[:60]}: tokens would be sampled at random")
     if not model.get("max_input_chars_per_word", 0) <= MOST_IN_WORD:
         raise UserError(f"{path}: model.max_input_chars_per_word: expected at most {MOST_IN_WORD}")
 

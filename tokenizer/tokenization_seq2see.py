@@ -1,4 +1,4 @@
-"""The tokenizer: text to piece ids and back, for any Unicode text, with a tag for each target language.
+"""The tokenizer: text to token ids and back, for any Unicode text, with a tag for each target language.
 
 A target begins with the tag of its language, a source has none: `labels = <2fr> Le chat ... </s>`.  `tokenizer(text)`
 reads special tokens written in the text, as Hugging Face tokenizers do; `encode_source` and `encode_target` never do,
@@ -68,7 +68,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     @property
     def blank_token_ids(self) -> list[int]:
-        """The pieces of white space alone; one that has no piece is spelled in bytes."""
+        """The tokens of white space alone; a space without a token is spelled in bytes."""
         return sorted(id for piece, id in self.get_vocab().items() if piece.isspace())
 
     def tag_id(self, language: str) -> int:
@@ -94,7 +94,8 @@ class Seq2SeeTokenizer(TokenizersBackend):
                                 *_: Any, **other: Any) -> "Seq2SeeTokenizer":
         """A tokenizer with a vocabulary of other texts, given one by one or in batches, and the same tags.
 
-        By `train_tokenizer`, for transformers' own way would leave out the byte pieces; so it adds no special tokens.
+        It uses `train_tokenizer`, because transformers' own way would leave out the byte tokens; so it adds no special
+        tokens.
         """
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
             raise UserError("a Seq2See vocabulary has no special tokens but its own: leave them out")
@@ -102,11 +103,11 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages)
 
     def encode_source(self, text: str) -> list[int]:
-        """Pieces, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
+        """The tokens, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
         return self.encode_sources([text])[0]
 
     def encode_target(self, text: str, *, language: str) -> list[int]:
-        """The tag of the language, pieces, `</s>`: a row of labels."""
+        """The tag of the language, the tokens, `</s>`: a row of labels."""
         return self.encode_targets([text], [language])[0]
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
@@ -122,7 +123,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
         return str(self.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def spans(self, ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
-        """The word and the characters of `text` that each piece stands for: see `piece_spans`."""
+        """The word and the characters of `text` that each token stands for: see `piece_spans`."""
         return piece_spans(self, ids, text, language=language)
 
     def _pieces(self, texts: Sequence[str]) -> list[list[int]]:

@@ -79,7 +79,7 @@ class LoadedCheckpoint:
 
     @property
     def model(self) -> PreTrainedModel:
-        """The torch model, in float32; loaded when it is first asked for."""
+        """The PyTorch model, in float32; loaded on first use."""
         return self._load()[0]
 
     @property
@@ -89,9 +89,9 @@ class LoadedCheckpoint:
 
     @contextmanager
     def inside(self) -> Iterator[Loaded]:
-        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
+        """The PyTorch model and its tokenizer, locked: looking inside switches the attention implementation.
 
-        Not to be entered twice: `look`, `score` and translating by torch wait for it.
+        Do not nest it: `look`, `score` and translating with PyTorch wait for it.
         """
         loaded = self._load()
         with self._lock:
@@ -126,7 +126,7 @@ class LoadedCheckpoint:
 
     @property
     def defaults(self) -> GenerationDefaults:
-        """How the checkpoint wants to be translated with: of the loaded model, as it is now, or of its files."""
+        """The checkpoint's decoding options: those of the loaded model, as it is now, or of its files."""
         if self._loaded is not None:
             model = self._loaded[0]
             positions = getattr(model.config, "max_position_embeddings", None)

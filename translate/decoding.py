@@ -24,11 +24,11 @@ def option(kind: type, least: float, most: float, description: str) -> Any:
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How to search for translations; None: as the checkpoint says.  ValueError, of one line, for one out of bounds.
+    """How to search for translations; None: as the checkpoint says.  ValueError, of one line, if out of bounds.
 
-    Samples depend on `seed`, the source and the number of the alternative, and on nothing else.  `prefix` and
+    Samples depend on `seed`, the source and the number of the alternative alone.  `prefix` and
     `early_stopping` are set by `GenerationDefaults.resolve`: every hypothesis begins with the ids of `prefix`, the
-    language tag and what the caller wants it to begin with.
+    language tag and the caller's prefix.
     """
 
     alternatives: int | None = option(int, 1, MOST_BEAMS, "hypotheses of each text, best first")
@@ -54,7 +54,7 @@ class DecodingOptions:
 
     @classmethod
     def of(cls, **given: Any) -> DecodingOptions:
-        """The options of a caller; ValueError also for a name that is none."""
+        """The options of a caller; ValueError also for an unknown name."""
         unknown = next((name for name in given if name not in OPTIONS), None)
         if unknown is not None:
             raise ValueError(f"there is no option {unknown}: expected one of {', '.join(OPTIONS)}")
@@ -69,7 +69,7 @@ class DecodingOptions:
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
 
     def begun(self, ids: Sequence[int]) -> DecodingOptions:
-        """The same for a translation that is to begin with these ids, after its tag."""
+        """The same for a translation that begins with these ids, after its tag."""
         return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
 
 

@@ -49,10 +49,10 @@ MOST_TRACES = 64  # of one HTML text, in memory at a time: each holds all maps o
 
 
 class Translator(LoadedCheckpoint):
-    """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
+    """Translates with a checkpoint, and looks inside it.  Safe to call from several threads.
 
-    `Translator(model, tokenizer)` takes a torch model, and sets it to evaluation; `from_pretrained` chooses the fastest
-    engine.
+    `from_pretrained` chooses the fastest engine; `Translator(model, tokenizer)` takes a PyTorch model, and sets it to
+    evaluation.
     """
 
     def __init__(
@@ -79,14 +79,18 @@ class Translator(LoadedCheckpoint):
         device: Device = "auto",
         trust_remote_code: bool = False,
     ) -> Translator:
-        """Load a run of ours, or a folder or Hub id of any transformers encoder-decoder; UserError where it cannot.
+        """Load a packaged model, a run, or a folder or Hub id of any transformers encoder-decoder.
 
         Args:
-            engine: `auto` is CTranslate2 where it is installed and can hold the model, else torch.
-            precision: of CTranslate2's weights; torch computes in float32.
-            threads: that translate in CTranslate2; None: one for each core.
-            device: `auto` is a CUDA GPU where there is one, else the CPU (`devices.py`).
-            trust_remote_code: run the model code that the folder ships, in torch.  Never read from a file.
+            name: such as `everyday`, `runs/storybook` or `Helsinki-NLP/opus-mt-en-fr`.
+            engine: `auto` is CTranslate2 if it is installed and supports the model, otherwise PyTorch.
+            precision: of CTranslate2's weights; PyTorch uses float32.
+            threads: of CTranslate2; None: one for each core.
+            device: `auto` is a CUDA GPU if there is one, otherwise the CPU.
+            trust_remote_code: run the model code in the folder, with PyTorch.  Never read from a file.
+
+        Raises:
+            UserError: no such model, or one that cannot be loaded safely.
         """
         for what, value, kind in (("engine", engine, EngineName), ("precision", precision, Precision),
                                   ("device", device, Device)):
@@ -143,18 +147,25 @@ class Translator(LoadedCheckpoint):
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
                  prefix: str = "", format: Format = "text", calibrated: bool = False,
                  **options: Any) -> Translation | list[Translation]:
-        """Translate a text, or a list of texts in batches; texts without words come back as they are.
+        """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
+
+        A text of more sentences or tokens than the model was trained on is cut into segments; its line breaks and
+        spaces stay.
 
         Args:
-            source, target: languages; the checkpoint's first pair that fits.
-            prefix: what every translation is to begin with.
-            format: `html` keeps markup as it is and translates the text between (`markup.py`).
-            calibrated: give each hypothesis its `calibrated_log_prob`, by a pass in torch.
-            options: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
-                no_repeat_ngram_size, temperature, top_k, top_p, seed: see `DecodingOptions`.
+            text: one text, or a list of them.
+            source: its language; None: that of the checkpoint's first pair that fits.
+            target: the language to translate into; None: as `source`.
+            prefix: what every translation begins with.
+            format: `html` keeps the markup and translates the text between.
+            calibrated: give each hypothesis its `calibrated_log_prob`, by a pass with PyTorch.
+            options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
-        A text of more sentences or tokens than the model was trained on is cut (`segments.py`); its line breaks and
-        spaces stay.  UserError: a language it does not have, a number out of bounds.
+        Returns:
+            A Translation, or a list of them where `text` is a list.
+
+        Raises:
+            UserError: a language that the model does not have, or an option out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         if calibrated:
@@ -178,8 +189,7 @@ class Translator(LoadedCheckpoint):
         format: Format = "text",
         options: DecodingOptions = NO_OPTIONS,
     ) -> Job[list[Translation]]:
-        """A call in steps, for callers that batch the work of several: `engine_for` the options of each translates it.
-        """
+        """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self._pair(source, target)
@@ -190,7 +200,7 @@ class Translator(LoadedCheckpoint):
         return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
-        """What translates with these options."""
+        """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
     def _translations(self, cutter: Cutter, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
@@ -224,11 +234,19 @@ class Translator(LoadedCheckpoint):
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",), calibrated: bool = True) -> list[Trace]:
-        """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
-        very hypothesis was predicted.
+        """Look inside: every layer and head while exactly this hypothesis was predicted.
 
-        `views` are names of `lens.VIEWS`; all but "raw" cost time.  `calibrated`: with calibrated probabilities, where
-        the model has a calibration.  UserError for a view, or an alternative, that is not there.
+        Args:
+            result: a translation of this model, or a list of them.
+            alternative: which hypothesis, 0 the best.
+            views: names of `lens.VIEWS`; all but `raw` take time.
+            calibrated: with calibrated probabilities, if the model has a calibration.
+
+        Returns:
+            One trace for each translation, or for each segment of one that was cut.
+
+        Raises:
+            UserError: there is no such view or alternative.
         """
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
@@ -263,7 +281,7 @@ class Translator(LoadedCheckpoint):
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
-        """The trace of a given translation, whoever wrote it; otherwise as `look`."""
+        """The trace of a given translation, whoever wrote it; the arguments are those of a call and of `look`."""
         from ..lens.tracing import trace_texts
 
         source, target = self._pair(source, target)
@@ -275,10 +293,17 @@ class Translator(LoadedCheckpoint):
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None, calibrated: bool = False) -> list[Score]:
-        """How probable the model finds each translation of its source, whoever wrote it; in batches, in order.
+        """The log-probability of each translation under the model, whoever wrote it; in batches, in order.
 
-        `source` and `target` as in a call.  `calibrated`: by calibrated probabilities, not the model's own.  UserError:
-        a language it does not have or is not calibrated for, a text that is blank or too long.
+        Args:
+            sources: texts.
+            translations: one for each of them.
+            source: as in a call.
+            target: as in a call.
+            calibrated: use calibrated probabilities, not the model's own.
+
+        Raises:
+            UserError: a language that the model does not have or is not calibrated for; a blank or overlong text.
         """
         from ..lens.teacher_forcing import encode_target
         from .scoring import score_targets
@@ -299,9 +324,10 @@ class Translator(LoadedCheckpoint):
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
 
     def with_calibrated(self, results: Sequence[Translation]) -> list[Translation]:
-        """The same with the `calibrated_log_prob` of every hypothesis, under the float32 weights in torch.
+        """The same results, each hypothesis with its `calibrated_log_prob`, under the float32 weights.
 
-        UserError where the model is not calibrated for a language of theirs.
+        Raises:
+            UserError: the model is not calibrated for the target language.
         """
         from .scoring import score_targets, with_log_probs
 
@@ -336,7 +362,7 @@ class Translator(LoadedCheckpoint):
         return fitting[0]
 
     def tag(self, target: str) -> int | None:
-        """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
+        """The id that a translation into `target` begins with; None: the checkpoint's default."""
         if not target or not self.codec.tags:
             return None
         if target not in self.codec.tags:

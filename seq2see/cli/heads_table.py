@@ -16,8 +16,8 @@ def print_report(name: str, report: dict[str, Any]) -> None:
     print("In brackets 95 % intervals, by bootstrap over sentences; that of apart reaches the exact bound of a perfect"
           " score.\n")
     print("Without each head (its mean in its place), the largest drop first:")
-    print("  drop     of the margin, in nats: log-probability of the right pronoun less that of the wrong one")
-    print("  apart    how well il and elle are told apart, whatever the leaning: 1 always, 0.5 by chance (ROC area)")
+    print("  drop     of the margin, in nats: log-probability of the right pronoun minus that of the wrong one")
+    print("  apart    how well the margin separates il from elle (ROC AUC): 1 always, 0.5 by chance")
     print("  il elle  how often the right one has the higher probability (teacher forcing; plurals counted with them)")
     print(f"  chrF     mean over {report['translated']} greedily translated sentences\n")
     print(f"  {'head':12}  {'drop':23}  {'apart':20}  {'il right':17}  {'elle right':17}  chrF")
@@ -25,9 +25,9 @@ def print_report(name: str, report: dict[str, Any]) -> None:
         right = "  ".join(f"{_percent(row['right'][name]):17}" for name in ("il", "elle"))
         drop = _figure(row["drop"]) if row["head"] != "(whole)" else "-"
         print(f"  {row['head']!s:12}  {drop:23}  {_figure(row['apart']):20}  {right}  {_figure(row['chrf'], '.1f')}")
-    print("\nWith each head put in from a sentence of the other pronoun, at every position up to the step that says il")
+    print("\nEach head patched from a sentence with the other pronoun, at every position up to the step that writes il")
     print("or elle; and the roles that each head holds:")
-    print(f"  il>elle elle>il  right pronouns that turn, over {report['pairs']} minimal pairs")
+    print(f"  il>elle elle>il  right pronouns that flip, over {report['pairs']} minimal pairs")
     print(f"  roles            share of attention (baseline), at least {100 * LEAST:.0f} points above it")
     if any(row["supervised"] for row in report["heads"]):
         print("  supervised       this head was trained with gold links")
@@ -60,28 +60,30 @@ def _print_verdict(report: dict[str, Any]) -> None:
     print(f"\nDo a few heads carry the pronoun?  (sets of at most {largest}, grown one by one on the first half)")
     names = ", ".join(map(str, needed["set"]))
     if needed["holds"]:
-        print(f"  Needed: {names}. Without, il and elle are told apart {_figure(whole['apart'])} -> "
+        print(f"  Needed: {names}. Without them, apart falls: {_figure(whole['apart'])} -> "
               f"{_figure(needed['apart'])};\n  il right {_percent(needed['right']['il'])}, elle"
               f" {_percent(needed['right']['elle'])}.")
     elif whole["apart"].value <= needed["limit"]:
-        print(f"  None is needed: the whole model hardly tells il from elle, {_figure(whole['apart'])} (0.5: chance).")
+        print("  No head is needed: even the whole model hardly separates il from elle,"
+              f" {_figure(whole['apart'])} (0.5: chance).")
     else:
-        print(f"  No set of at most {largest} heads is needed: without {names} il and elle are still told apart"
+        print(f"  No set of at most {largest} heads is needed: without {names}, apart is still"
               f" {_figure(needed['apart'])}.")
     _print_controls(needed["controls"], "1 - apart")
     names = ", ".join(map(str, enough["set"]))
     if enough["holds"]:
         turned = enough["turned"]
-        print(f"  Enough: {names}. Put in from the other sentence,\n  {_percent(turned['il'])} of il turn to elle and "
-              f"{_percent(turned['elle'])} of elle to il.")
+        print(f"  Sufficient: {names}. Patched from the other sentence,\n  {_percent(turned['il'])} of il flip to elle"
+              f" and {_percent(turned['elle'])} of elle to il.")
     else:
-        print(f"  No set of at most {largest} heads is enough: {names} turn {_percent(enough['share'])} of pronouns.")
-    _print_controls(enough["controls"], "turned")
+        print(f"  No set of at most {largest} heads is sufficient: {names} flip {_percent(enough['share'])} of"
+              " pronouns.")
+    _print_controls(enough["controls"], "flipped")
     if not needed["holds"] and not enough["holds"]:
         print("  No small set of heads carries the pronoun in this model.")
     elif needed["holds"] and enough["holds"] and set(needed["set"]) != set(enough["set"]):
-        print(f"  The two differ: the set that is needed turns {_percent(needed['turned'])} when put in; without the"
-              f" set that\n  is enough they are told apart {_figure(enough['apart'])}.")
+        print(f"  The two differ: the needed set, patched, flips {_percent(needed['turned'])}; without the sufficient"
+              f" set,\n  apart is {_figure(enough['apart'])}.")
     shown = [str(one.head) for one in report["roles"] if one.role == "antecedent" and one.holds]
     if (needed["holds"] or enough["holds"]) and not shown:
         print("  Attention does not show it: no head holds the role `antecedent` (table below).")
@@ -91,13 +93,13 @@ ALIKE = {"layers": "same kinds and layers", "kinds": "same kinds, any layer", "a
 
 
 def _print_controls(controls: Sequence[Control], what: str) -> None:
-    print(f"    {what} {_figure(controls[0].effect)}, and of sets of as many other heads (p: its rank, at least"
+    print(f"    {what} {_figure(controls[0].effect)}, compared with sets of as many other heads (p: its rank, at least"
           " 1 / (1 + sets)):")
     for one in controls:
         if one.mean is None or one.most is None:
-            print(f"      {ALIKE[one.alike]:22} there is no other")
+            print(f"      {ALIKE[one.alike]:22} no other set")
             continue
-        tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} drawn of {one.possible:,}"
+        tried = f"exact: all {one.possible}" if one.exact else f"{one.draws} sampled of {one.possible:,}"
         print(f"      {ALIKE[one.alike]:22} mean {_figure(one.mean)}  most {_figure(one.most)}"
               f"  p {one.p:.3f} ({tried})")
 
@@ -123,7 +125,7 @@ REACH = (  # what is said of it, the title of its column, how it is printed and 
 
 def _print_reach(rows: Sequence[dict[str, Any]]) -> None:
     print("\nHow far and how widely heads look, the mean over the heads of a layer and each of them:")
-    print("  distance in pieces (cross: from the diagonal); entropy in nats, and as a share of a uniform head's;")
+    print("  distance in tokens (cross: from the diagonal); entropy in nats, and as a share of a uniform head's;")
     print("  across: in texts of two sentences, attention to the other sentence, and a uniform head's")
     print(f"  {'':12}  " + " ".join(f"{title:{width}}" for _, title, _, width in REACH).rstrip())
     for row in rows:

@@ -135,7 +135,7 @@ def add_demo(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "demo",
         "open the page on a model",
-        "Nothing is downloaded. With a FOLDER that does not hold a run yet, as in\n"
+        "Nothing is downloaded. Where RUN is a folder without a finished run, as in\n"
         "  seq2see demo --run runs/storybook\n"
         "the built-in English-French model is trained there while you watch: a few minutes on two CPU cores, once.",
     )
@@ -198,15 +198,15 @@ def add_evaluate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "evaluate",
         "measure a model by BLEU and chrF",
-        "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
-        "copies are measured too, and faulty pairs refused.",
+        "A table is split as in training. With --data nothing is left out, whatever the run's settings say:\n"
+        "duplicates are measured too, and an invalid pair is an error.",
     )
     add_model(verb, "of a Seq2See model")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
-    verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
+    verb.add_argument("--split", help="split to evaluate (test; with one table given by --data, all of it)")
     add_languages(verb)
     add_beams(verb)
-    verb.add_argument("--json", action="store_true", help="print nothing but the last line, one JSON object")
+    verb.add_argument("--json", action="store_true", help="print only the scores, as one JSON object")
     add_device(verb)
 
 
@@ -214,28 +214,28 @@ def add_translate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "translate",
         "translate standard input to standard output, line by line",
-        "Lines come out in the order in which they went in, as soon as they are ready. An empty line stays empty.",
+        "Output lines are in input order, each written as soon as it is ready. Empty lines stay empty.",
     )
     add_model(verb)
     add_engine(verb)
     add_languages(verb)
     add_beams(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="begin each line with a calibrated probability that a reference reads exactly so, and a TAB")
+                      help="begin each line with the calibrated probability that a reference is identical, and a TAB")
 
 
 def add_score(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "score",
-        "say how probable the model finds given translations",
-        "Reads lines of two columns, source TAB translation, and writes one of three for each, in order:\n"
-        "the log-probability of the translation's pieces and its end (natural logarithm, the language tag given),\n"
-        "the same per token, and the number of tokens.",
+        "give the log-probability of translations under the model",
+        "Reads lines of two columns, source TAB translation, and writes three columns for each, in order: the natural\n"
+        "log-probability of the translation and its end (the language tag counts 0), the same per token, and the\n"
+        "number of tokens.",
     )
     add_model(verb)
     add_languages(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="by calibrated probabilities (seq2see calibrate), not the model's own")
+                      help="use calibrated probabilities (seq2see calibrate), not the model's own")
     add_device(verb)
 
 
@@ -244,12 +244,12 @@ def add_look(verbs: Verbs) -> None:
         verbs, "look",
         "translate one text and show where the model attended",
         "Layers and heads count from 0. The views:\n"
-        "  raw            the attention weights themselves\n"
-        "  norm           the lengths of the vectors that they bring\n"
-        "  rollout        where content comes from through all layers, if each passes on half of it\n"
-        "  mixing         what one layer takes from where, its own state among it\n"
+        "  raw            the attention weights\n"
+        "  norm           the lengths of the weighted, projected values\n"
+        "  rollout        attention through all layers, if each passes on half of its input\n"
+        "  mixing         what one layer takes from each of its inputs, the residual included\n"
         "  contributions  the same through all layers\n"
-        "  left_out       how much less probable each piece is without a source word\n"
+        "  left_out       erasure: the fall in log-probability of each token without a source word\n"
         "Only raw and norm have heads; left_out is one map of cross-attention.",
     )
     add_model(verb)
@@ -260,7 +260,7 @@ def add_look(verbs: Verbs) -> None:
     add_beams(verb)
     verb.add_argument(
         "--alternative", type=whole_number(0), default=0, metavar="N",
-        help="which hypothesis (0: best); the search has N + 1 beams at least, whatever --num-beams says",
+        help="which hypothesis (0: the best); the search has at least N + 1 beams",
     )
     verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page gets all of them)")
     verb.add_argument(
@@ -269,31 +269,31 @@ def add_look(verbs: Verbs) -> None:
     verb.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
     verb.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
     verb.add_argument(
-        "--words", action="store_true", help="a map over words: sums over key pieces, means over query pieces"
+        "--words", action="store_true", help="a map over words: columns of a word's tokens are summed, rows averaged"
     )
     verb.add_argument(
         "--rows", choices=("predicts", "reads"), default="predicts",
-        help="name a row by the piece its step predicts, or by the one it reads (%(default)s)",
+        help="name a row by the token its step predicts, or by the one it reads (%(default)s)",
     )
     verb.add_argument("--raw", action="store_true",
-                      help="the model's own probabilities, where calibrated ones are shown (seq2see calibrate)")
+                      help="show the model's own probabilities, not calibrated ones (seq2see calibrate)")
     verb.add_argument(
         "--out", metavar="FILE",
-        help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg);"
-             " of a text translated in parts a file for each, FILE-1 and so on",
+        help="write all heads to a page (.html) or as numbers (.json, .npz), or one map as a picture (.png, .svg);"
+             " a text translated in parts gives FILE-1, FILE-2 and so on",
     )
 
 
 def add_align(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "align",
-        "say which words of given translations belong together, by the model's attention",
-        "Writes a line of links for each pair, as Pharaoh does: 0-0 1-2, words of source and target from 0 as seq2see\n"
-        "splits them. Which maps are read, and how each is weighed, is in RUN/alignment.json, fitted by\n"
+        "link the words of given translations, by the model's attention",
+        "Writes one line of links for each pair in Pharaoh format: 0-0 1-2, source and target words counted from 0,\n"
+        "as seq2see splits them. RUN/alignment.json says which maps are used and with which weights. It is fitted by\n"
         "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
         "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
-        "Without it the last layer's heads are averaged, and nobody knows the error.\n\n"
-        "How far to trust each view of attention is measured likewise, and shown with it from then on, by\n"
+        "Without it the heads of the last layer are averaged, with unknown error.\n\n"
+        "How far to trust each view of attention is measured, and shown with it from then on, by\n"
         "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
@@ -302,7 +302,7 @@ def add_align(verbs: Verbs) -> None:
     verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
     verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
     add_languages(verb)
-    verb.add_argument("--fit", action="store_true", help="fit the choice on sentences with known links, and keep it")
+    verb.add_argument("--fit", action="store_true", help="choose and weight maps on sentences with known links")
     verb.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
     verb.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
     add_device(verb)
@@ -311,9 +311,9 @@ def add_align(verbs: Verbs) -> None:
 def add_heads(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "heads",
-        "say what each attention head does for the pronoun, and which role its attention claims",
-        "Heads are switched off one by one, and put in from sentences of the other pronoun; random sets of heads are\n"
-        "the control. Measured on the built-in English-French corpus; takes a few minutes.",
+        "rank attention heads by what they do for the pronoun, with the roles their maps suggest",
+        "Heads are switched off one by one, and patched from sentences with the other pronoun; random sets of heads\n"
+        "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
     add_model(verb)
     verb.add_argument(
@@ -328,9 +328,9 @@ def add_heads(verbs: Verbs) -> None:
 def add_calibrate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "calibrate",
-        "measure how far the model's confidence can be believed, and calibrate it",
-        "Half of the pairs fit, the other half measures: the expected calibration error (ECE) before and after. The\n"
-        "result is RUN/calibration.json, and the probabilities that people are shown are calibrated from then on.\n"
+        "calibrate the model's probabilities, and measure their error",
+        "One half of the pairs fits, the other measures the expected calibration error (ECE) before and after. The\n"
+        "result is RUN/calibration.json; probabilities are shown calibrated from then on.\n"
         "  seq2see calibrate RUN                                on the run's own validation pairs\n"
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
@@ -346,7 +346,7 @@ def add_export(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "export",
         "write a model in another format",
-        "What `translate` and `serve` use is exported by itself; this is for use elsewhere. Prints the folder.",
+        "`translate` and `serve` export what they need by themselves; this is for use elsewhere. Prints the folder.",
     )
     add_model(verb)
     verb.add_argument(
@@ -357,7 +357,7 @@ def add_export(verbs: Verbs) -> None:
     verb.add_argument(
         "--quantization", choices=("int8", "float32"), default="int8", help="of CTranslate2's weights (%(default)s)"
     )
-    verb.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
+    verb.add_argument("--out", metavar="FOLDER", help="output folder (beside the checkpoint)")
 
 
 def add_lessons(verbs: Verbs) -> None:
@@ -369,10 +369,10 @@ def add_lessons(verbs: Verbs) -> None:
         "on two cores. What is trained for them is kept for the next run.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
-    verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
+    verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="output folder (%(default)s)")
     verb.add_argument(
         "--run", metavar="FOLDER", type=model_name,
-        help="the finished run to look into, of the built-in corpus (runs/storybook, or the packaged storybook)",
+        help="a finished run of the built-in corpus to look into (runs/storybook, or the packaged storybook)",
     )
     verb.add_argument(
         "--quick", action="store_true",
@@ -384,7 +384,7 @@ def add_serve(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "serve",
         "serve models to clients and on a page",
-        "The page is at /ui, /readyz tells when the models are loaded. The languages asked for choose the model.\n"
+        "The page is at /ui; /readyz answers 200 when the models are loaded. Languages choose the model.\n"
         "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
         "from the variable SEQ2SEE_API_KEYS.",
     )
@@ -427,7 +427,7 @@ def add_beams(verb: Parser) -> None:
 def add_engine(verb: Parser) -> None:
     verb.add_argument(
         "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
-        help="what translates: CTranslate2 in int8 where it is installed and holds the model, or torch (%(default)s)",
+        help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
     )  # fmt: skip
     add_device(verb)
 

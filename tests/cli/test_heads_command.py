@@ -135,7 +135,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
                 *one["mean"], *one["most"]) in printed.out
     assert [len(report["needed"]["turned"]), len(report["enough"]["share"]), len(report["enough"]["apart"])] == [3] * 3
     assert not report["needed"]["holds"], "the whole model knows nothing of pronouns"
-    assert "None is needed: the whole model hardly tells il from elle" in printed.out
+    assert "No head is needed: even the whole model hardly separates il from elle" in printed.out
     assert printed.err == f"wrote {out}\n"
     figures = re.findall(FIGURE, printed.out)
     assert all(float(low) <= float(value) <= float(high) for value, low, high in figures)
