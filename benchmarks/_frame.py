@@ -22,11 +22,19 @@ def arguments(doc: str | None, *, run: bool = False, text: bool = False) -> argp
     """--quick, and where wanted RUN and --text FILE."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     if run:
-        parser.add_argument("run", nargs="?", default="runs/storybook", help="a trained model's folder (%(default)s)")
+        parser.add_argument("run", nargs="?", type=folder, default="storybook",
+                            help="a trained model: its folder, or the name of a packaged one (%(default)s)")
     if text:
         parser.add_argument("--text", type=Path, help="source sentences, one a line, .gz or not (storybook's test)")
     parser.add_argument("--quick", action="store_true", help="as little as shows that it works")
     return parser
+
+
+def folder(name: str) -> str:
+    """Where a model lies."""
+    from seq2see.pretrained import packaged_folder
+
+    return str(packaged_folder(name) or name)
 
 
 def is_trained(run: str | Path) -> bool:

@@ -1,6 +1,6 @@
 """Do both engines find the same translations?
 
-    python benchmarks/engines.py RUN            RUN: a trained model, runs/storybook by default; 200 sentences
+    python benchmarks/engines.py RUN            RUN: a trained model, storybook by default; 200 sentences
     python benchmarks/engines.py RUN --quick    20 sentences
 
 Sentences are those of storybook's test, or lines of --text FILE.  A row says on how many of them CTranslate2 finds

@@ -1,6 +1,6 @@
 """How well does `everyday` translate, as it is served: by CTranslate2 in int8 with four beams?
 
-    python benchmarks/everyday.py RUN                       RUN: a trained model, runs/everyday by default
+    python benchmarks/everyday.py RUN                       RUN: a trained model, everyday by default
     python benchmarks/everyday.py RUN --data FOLDER         where the corpora of its run.yaml lie now
     python benchmarks/everyday.py RUN --only scores texts   some sections; --quick: a few sentences of each
 
@@ -242,7 +242,7 @@ SECTIONS: dict[str, Callable[[Bench], dict[str, Any]]] = {
 
 def main() -> None:
     parser = arguments(__doc__, run=True)
-    parser.set_defaults(run="runs/everyday")
+    parser.set_defaults(run="everyday")
     parser.add_argument("--data", type=Path, help="the folder of the corpora (that of run.yaml)")
     parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS), metavar="SECTION",
                         help="of " + ", ".join(SECTIONS))  # fmt: skip

@@ -1,6 +1,6 @@
 """Does every sentence of a text come out, and as it would alone?
 
-    python benchmarks/long_texts.py RUN            RUN: a trained storybook model, runs/storybook by default
+    python benchmarks/long_texts.py RUN            RUN: a trained storybook model, the packaged one by default
     python benchmarks/long_texts.py --quick        50 texts instead of 1,000
 
 Texts of 2 to 6 unrelated sentences of storybook's test part, drawn at random, are translated, and each of their

@@ -1,6 +1,6 @@
 """What a trace costs: translating with one against translating alone, in one process on one machine.
 
-    python benchmarks/look.py RUN                  RUN: a trained storybook model, runs/storybook by default
+    python benchmarks/look.py RUN                  RUN: a trained storybook model, the packaged one by default
     python benchmarks/look.py --quick              five rounds instead of fifteen, of the plain trace alone
 
 A batch of sentences of the storybook's test set is translated by `Translator` (torch, beam 4), and the results are

@@ -1,6 +1,6 @@
 """How long does the page let one wait?  By the clock, in headless Chromium, on the cores that the server runs on.
 
-    python benchmarks/page.py RUN            RUN: a trained model, runs/storybook by default; 24 clicks each
+    python benchmarks/page.py RUN            RUN: a trained model, storybook by default; 24 clicks each
     python benchmarks/page.py RUN --quick    six clicks each
 
 *first translation*: from a press of Translate on a page that was just opened.  *thumbnails*: from opening Look to every

@@ -1,6 +1,6 @@
 """Ray Serve starts a second engine when many come and stops it when they have gone: is a request lost on the way?
 
-    python benchmarks/scaling.py RUN            RUN: a trained model, runs/storybook by default; some two minutes
+    python benchmarks/scaling.py RUN            RUN: a trained model, storybook by default; some two minutes
     python benchmarks/scaling.py RUN --quick    without the last twenty seconds of each load
 
 Needs the extra `ray`.  A cluster of this machine alone, one engine at least and two at most, which Ray may start and

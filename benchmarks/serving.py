@@ -1,6 +1,6 @@
 """How much of the engine's speed do clients get over HTTP, and what happens when too many come?
 
-    python benchmarks/serving.py RUN            RUN: a trained model, runs/storybook by default; five rounds
+    python benchmarks/serving.py RUN            RUN: a trained model, storybook by default; five rounds
     python benchmarks/serving.py RUN --quick    one short round
 
 Sentences are storybook's test, or lines of --text FILE; each has a number of its own put in, so that no two are the

@@ -1,6 +1,6 @@
 """Does a server stay what it is?  Mixed requests for half an hour, and its memory, files and answers watched.
 
-    python benchmarks/soak.py RUN                  RUN: a trained model, runs/storybook by default; 30 minutes
+    python benchmarks/soak.py RUN                  RUN: a trained model, storybook by default; 30 minutes
     python benchmarks/soak.py RUN --minutes 5
     python benchmarks/soak.py RUN --quick          twenty seconds
 

@@ -1,6 +1,6 @@
 """Twenty people at the page at once: do all get their translations, how long do they wait, and are they told so?
 
-    python benchmarks/visitors.py RUN            RUN: a trained model, runs/storybook by default; for sixty seconds
+    python benchmarks/visitors.py RUN            RUN: a trained model, storybook by default; for sixty seconds
     python benchmarks/visitors.py RUN --quick    for ten
 
 Each visitor does over HTTP what the page's JavaScript does, without a browser: load the page, ask for a translation

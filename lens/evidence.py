@@ -87,8 +87,11 @@ def _effects(
         output, _ = forced_pass(model, [sources[i] for i in batch], [trace.target_ids] * len(batch))
         for logits_TV in output.logits.float().cpu():
             own_T, other_T = logits_TV.gather(-1, pairs_T2).double().unbind(-1)
-            yield Effect(tuple((own_T - other_T).tolist()),
-                         tuple(tokenizer.convert_ids_to_tokens(logits_TV.argmax(-1).tolist())))
+            best = logits_TV.argmax(-1).tolist()
+            names = tokenizer.convert_ids_to_tokens(best)
+            yield Effect(tuple((own_T - other_T).tolist()), tuple(
+                piece.text if id == own else name  # a byte's name is not what the trace calls it
+                for id, name, own, piece in zip(best, names, trace.target_ids, trace.target, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -138,10 +138,12 @@ function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
 }
 
 function notes(state) {
-  const unknown = state.reply?.translation?.unknown_words || [];
+  const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
   if (state.forced) return html`Forced: <b lang="${state.target}">${state.forced}</b> <button class="chip"
     data-do="unforce" data-k="unforce">Undo</button>`;
-  if (!unknown.length || state.editing) return "";
+  if (state.editing) return "";
+  if (hypotheses?.[state.alternative]?.finished === false) return "The translation ends here: it reached the limit of tokens.";
+  if (!unknown?.length) return "";
   return html`The model never saw ${unknown.slice(0, 3).map((one, i) =>
     html`${i ? ", " : ""}<i>${one}</i>`)}. ${unknown.length > 1
     ? "Their translations are guesses." : "Its translation is a guess."}`;

@@ -138,6 +138,12 @@ def test_an_unknown_word_is_marked_and_said(tab):
     assert tab.locator(".unseen").inner_text() == "zxqvute"
 
 
+def test_a_translation_that_the_limit_cut_is_marked(tab):
+    tab.route("**/v1/*", lambda route: route.continue_(post_data={**route.request.post_data_json, "max_new_tokens": 6}))
+    type_in(tab, "We stayed at home because it was raining.")
+    tab.get_by_text("it reached the limit of tokens").wait_for()
+
+
 def test_several_sentences_are_looked_at_part_by_part(tab):
     type_in(tab, "I was tired. She wanted to leave. We stayed at home because it was raining. He laughed.")
     settled(tab)
