@@ -18,7 +18,6 @@ from .batching import EncodedPairs, plan_epoch
 from .building import Prepared, training_set
 from .config import RunConfig
 from .joining import JoinedPairs
-from .lora import count_trained
 from .run import prepare
 
 EXAMPLES = 3
@@ -32,8 +31,8 @@ def preview(config: RunConfig) -> None:
     train = training_set(prepared, config)
     print(config.to_yaml())
     for line in [
-        f"model: {model.num_parameters():,} parameters, of which {count_trained(model):,} are trained;"
-        f" {len(tokenizer):,} tokens",
+        f"model: {model.num_parameters():,} parameters, of which {model.num_parameters(only_trainable=True):,} are"
+        f" trained; {len(tokenizer):,} tokens",
         *describe_work(prepared, train),
         *describe_examples(train.pairs, tokenizer),
         f"nothing was trained; the run's folder would be {config.output}",

@@ -34,7 +34,7 @@ from .finetuning import has_new_languages
 from .finishing import finish
 from .guided import GuidedTrainer
 from .hub import check_hub
-from .lora import add_adapter, count_trained
+from .lora import add_adapter
 from .moments import KeepMoments
 from .pairs import Corpus, tell
 from .processes import on_all_cores
@@ -82,7 +82,8 @@ def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepar
     if config.model.lora:
         new, base = has_new_languages(config, tokenizer), str(config.model.init_from)
         adapter = add_adapter(model, rank=config.model.lora, train_embedding=new, base=base)
-        say(f"LoRA of rank {config.model.lora}: {count_trained(model):,} parameters are trained, the others kept")
+        trained = model.num_parameters(only_trainable=True)
+        say(f"LoRA of rank {config.model.lora}: {trained:,} parameters are trained, the others kept")
     return Prepared(arguments, checkpoint, corpus, tokenizer, model, adapter)
 
 

@@ -162,7 +162,7 @@ def test_every_way_of_writing():
     (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
     (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
     (["data.corpora=[{path: a.tsv, target: [fr, en]}]"], "data.target is"),
-    (["data.path=a.tsv", "data.varied=0.1"], "data.varied has no effect without data.corpora"),
+    (["data.path=a.tsv", "data.varied=0.1"], "data.varied in .* has no effect without data.corpora"),
     (["data.corpora=[{target: de}]"], r"has no data.corpora\[0\].path"),
     (["data.path=a.tsv", "data.folder=x"], "data.folder in .* has no effect without data.corpora"),
     (["data.path=a.tsv", "data.varied=2"], "data.varied is 2"),

@@ -142,7 +142,7 @@ def test_a_new_language_trains_its_embeddings_too(base, tmp_path):
     ("overrides", "code", "message"),
     [
         (["model.lora=4"], 2, "model.init_from=FOLDER"),
-        (["model.lora=0", "model.init_from=BASE"], 2, "model.lora is 0: expected a rank of at least 1"),
+        (["model.lora=0", "model.init_from=BASE"], 2, "model.lora is 0, expected at least 1"),
         (["model.lora=17", "model.init_from=BASE"], 1, "model.lora is 17, expected a rank of at most"),
         (["model.lora=four", "model.init_from=BASE"], 2, "model.lora is 'four'"),
     ],

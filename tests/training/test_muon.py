@@ -102,5 +102,3 @@ def test_the_trainer_takes_it_as_the_settings_say(make_trainer):
     assert [group["weight_decay"] for group in optimizer.param_groups] == [0.3, 0.3, 0.0]
     assert all(group["lr"] == 0.02 and group["betas"] == (0.9, 0.97) for group in optimizer.param_groups)
     assert isinstance(make_trainer().create_optimizer(), torch.optim.AdamW)
-    with pytest.raises(ValueError, match="muon"):
-        make_trainer(muon_lr_scale=-1.0)

@@ -328,7 +328,7 @@ def test_interrupting_says_how_to_go_on(toy_file, tmp_path):
     ("overrides", "code", "message"),
     [
         (["data.path=no.tsv"], 1, "no.tsv"),
-        (["training.lr_scheduler_type=steep"], 2, "'steep' is not a valid SchedulerType"),
+        (["training.lr_scheduler_type=steep"], 2, "steep is not a valid SchedulerType"),
         (["model.d_model=15"], 2, "model section: .*d_model"),
         (["model.init_from=nowhere"], 1, "nowhere"),
         (["tokenizer.vocab_size=10"], 1, "vocab_size"),
