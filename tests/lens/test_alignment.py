@@ -272,7 +272,7 @@ def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, monkeypatc
     assert (choice.aer, choice.low, choice.high, choice.sentences) == (
         best.aer, best.halves.low, best.halves.high, 2)
     assert sentences.agreement(choice).aer != choice.aer, "of weights that know all of these sentences"
-    assert "on the 2 sentences of two sentences, each half read by what was fitted to the other" in choice.describe()
+    assert "on the 2 sentences of two sentences, cross-validated over two halves" in choice.describe()
 
 
 def test_variants_of_a_sentence_are_in_one_half(traces):
