@@ -21,7 +21,7 @@ from .kinds import MapName, Rows
 from .plain_json import Count, Share, from_plain
 from .trace import Trace
 from .trust import Trust
-from .views import WITH_HEADS, check_views
+from .views import VIEWS, WITH_HEADS
 
 # M maps, J target words, I source words
 
@@ -114,14 +114,15 @@ class AlignmentChoice:
         """Read what `save` wrote; UserError for anything else."""
         try:
             found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
-            check_views([found.view])
+            if found.view not in VIEWS:
+                raise ValueError(f"view holds {found.view!r}")
             parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
             if not found.maps or any(len(name) != parts for name in found.maps):
                 raise ValueError(f"maps holds {list(map(list, found.maps))}")
             if len(found.weights) not in (0, 4 * len(found.maps) + 1):
                 raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
             return found
-        except (ValueError, TypeError, UserError) as error:
+        except (ValueError, TypeError) as error:
             raise UserError(f"{path} is no alignment choice ({str(error)[:200]}): fit it again with seq2see align RUN"
                             " --fit") from error  # fmt: skip
 

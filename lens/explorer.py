@@ -23,7 +23,7 @@ from .files import plain
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
 from .probabilities import TEMPERATURES, log_sums
-from .roles import Apart, Roles
+from .roles import PronounEffects, Roles
 from .trace_data import TraceData
 from .wording import labels
 
@@ -72,7 +72,7 @@ def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[st
     return found
 
 
-def measured_record(roles: Roles, apart: Apart | None) -> dict[str, Any]:
+def measured_record(roles: Roles, apart: PronounEffects | None) -> dict[str, Any]:
     """What was measured of a model's heads: the roles that hold, and how well pronouns are told apart without each."""
     return {
         "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}

@@ -244,7 +244,7 @@ def test_weighed_maps_tell_what_no_map_tells_alone(traces, tmp_path):
     assert 0 < strengths.max() <= 1 and strengths.min() >= 0
     assert choice.links(made[0]) == {(int(i), int(j)) for j, i in np.argwhere(
         linked(strengths[None], choice.rule, choice.threshold)[0])}
-    assert f"{len(choice.maps)} maps weighed" in choice.describe()
+    assert f"{len(choice.maps)} maps weighted" in choice.describe()
 
 
 def test_weights_are_judged_on_sentences_that_they_were_not_fitted_to(traces):
