@@ -147,8 +147,8 @@ def roc_auc_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequen
     """The 95 % bootstrap interval of `roc_auc`, over groups of sentences; of margins [S,N], of its mean over S.
 
     If (almost) all pairs are in the right order, resampled corpora hardly differ.  So the lower end is at most the
-    exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson 1934).
-    Likewise the upper end.
+    exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson
+    1934).  Likewise the upper end.
     """
     more = _pairs_told_apart(np.atleast_2d(margins), is_first_N)
     drawn = resampled(len(is_first_N), groups)
