@@ -1,8 +1,8 @@
-"""From where a model looked to which word it translated: links between words, read off its maps by one stated choice.
+"""Links between source and target words, read off a model's maps by a stated choice.
 
-Attention is not the alignment (Ferrando and Costa-jussa 2021), and which layer, head and row of it comes nearest
-differs from model to model.  So an `AlignmentChoice` says all that was chosen, and the error it had where it was fitted
-(`fitting.py`); `naive_choice` is what is commonly drawn, fitted to nothing.
+Attention is not alignment (Ferrando and Costa-jussa 2021), and the layer, head and row that come nearest to it differ
+from model to model.  An `AlignmentChoice` records everything that was chosen and its error on the data it was fitted
+on (`fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
 """
 
 import json
@@ -21,7 +21,7 @@ from .kinds import MapName, Rows
 from .plain_json import Count, Share, from_plain
 from .trace import Trace
 from .trust import Trust
-from .views import WITH_HEADS, ViewName
+from .views import VIEWS, WITH_HEADS
 
 # M maps, J target words, I source words
 
@@ -37,27 +37,26 @@ FILE = "alignment.json"  # the choice, beside the run it was fitted on
 
 @dataclass(frozen=True)
 class AlignmentChoice:
-    """How links are read off a trace.  A choice is made for one model; of another it says nothing.
+    """How links are read off a trace.  A choice is valid for one model only.
 
     `maps` of `view` are averaged, each by words, each row as shares of what falls on words: `[[1, 2], [2, 0]]` is head
-    2 of layer 1 and head 0 of layer 2.  `rows` says which steps a target word's row is the mean of.  `rule`:
+    2 of layer 1 and head 0 of layer 2.  `rows` says which steps are averaged into a target word's row.  `rule`:
 
         target   each target word is linked to the source word with the largest share in its row
         source   each source word is linked to the target word in whose row it has the largest share
         both     the links on which these two agree         either   the links of one or the other
         all      every pair
 
-    and of these the links whose share is at least `threshold`.  `aer`, `low`, `high` are the error on the `sentences`
-    of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether a head of the model
-    was trained with gold links, which makes it an aligner and tells nothing of what other models do.  `fingerprint`
-    is that of the model's weights: of others the choice says nothing.
+    Links with a share below `threshold` are dropped.  `aer`, `low`, `high` are the error and its 95 % interval on the
+    `sentences` of `fitted_on`; None and empty if nothing was fitted.  `guided`: a head of the model was trained with
+    gold links, so its error says nothing about other models.  `fingerprint` identifies the model's weights.
 
-    With `weights` the maps are not averaged but weighed: in place of the mean share stands the probability of a link,
-    as a logistic regression has it of the `evidence` in the maps; `weights` has one for each, and a constant last.
-    `rows` then chooses nothing, and the error is that on each half of the sentences of what was fitted to the other.
+    With `weights` the maps are weighted instead of averaged: the probability of a link, given the `evidence` in the
+    maps by logistic regression, replaces the mean share.  There is one weight for each piece of evidence, and a
+    constant last.  `rows` is then unused, and the error is cross-validated over two halves of the sentences.
     """
 
-    view: ViewName
+    view: str
     rows: Rows
     maps: tuple[tuple[Count, ...], ...]
     rule: Rule
@@ -77,11 +76,11 @@ class AlignmentChoice:
         return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
 
     def strengths(self, trace: Trace) -> np.ndarray:
-        """[J,I]: the mean share of each pair of words or, where maps are weighed, the probability that it is a link."""
+        """[J,I]: the mean share of each pair of words or, with `weights`, the probability that it is a link."""
         return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
 
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
-        """As `strengths`, of the shares [M,J,I] of its maps by each row meaning."""
+        """As `strengths`, from the shares [M,J,I] of its maps for each row meaning."""
         if not self.weights:
             mean_JI: np.ndarray = shares_of(self.rows).mean(0)
             return mean_JI
@@ -96,16 +95,16 @@ class AlignmentChoice:
                           for name in self.maps if name)
         where = f", rows {self.rows}" + (f", {how}{names}" if names else "")
         if self.weights:
-            where = f" and both kinds of rows, {len(self.maps)} maps weighed by how well they tell a link"
-        fitted_on = ", each half read by what was fitted to the other" if self.weights else " that it was fitted on"
+            where = f", both kinds of rows, {len(self.maps)} maps weighted by logistic regression"
+        fitted_on = ", cross-validated over two halves" if self.weights else ", on which it was fitted"
         error = "" if self.aer is None or self.low is None or self.high is None else (
             f"; AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
             f" on the {self.sentences} sentences of {self.fitted_on}{fitted_on}"
         )
         what = "probability" if self.weights else "share"
         least = f" with a {what} of at least {self.threshold:g}" if self.threshold else ""
-        taught = "; supervised: a head of this model was trained with gold links" if self.guided else ""
-        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{taught}"
+        guided = "; supervised: a head of this model was trained with gold links" if self.guided else ""
+        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{guided}"
 
     def save(self, path: str | Path) -> None:
         atomic_write(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
@@ -115,6 +114,8 @@ class AlignmentChoice:
         """Read what `save` wrote; UserError for anything else."""
         try:
             found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
+            if found.view not in VIEWS:
+                raise ValueError(f"view holds {found.view!r}")
             parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
             if not found.maps or any(len(name) != parts for name in found.maps):
                 raise ValueError(f"maps holds {list(map(list, found.maps))}")
@@ -127,12 +128,12 @@ class AlignmentChoice:
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:
-    """What is commonly drawn: the raw weights of the last layer, averaged over its heads; fitted to nothing."""
+    """What is commonly drawn: the raw weights of the last layer, averaged over its heads."""
     return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
 
 
 def map_names(trace: Trace, view: str) -> list[MapName]:
-    """All maps that a trace holds of a view of cross-attention, or of left_out."""
+    """All maps of cross-attention that a trace holds in a view, or the one of left_out."""
     if view == "left_out":
         return [()]
     shape = trace.maps("cross", view).shape
@@ -140,7 +141,7 @@ def map_names(trace: Trace, view: str) -> list[MapName]:
 
 
 def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
-    """Those of all its views, by view and row meaning."""
+    """All maps of all views, by view and row meaning."""
     return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
             if (view, rows) != ("left_out", "reads")}
 
@@ -148,7 +149,7 @@ def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
 def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
     """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
 
-    What falls on `</s>` and other tokens outside words is left out first, as a link can go to words alone.
+    Weight on `</s>` and other tokens outside words is dropped first, since links join words only.
     """
     sources, targets = len(trace.source_words), len(trace.target_words)
     words_MJI = np.zeros((len(maps), targets, sources), dtype=np.float32)
@@ -173,8 +174,9 @@ def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.n
 
 
 def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
-    """[4M,J,I]: what maps tell of each pair of words: its share of the target word's row, and of the source word's
-    column, by both row meanings.  A column's shares tell apart a word that all look at from one that is meant."""
+    """[4M,J,I]: for each pair of words its share of the target word's row and of the source word's column, for both
+    row meanings.  Column shares distinguish a source word that all target words look at from one that is translated.
+    """
     rows_KJI = np.concatenate([predicts_MJI, reads_MJI])
     total_K1I = rows_KJI.sum(1, keepdims=True)
     columns_KJI = np.divide(rows_KJI, total_K1I, out=np.zeros_like(rows_KJI), where=total_K1I > 0)
@@ -182,7 +184,7 @@ def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
 
 
 def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
-    """The units that are words: where they are, and which words."""
+    """The units that are words: their positions, and which words they are."""
     pairs = [(k, unit.word) for k, unit in enumerate(units) if unit.word is not None]
     found = np.array(pairs, dtype=int).reshape(-1, 2)
     return found[:, 0], found[:, 1]
@@ -200,7 +202,7 @@ def drops_by_words(trace: Trace) -> np.ndarray:
 
 
 def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
-    """[M,J,I] of bool: which pairs of words the rule links in each map.  A share of 0 links nothing."""
+    """[M,J,I] of bool: the pairs of words that the rule links in each map.  A share of 0 is never a link."""
     enough_MJI: np.ndarray = (shares_MJI >= threshold) & (shares_MJI > 0)
     if rule == "all" or not enough_MJI.size:
         return enough_MJI
@@ -215,20 +217,20 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
     return enough_MJI & best[rule]
 
 
-# --- the best choice that is known of a model, and what a page lights up by it
+# --- the best known choice for a model, and the links that a page highlights
 
 
 @dataclass(frozen=True)
 class KnownChoice:
-    """How links are read off this model's maps, and, in one line for people, where that comes from and its error."""
+    """How links are read off this model's maps, and one line that says where the choice comes from and its error."""
 
     choice: AlignmentChoice
     said: str
 
 
 def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None) -> KnownChoice:
-    """The fitted choice; else the map with the lowest error of those measured; else the last layer's mean, of which
-    nobody knows the error.  `layers` and `heads` are of cross-attention."""
+    """The fitted choice; else the map with the lowest measured error; else the last layer's mean, whose error is
+    unknown.  `layers` and `heads` are those of cross-attention."""
     if fitted is not None:
         return KnownChoice(fitted, f"fitted: {fitted.describe()}")
     measured = [one for one in trust.best if one.aer and one.view != "left_out"] if trust else []
@@ -239,13 +241,13 @@ def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust
         said = f"measured: view {best.view}, {best.name}, {SAID['target']}; {error} on {trust.sentences} sentences of"
         return KnownChoice(choice, f"{said} {trust.measured_on}")
     choice = naive_choice(layers, heads)
-    return KnownChoice(choice, "not fitted to this model, so nobody knows its error: the last layer's cross-attention, "
+    return KnownChoice(choice, "not fitted to this model, error unknown: the last layer's cross-attention, "
                                f"mean of {heads} heads, {SAID['target']}")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A source word, a target word, both by number, and how strongly they belong together (`choice.strengths`)."""
+    """The numbers of a source and a target word, and the strength of their link (`choice.strengths`)."""
 
     source: int
     target: int
@@ -259,7 +261,7 @@ def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
 
 
 def first_steps(trace: Trace) -> list[int]:
-    """The step at which each target word begins: that of the token with its first letter, which may begin before it."""
+    """The step at which each target word begins: that of the token with its first letter."""
     ends = [0 if piece.special else piece.end for piece in trace.target]
     last = len(ends) - 1
     return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

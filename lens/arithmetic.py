@@ -1,12 +1,11 @@
-"""One row of one head's map, number by number: from the query to what the head hands over.
+"""One row of one head's map, number by number: from the query to the head's output.
 
     score[c]  = q . k[c] * scale (+ bias[c], of relative positions) (+ mask[c])
     weight[c] = exp(score[c]) / sum over c of exp(score[c])
     mixed     = sum over c of weight[c] v[c]
     output    = W_O^h mixed                      (Vaswani et al. 2017, eq. 1 and section 3.2.2)
 
-The numbers are those of the pass that made the map: attention itself is asked (`hooks.steered`), not a copy of its
-formula.
+The numbers come from the attention function of the pass itself (`hooks.steered`), not from a copy of its formula.
 """
 
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from .trace import Trace
 class Arithmetic:
     """A row: `query` [E], `keys` [C,E], `products` [C] (q . k), `scale`, `bias` [C] (0 but for relative positions),
     `allowed` [C] (False: masked), `scores` [C] (-inf where masked), `weights` [C], `values` [C,E], `mixed` [E] and
-    `output` [D], without the bias that all heads share.  `length` is that of what all heads and the bias hand over."""
+    `output` [D], without the bias that all heads share.  `length` is the norm of the output of all heads with bias."""
 
     query: np.ndarray
     keys: np.ndarray
@@ -45,9 +44,9 @@ class Arithmetic:
 
 
 def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int], row: int) -> Arithmetic:
-    """How one row of the map of a head (kind, layer, head) came about, for the hypothesis of a trace.
+    """The computation of one row of a head's map (kind, layer, head), for the hypothesis of a trace.
 
-    UserError for a head that the model does not have, or a row that the map does not have.
+    UserError for a missing head or row.
     """
     [(site, [number])] = heads_by_site(model, [head])
     rows, columns = len(trace.row_pieces(head[0])), len(trace.column_pieces(head[0]))

@@ -1,20 +1,20 @@
-"""What one attention block is made of, and what a state owes to each token: within one layer, and through all layers.
+"""Attention blocks taken apart, and each token's contribution to a state, in one layer and through all layers.
 
-A block is one attention with its residual and its norm.  Whatever the model, what it gives for row r is a sum,
+A block is one attention with its residual and its norm.  In every model its output for row r is a sum,
 
     output[r] = sum over columns c of part[r,c]  +  residual[r]  +  constant[r]
 
 The part of a column is the sum over heads of a[h,r,c] W_O^h v^h[c], where v^h[c] is the value of column c with its bias
-(Kobayashi et al. 2020).  In a pre-norm model (Seq2See, T5) the norm lies before the attention, works on each column for
-itself and so is inside v; the sum is exact as it stands.  In a post-norm model (Marian, BART) the norm comes last and
-mixes all of them; with its standard deviation held at what it is for this row it is linear (Kobayashi et al. 2021,
-Ferrando et al. 2022), and is applied to each part, its bias going to the constant.
+(Kobayashi et al. 2020).  In a pre-norm model (Seq2See, T5) the norm comes before attention, acts on each column
+separately and is part of v; the sum is exact.  In a post-norm model (Marian, BART) the norm comes last and mixes all
+parts; with this row's standard deviation held fixed it is linear (Kobayashi et al. 2021, Ferrando et al. 2022) and is
+applied to each part, its bias going to the constant.
 
-Within a block (`shares_of_block`) a part counts by how much nearer it brings to the output, in the L1 norm (ALTI:
-Ferrando et al. 2022, "Measuring the Mixing of Contextual Information in the Transformer").  Through the layers (`roll`)
-shares are multiplied, as attention rollout does (Abnar and Zuidema 2020); in the decoder along both ways, the prefix's
-and the source's (ALTI+: Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine Translation").  The
-feed-forward layers work on each position for itself and move nothing from one to another.
+Within a block (`shares_of_block`) a part counts by how much closer it brings the sum to the output, in the L1 norm
+(ALTI: Ferrando et al. 2022, "Measuring the Mixing of Contextual Information in the Transformer").  Through the layers
+(`roll`) shares are multiplied, as in attention rollout (Abnar and Zuidema 2020); in the decoder along both paths, the
+prefix's and the source's (ALTI+: Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine Translation").
+Feed-forward layers act on each position separately and move nothing between positions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,23 +40,23 @@ NUMBERS_AT_ONCE = 2**24  # numbers of the parts of some rows: 64 MiB
 
 @dataclass(frozen=True)
 class Block:
-    """One attention block while it worked on one sentence."""
+    """One attention block in one pass over one sentence."""
 
     site: AttentionSite
-    vector_HCD: torch.Tensor  # W_O^h v^h[c]: what a head would hand over if it put all its weight on column c
+    vector_HCD: torch.Tensor  # W_O^h v^h[c]: the head's output if all its weight were on column c
     residual_RD: torch.Tensor
     output_RD: torch.Tensor
     summed_RD: torch.Tensor | None  # what the norm at the end read; None in a pre-norm model
 
     @torch.no_grad()
     def parts(self, weight_HRC: torch.Tensor, rows: slice = slice(None)) -> torch.Tensor:
-        """[R,C,D]: what each column adds to each row of the output, all heads together, without the residual."""
+        """[R,C,D]: what each column adds to each row of the output, summed over heads, without the residual."""
         part_RCD = torch.einsum("hrc,hcd->rcd", weight_HRC[:, rows], self.vector_HCD)
         return self._normed(part_RCD, rows)
 
     @torch.no_grad()
     def residual(self, rows: slice = slice(None)) -> torch.Tensor:
-        """[R,D]: what a row's own state adds, past the attention."""
+        """[R,D]: what the residual adds."""
         return self._normed(self.residual_RD[rows, None], rows)[:, 0]
 
     @torch.no_grad()
@@ -69,7 +69,7 @@ class Block:
         return normed_RD if self.summed_RD is None else normed_RD + self.site.norm.bias
 
     def _normed(self, part_RCD: torch.Tensor, rows: slice) -> torch.Tensor:
-        """The norm at the end, if there is one, as a linear map: centre, scale, and divide by the row's own spread."""
+        """The final norm, if there is one, as a linear map: centre, divide by the row's deviation, and scale."""
         if self.summed_RD is None:
             return part_RCD
         if not isinstance(self.site.norm, nn.LayerNorm):
@@ -81,7 +81,7 @@ class Block:
 
 @contextmanager
 def captured_blocks(sites: Iterable[AttentionSite]) -> Iterator[Callable[[AttentionSite, int, int, int], Block]]:
-    """Yields a function: the block around one site for sentence b of the newest pass, cropped to its rows and columns.
+    """Yields a function that gives the block at a site for sentence b of the latest pass, cropped to rows and columns.
     """
     sites = list(sites)
     parts = {(site.module, name): module for site in sites
@@ -108,7 +108,7 @@ def captured_blocks(sites: Iterable[AttentionSite]) -> Iterator[Callable[[Attent
 
 @dataclass(frozen=True)
 class Blocks:
-    """Every block of a model while it worked on the sentence of a trace, by kind, the first layer first."""
+    """Every block of a model in a pass over the sentence of a trace, by kind, first layer first."""
 
     trace: TraceData
     by_kind: dict[Kind, list[Block]]
@@ -125,7 +125,7 @@ class Blocks:
 
 
 def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[Blocks]:
-    """Of each trace, in order, by another pass over each batch of sentences."""
+    """The blocks of each trace, in order, from another pass over each batch of sentences."""
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
     sites = all_sites(model)
     with eval_with_eager_attention(model), captured_blocks(sites) as block:
@@ -139,10 +139,10 @@ def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[B
 
 @dataclass(frozen=True)
 class Layers:
-    """What each block takes from where, layer by layer, as shares.
+    """Where each block's output comes from, layer by layer, in shares.
 
-    Rows of `encoder` [L,S,S] and `decoder` [L,T,T] sum to 1, the residual counted as the row's own column; rows of
-    `cross` [L,T,S] sum to 1 together with `residual` [L,T], what the cross-attention block keeps of its own state.
+    Rows of `encoder` [L,S,S] and `decoder` [L,T,T] sum to 1, with the residual in the row's own column; rows of
+    `cross` [L,T,S] sum to 1 together with `residual` [L,T], the share of the block's own state.
     """
 
     encoder: np.ndarray
@@ -152,9 +152,9 @@ class Layers:
 
 
 def halved(trace: TraceData) -> Layers:
-    """Abnar and Zuidema's layers: 0.5 of the weights, averaged over the heads, and 0.5 of the residual.
+    """Abnar and Zuidema's layers: half the weights, averaged over heads, and half the residual.
 
-    They wrote it for an encoder; in the decoder it is halved twice, in self-attention and in cross-attention.
+    They define it for an encoder; a decoder layer halves twice, in self-attention and in cross-attention.
     """
     encoder, decoder, cross = (trace.maps(kind).mean(1) / 2 for kind in KINDS)
     return Layers(
@@ -169,7 +169,7 @@ def shares_of_block(block: Block, weight_HRC: torch.Tensor) -> np.ndarray:
     """[R,C] of self-attention, the residual in the row's own column; [R,C+1] of cross-attention, the residual last.
 
     The share of a part x of the output y is max(0, |y| - |y - x|) in the L1 norm, over the sum of these; a row sums
-    to 1.  Where no part brings any nearer (it happens in untrained models) the parts share by their own length.
+    to 1.  If no part brings the sum closer (in untrained models), the parts count by their own length.
     """
     weight_HRC = weight_HRC.to(block.output_RD.device)
     _, rows, columns = weight_HRC.shape
@@ -194,7 +194,7 @@ def _shares(block: Block, weight_HRC: torch.Tensor, rows: slice) -> torch.Tensor
 
 def roll(layers: Layers) -> dict[Kind, np.ndarray]:
     """Through the layers: `encoder` [L,S,S], whose rows sum to 1; `cross` [L,T,S] and `decoder` [L,T,T], whose rows
-    sum to 1 together.  Layer l is what the states after it come from: source tokens, and decoder inputs."""
+    sum to 1 together.  Layer l says which source tokens and decoder inputs the states after it come from."""
     encoder = [layers.encoder[0]]
     for layer in layers.encoder[1:]:
         encoder.append(layer @ encoder[-1])

@@ -1,8 +1,7 @@
 """Maps by words instead of tokens.
 
-What a word receives is the sum over its tokens, since a reader asks how much looked at the word; what a word gives is
-the mean over its tokens, since each of them looked once (Clark et al. 2019).  Rows that sum to 1 still do.  Of "norm"
-this adds lengths of vectors, which is more than the length of their sum.
+Columns are summed over a word's tokens and rows are averaged over them (Clark et al. 2019), so rows that sum to 1 still
+do.  For the view norm this adds lengths of vectors, which exceeds the length of their sum.
 """
 
 import math
@@ -19,7 +18,7 @@ from .trace_data import TraceData
 
 @dataclass(frozen=True)
 class Unit:
-    """A word, or a token that belongs to none (`</s>`, a tag): the numbers of its tokens, and which word it is."""
+    """A word, or a token that belongs to none (`</s>`, a tag): the indices of its tokens, and which word it is."""
 
     text: str
     pieces: tuple[int, ...]
@@ -29,7 +28,7 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words.  `row_meaning` says which step a target word's row is."""
+    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words.  `row_meaning`: which steps a target word's row is."""
 
     kind: Kind
     view: str
@@ -40,7 +39,7 @@ class WordMap:
 
 
 def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, ...]:
-    """Neighbouring tokens of one word together, and those that belong to no word alone; without `words`, each alone."""
+    """Groups tokens by word; tokens of no word stand alone.  Without `words`, every token stands alone."""
     if words is None:
         return tuple(Unit(piece.text, (i,), piece.word, piece.special) for i, piece in enumerate(pieces))
     found = []
@@ -53,7 +52,7 @@ def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, 
 
 
 def row_units(trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
-    """What the rows of a map are: words, or each token alone."""
+    """The rows of a map: words, or single tokens."""
     own = trace.source_words if kind == "encoder" else trace.target_words
     return units(trace.row_pieces(kind, rows=rows), own if words else None)
 
@@ -78,11 +77,11 @@ def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
 
 
 def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
-    """The maps of a kind by words, every layer and head for itself.
+    """The maps of a kind by words, for every layer and head.
 
-    `rows` chooses the steps that a target word's row is the mean of: those that predict its tokens, or those that
-    read them, each one step later.  By `reads` the first row is the start's, and a word at the very end of a target
-    without `</s>` lacks the step that would read its last token.
+    `rows` says which steps are averaged into a target word's row: those that predict its tokens, or those that read
+    them, each one step later.  With "reads" the first row is the start's, and the last word of a target without `</s>`
+    lacks the step that would read its last token.
     """
     own_rows, own_columns = row_units(trace, kind, rows=rows), column_units(trace, kind)
     maps = mean_rows(sum_columns(trace.maps(kind, view), own_columns), own_rows)
@@ -91,8 +90,8 @@ def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "p
 
 def looked_at(trace: TraceData, *, layer: int, head: int | None,
               most: int = 3) -> list[tuple[str, float, list[tuple[str, float]]]]:
-    """Of each word that was predicted, its end too: its probability, calibrated where the trace is, and the source
-    words with the largest weights of cross-attention; a head of None is the mean of the layer's heads."""
+    """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the source words with the
+    largest cross-attention weights.  head=None averages the layer's heads."""
     by_words = word_map(trace, "cross")
     maps = by_words.maps[layer]
     found = []

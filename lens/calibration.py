@@ -1,12 +1,12 @@
-"""Calibrated probabilities: of the tokens that get 80 %, 80 % are the reference's.
+"""Calibrated probabilities: of the tokens with 80 % confidence, 80 % are the reference's.
 
-A model that was trained with label smoothing e (Szegedy et al. 2016) has learnt to give  (1 - e) p + e / V  where p is
-right, and over or under that it is surer, or less sure, than it should be.  Both are undone, in this order:
+Training with label smoothing e (Szegedy et al. 2016) teaches a model to give  (1 - e) p + e / V  where p is right; on
+top of that it may be overconfident or underconfident.  Both are corrected, in this order:
 
     u  =  max(p - e / V, FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
-Either keeps the order of the tokens.  `measures/calibration.py` fits T and measures what it is worth.
+Both keep the order of the tokens.  `measures/calibration.py` fits T and evaluates it.
 """
 
 import json
@@ -27,11 +27,11 @@ from .plain_json import Count, Share, from_plain
 
 FILE = "calibration.json"  # beside the run it was fitted on
 FORMAT = {"format": "seq2see-calibration", "version": 1}
-FLOOR = 0.01  # of its probability, that a token keeps which has no more than smoothing gave it
+FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 
-Way = Literal["raw", "temperature", "smoothing", "both"]  # what is undone
+Way = Literal["raw", "temperature", "smoothing", "both"]  # what is corrected
 WAYS: tuple[Way, ...] = get_args(Way)
-KEPT: Way = "both"  # the way that is used; measures/calibration.py says why
+KEPT: Way = "both"  # the one in use; measures/calibration.py says why
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class Calibrator:
             raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}")
 
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
-        """Calibrated log-probabilities [N,V] of the model's own, or of its logits: a constant a step is no matter."""
+        """Calibrated log-probabilities [N,V], from the model's log-probabilities or logits."""
         scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
         return np.asarray(scaled_NV - log_sum(scaled_NV))
 
 
 def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:
-    """Log-probabilities without label smoothing, up to a constant a step."""
+    """Log-probabilities without label smoothing, up to a constant for each step."""
     log_probs_NV = log_probs_NV - log_sum(log_probs_NV)
     if not smoothing:
         return log_probs_NV
-    with np.errstate(over="ignore"):  # of an impossible token
+    with np.errstate(over="ignore"):  # for an impossible token
         share_NV = np.exp(math.log(smoothing) - math.log(log_probs_NV.shape[-1]) - log_probs_NV)
     return np.asarray(log_probs_NV + np.log(np.maximum(1 - share_NV, FLOOR)))
 
@@ -68,7 +68,7 @@ def log_sum(values_NV: np.ndarray) -> np.ndarray:
 
 
 class Bin(NamedTuple):
-    """Tokens of like confidence: how many, their mean confidence, and the share of them that were right."""
+    """Tokens of similar confidence: their number, mean confidence, and the share that were right."""
 
     tokens: Count
     confidence: Share
@@ -77,8 +77,8 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Reliability:
-    """How far one way's confidence can be believed, on held-out sentences: the expected calibration error and the mean
-    negative log-likelihood of a reference token, in nats, with their 95 % intervals, and the bins of the former."""
+    """The reliability of one way's confidence on held-out sentences: the expected calibration error with its bins, and
+    the mean negative log-likelihood of a reference token in nats, with 95 % intervals."""
 
     calibrator: Calibrator
     ece: Figure
@@ -88,8 +88,8 @@ class Reliability:
 
 @dataclass(frozen=True)
 class ExactMatch:
-    """Of so many held-out sentences: the mean probability of the best hypothesis, as the model and as the calibrated
-    one has it, and the share of hypotheses that equal the reference."""
+    """On held-out `sentences`: the mean probability of the best hypothesis, raw and calibrated, and the share of
+    hypotheses that equal the reference."""
 
     sentences: Count
     raw: Share
@@ -99,8 +99,8 @@ class ExactMatch:
 
 @dataclass(frozen=True)
 class LanguageCalibration:
-    """Of one target language: how many sentence pairs and tokens each half had, how often the most probable token was
-    the reference's, and how each way did."""
+    """For one target language: the sentence pairs and tokens of each half, how often the most probable token was the
+    reference's, and the reliability of each way."""
 
     fitted_pairs: Count
     fitted_tokens: Count
@@ -113,15 +113,15 @@ class LanguageCalibration:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was fitted of a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights that
-    were measured: of others this says nothing."""
+    """What was fitted for a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights it
+    is valid for."""
 
     measured_on: str
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
 
     def calibrator(self, language: str) -> Calibrator | None:
-        """That of a target language; None where it was not measured."""
+        """The calibrator of a target language; None if it was not measured."""
         found = self.languages.get(language)
         return found.ways[KEPT].calibrator if found else None
 

@@ -1,9 +1,8 @@
-"""The step at which a model chooses a word, and how sure it is of the right one, as it is or with another sentence's
-activations put in.
+"""The margin of a choice: how much more probable the right word is than a wrong one at the step where two translations
+differ, also with activations patched from another sentence.
 
-A pronoun is right or wrong at one step, the first at which *il* and *elle* part.  Asking for the two log-probabilities
-there, after the same given words, costs one forced pass to that step and no search, so it can be asked hundreds of
-times.
+A pronoun is right or wrong at one step, the first where *il* and *elle* differ.  The two log-probabilities there, after
+the same prefix, cost one forced pass and no search, so hundreds of variants can be measured.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +23,7 @@ from .teacher_forcing import by_length, eval_mode, forced_pass
 
 @dataclass(frozen=True)
 class Choice:
-    """The step at which two translations of a source part: after `prefix_ids` comes `right` or `wrong`."""
+    """The step at which two translations of a source differ: after `prefix_ids` comes `right` or `wrong`."""
 
     source_ids: tuple[int, ...]
     prefix_ids: tuple[int, ...]
@@ -37,15 +36,15 @@ class Choice:
 
     @classmethod
     def between(cls, source_ids: Sequence[int], right_ids: Sequence[int], wrong_ids: Sequence[int]) -> "Choice":
-        """Where the ids of the right and of the wrong translation first differ; ValueError where they do not."""
+        """The first difference between the right and the wrong translation; ValueError if there is none."""
         for t, (right, wrong) in enumerate(zip(right_ids, wrong_ids, strict=False)):
             if right != wrong:
                 return cls(tuple(source_ids), tuple(right_ids[:t]), right, wrong)
-        raise ValueError("expected two translations that part at some token")
+        raise ValueError("expected two translations that differ at some token")
 
 
 def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """log p(right) - log p(wrong) of each choice, [N]; above 0 the model chooses rightly."""
+    """log p(right) - log p(wrong) of each choice, [N]; above 0 the model is right."""
     found = np.empty(len(choices))
     for rows in by_length([choice.source_ids for choice in choices], [choice.prefix_ids for choice in choices]):
         found[rows] = margins_of_batch(model, [choices[row] for row in rows])
@@ -53,7 +52,7 @@ def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
 
 
 def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """`margins` in one pass, whatever the lengths."""
+    """`margins` in one pass."""
     sources, targets = [choice.source_ids for choice in choices], [choice.target_ids for choice in choices]
     last_B = torch.tensor([len(target) - 1 for target in targets])
 
@@ -69,9 +68,9 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
 
 
 class MinimalPairs:
-    """Pairs of choices, (receiver, donor), whose donors have run: what is put in can then be varied cheaply.
+    """Pairs of choices (receiver, donor).  Donors run once, so that many patches can be tried.
 
-    UserError where a receiver and its donor differ in length, on either side, up to the step of the choice.
+    UserError if a receiver and its donor differ in length, on either side, up to the step of the choice.
     """
 
     def __init__(self, model: PreTrainedModel, pairs: Sequence[tuple[Choice, Choice]]):
@@ -94,11 +93,11 @@ class MinimalPairs:
         layers: Iterable[tuple[Stack, int]] = (),
         where: Sequence[Mapping[Stack, Iterable[int]]] | None = None,
     ) -> np.ndarray:
-        """Each receiver's log p(right) - log p(wrong) with the donor's activations put in, [N]: the pronoun has turned
-        where it was above 0 and is now below.
+        """Each receiver's log p(right) - log p(wrong), patched from the donor, [N].  The pronoun has flipped where this
+        was above 0 and is now below.
 
-        `where` names, pair by pair, the positions to patch: of the source in "encoder", of the decoder's steps in
-        "decoder" (for decoder and cross-attention heads); all of them where a stack is not named.
+        `where` gives for each pair the positions to patch: source positions in "encoder", decoder steps in "decoder"
+        (for decoder and cross-attention heads); all positions of a stack that is not named.
         """
         heads, layers = list(heads), list(layers)
         found = np.empty(len(self._receivers))

@@ -1,7 +1,6 @@
-"""What heads do, by intervention: the loss of right pronouns when some are switched off, and how special those are.
+"""What sets of heads do, by ablation (Michel et al. 2019, Voita et al. 2019).
 
-A role is a claim and an intervention its evidence (Michel et al. 2019, Voita et al. 2019).  A small set of heads is
-found greedily on one half of the data and tried on the other, beside other sets of the same make.
+A small set is found greedily on one half of the data and tested on the other, beside other sets of the same kind.
 """
 
 from collections import Counter
@@ -30,7 +29,7 @@ Set = tuple[Head, ...]
 
 
 class Ablations:
-    """The margins [N] of some choices with any set of heads replaced by their means; a set is run once."""
+    """The margins [N] of some choices with a set of heads replaced by their means; each set runs once."""
 
     def __init__(self, model: PreTrainedModel, choices: Sequence[Choice], means: Mapping[Head, torch.Tensor]):
         self.model = model
@@ -50,7 +49,7 @@ class Ablations:
 def greedy(
     heads: Sequence[Head], size: int, worth: Callable[[tuple[Head, ...]], tuple[float, ...]]
 ) -> list[tuple[Head, ...]]:
-    """Sets of 1, 2, ... `size` heads, each the one before and the head that makes `worth` largest."""
+    """Sets of 1, 2, ... `size` heads, each the previous one plus the head that maximises `worth`."""
     sets: list[tuple[Head, ...]] = [()]
     for _ in range(min(size, len(heads))):
         sets.append(max(((*sets[-1], head) for head in heads if head not in sets[-1]), key=worth))
@@ -59,10 +58,10 @@ def greedy(
 
 @dataclass(frozen=True)
 class Control:
-    """An effect beside those of `draws` other sets of heads, all there are or, of more `possible` ones, random ones.
+    """The effect of a set of heads beside those of `draws` other sets: all `possible` ones, or a random sample.
 
-    Each figure has its 95 % interval over sentences.  `p` is the rank of the effect, (1 + sets with at least that
-    effect) / (1 + draws): exact where all were tried.  Where there is no other set, `mean` and `most` are None.
+    Each figure has its 95 % interval over sentences.  `p` is (1 + sets with at least that effect) / (1 + draws); it is
+    exact if all sets were tried.  `mean` and `most` are None if there is no other set.
     """
 
     alike: Alike
@@ -82,12 +81,10 @@ def control(
     chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[Set], float],
     interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, seed: int = 0, draws: int = DRAWS,
 ) -> Control:
-    """The effect of `chosen` beside that of sets of as many other heads, none of them chosen.
+    """The effect of `chosen` beside that of sets of as many other heads.
 
-    `interval` is that of the mean effect of some sets, over sentences.
-
-    They are of the same kinds and layers ("layers"), of the same kinds and any layer ("kinds"), or any heads at all.
-    Up to `draws` sets are all tried; of more, so many are drawn.
+    The other sets match its kinds and layers ("layers"), its kinds only ("kinds"), or nothing ("any").  All are tried
+    if there are at most `draws`, else a random sample.  `interval` gives the interval of the mean effect of some sets.
     """
     wanted = Counter(_cell(head, alike) for head in chosen)
     others = [head for head in heads if head not in chosen]
@@ -111,5 +108,5 @@ def control(
 
 
 def _cell(head: Head, alike: Alike) -> tuple[str, int]:
-    """What a head's place in a random set must share with it."""
+    """What a head in another set must share with the one it replaces."""
     return ("" if alike == "any" else head.kind), (head.layer if alike == "layers" else 0)

@@ -1,8 +1,8 @@
-"""Words as vectors: the one a word always has, what the encoder makes of it in a sentence, and which words lie near.
+"""Word vectors, static and in context, and their neighbours.
 
 A word's static vector is its row of the embedding matrix (the mean of its tokens' rows).  Its contextual vectors are
-the encoder's residual stream at its tokens after each layer: the same word, another neighbourhood, another vector
-(Peters et al. 2018; Ethayarajh 2019).  Works on the families that `hooks.py` names.
+the encoder's residual stream at its tokens after each layer (Peters et al. 2018; Ethayarajh 2019).  Works on the
+families that `hooks.py` names.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ Measure = Literal["dot", "cosine"]
 
 @dataclass(frozen=True, eq=False)
 class Contextual:
-    """A word in a sentence.  `layers` [L+1,D]: before the first layer, with its position added, and after each.
+    """A word in a sentence.  `layers` [L+1,D]: before the first layer, with positions added, and after each layer.
 
-    `without_position` [D] is the first of them as it would be without a position: what the sentence has not touched.
+    `without_position` [D] is the first of them without positions, which does not depend on the sentence.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Contextual:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A token of the vocabulary, how near it is, and its rank, from 1.  `asked`: it is part of the question."""
+    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question."""
 
     text: str
     value: float
@@ -50,10 +50,10 @@ class Neighbour:
 def contextual(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, text: str, word: str | int, *, language: str = ""
 ) -> Contextual:
-    """The vectors of one word of a source text, the mean over its tokens.
+    """The vectors of one word of a source text, averaged over its tokens.
 
-    `word` is its number in `split_words(text)`, or the word itself where it occurs once.  UserError where there is no
-    such word, or several.
+    `word` is its number in `split_words(text)`, or the word itself if it occurs once.  UserError if there is no such
+    word, or several.
     """
     words = split_words(text, language=language)
     number = _find(word, [one.text for one in words], text)
@@ -100,9 +100,9 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
 def static(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, side: Side = "source"
 ) -> np.ndarray:
-    """The embedding of a word, [D], as the matrix has it (unscaled); the mean over its tokens.
+    """The embedding of a word, [D], unscaled; the mean over its tokens.
 
-    UserError for a word that the vocabulary can only spell byte by byte, or not at all.
+    UserError for a word that the vocabulary has only as bytes, or not at all.
     """
     vector: np.ndarray = _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
     return vector
@@ -121,7 +121,7 @@ def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
     ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special or i == tokenizer.unk_token_id]
     names = [str(tokenizer.convert_ids_to_tokens(i)) for i in ids]
     if not ids or tokenizer.unk_token_id in ids or any(_is_byte(name) for name in names):
-        raise UserError(f"the vocabulary does not know the word {word!r}: choose one that training has shown")
+        raise UserError(f"the word {word!r} is not in the vocabulary: choose one from the training data")
     return ids
 
 
@@ -135,7 +135,7 @@ def _is_byte(name: str) -> bool:
 
 
 def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
-    """How far apart two words in context are, layer by layer, [L+1]: "cosine" (1 - similarity) and "euclidean"."""
+    """Distances of two words in context by layer, [L+1]: "cosine" (1 - similarity) and "euclidean"."""
     if one.layers.shape != other.layers.shape:
         raise ValueError(f"expected vectors of one model, got shapes {one.layers.shape} and {other.layers.shape}")
     norms = np.linalg.norm(one.layers, axis=-1) * np.linalg.norm(other.layers, axis=-1)
@@ -144,14 +144,14 @@ def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
 
 
 def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The plane in which vectors [N,D] lie furthest apart (principal components): coordinates [N,2], and the share of
-    the variance that each of the two axes shows.  A plane drops the rest: read the shares before the picture."""
+    """The first two principal components of vectors [N,D]: coordinates [N,2], and the share of the variance on each
+    axis."""
     if vectors.ndim != 2 or len(vectors) < 2:
         raise UserError(f"a projection needs at least 2 vectors, got shape {vectors.shape}", exit_code=2)
     centred = torch.tensor(vectors, dtype=torch.float64)
     centred = centred - centred.mean(0)
     _, scale, axes = torch.linalg.svd(centred, full_matrices=False)
-    axes = axes[:2] * axes[:2].gather(1, axes[:2].abs().argmax(1, keepdim=True)).sign()  # or a sign is left to chance
+    axes = axes[:2] * axes[:2].gather(1, axes[:2].abs().argmax(1, keepdim=True)).sign()  # else the sign is arbitrary
     points = torch.zeros(len(vectors), 2, dtype=torch.float64)
     points[:, : len(axes)] = centred @ axes.T
     shares = torch.zeros(2, dtype=torch.float64)
@@ -163,7 +163,7 @@ def neighbours(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, by: Measure = "cosine", count: int = 10,
     side: Side = "source",
 ) -> list[Neighbour]:
-    """The tokens nearest to a word by dot product (which favours long vectors) or cosine; the word's own left out."""
+    """The tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors."""
     vector = torch.tensor(static(model, tokenizer, word, side=side))
     asked = set(_pieces(tokenizer, word))
     ranked = _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)
@@ -174,11 +174,11 @@ def analogy(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, a: str, b: str, c: str, *, by: Measure = "cosine",
     count: int = 10, expected: str | None = None, side: Side = "source",
 ) -> tuple[list[Neighbour], int | None]:
-    """What lies nearest to a - b + c (king - man + woman), and the rank of the answer that was expected.
+    """The tokens nearest to a - b + c (king - man + woman), and the rank of the expected answer.
 
-    The words of the question are ranked too, and marked: they are often the nearest, and leaving them out is what
-    makes many an analogy come true (Nissim et al. 2020).  UserError for a word that the vocabulary does not know, and
-    for an expected one of several tokens, which has no rank.
+    The words of the question are ranked too, and marked: they are often nearest, and many analogies hold only without
+    them (Nissim et al. 2020).  UserError for a word outside the vocabulary, and for an expected word of several
+    tokens, which has no rank.
     """
     plus, minus, other = (torch.tensor(static(model, tokenizer, word, side=side)) for word in (a, b, c))
     asked = {i for word in (a, b, c) for i in _pieces(tokenizer, word)}
@@ -196,7 +196,7 @@ def _ranked(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, vector: torch.Tensor, *, by: Measure, side: Side,
     asked: set[int], left_out: set[int],
 ) -> list[Neighbour]:
-    """All tokens but special and byte ones, nearest first."""
+    """All tokens except special and byte tokens, nearest first."""
     matrix_VD = _matrix(model, side).cpu()
     near_V = matrix_VD @ vector.to(matrix_VD.dtype)
     if by == "cosine":

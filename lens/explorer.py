@@ -1,8 +1,7 @@
-"""A trace as the explorer draws it: one JSON object, and one HTML page that needs nothing else.
+"""A trace for the explorer: one JSON object, and one self-contained HTML page.
 
-The served page and this one are the same explorer, of the files in `drawing/`; here it has no server to ask, and
-`/v1/look` answers the JSON alone.  Weights travel in float16, base64; nothing here changes one: no renormalising, no
-dimming; a scale that is not 0 to 1 says so with numbers.
+This page and the served one are the same explorer, in `drawing/`; this one has no server.  `/v1/look` answers with the
+JSON.  Weights are float16 in base64 and never renormalised or dimmed; a scale other than 0 to 1 has numbers on it.
 """
 
 import base64
@@ -23,12 +22,12 @@ from .files import plain
 from .kinds import KINDS, Kind, Rows
 from .maps import picture
 from .probabilities import TEMPERATURES, log_sums
-from .roles import Apart, Roles
+from .roles import PronounEffects, Roles
 from .trace_data import TraceData
 from .wording import labels
 
 NUMBERS = ("log_probs", "entropies", "log_normalisers")
-CELLS_DRAWN = 8_000_000  # more weights than this (32 MB) and a browser stops being pleasant
+CELLS_DRAWN = 8_000_000  # weights (32 MB); with more a browser becomes slow
 WEIGHTS = (400, 700)
 STYLES = ("explorer", "dock", "narrow")
 IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
@@ -39,7 +38,7 @@ EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MUL
 
 
 def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Any]:
-    """The trace with the maps of these kinds, in every view it has."""
+    """The trace with the maps of these kinds, in all its views."""
     numbers = {name: getattr(trace, name).tolist() for name in NUMBERS}
     maps = {kind: {view: encoded(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
     if trace.left_out is not None and "cross" in maps:
@@ -62,7 +61,7 @@ def encoded(array: np.ndarray) -> dict[str, Any]:
 
 
 def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
-    """The tokens of a side by words, each with its place in the text; a token of no word stands alone."""
+    """The tokens of a side grouped by word, with their spans in the text; tokens of no word stand alone."""
     words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
     found = []
     for unit in units(pieces, words):
@@ -72,8 +71,8 @@ def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[st
     return found
 
 
-def measured_record(roles: Roles, apart: Apart | None) -> dict[str, Any]:
-    """What was measured of a model's heads: the roles that hold, and how well pronouns are told apart without each."""
+def measured_record(roles: Roles, apart: PronounEffects | None) -> dict[str, Any]:
+    """What was measured about a model's heads: roles that hold, and pronoun disambiguation without each head."""
     return {
         "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
                   for (kind, layer, head), each in roles.items() for one in each],
@@ -88,9 +87,9 @@ def measured_record(roles: Roles, apart: Apart | None) -> dict[str, Any]:
 
 
 def script() -> str:
-    """The explorer's JavaScript, to be run in a scope of its own, where it leaves the function `explorer`.
+    """The explorer's JavaScript, which defines the function `explorer` in the scope it runs in.
 
-    Each module of `drawing/` keeps a scope of its own: what it imports it takes from those before it.
+    Each module of `drawing/` keeps its own scope and takes its imports from the modules before it.
     """
     done: dict[str, str] = {}
 
@@ -109,7 +108,7 @@ def script() -> str:
 
 
 def style() -> str:
-    """The explorer's CSS, with its two fonts in it."""
+    """The explorer's CSS, including its two fonts."""
     home = files("seq2see.lens").joinpath("drawing")
     faces = "".join(
         f"@font-face {{ font-family: 'Seq2See Sans'; font-weight: {weight}; src: url(data:font/woff2;base64,"
@@ -123,7 +122,7 @@ def asset(name: str) -> str:
 
 
 def as_data(value: Any) -> str:
-    """JSON that may stand inside a script element: a text with `</script>` does not end it."""
+    """JSON that is safe inside a script element, whatever its texts contain."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
 
 
@@ -132,10 +131,10 @@ def to_html(
     kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False,
     rows: Rows = "predicts",
 ) -> str:
-    """A whole page: works offline, from a file, in a sandboxed frame; user text enters it only as JSON data.
+    """A whole page that works offline, from a file, and in a sandboxed frame; user text enters it as JSON data only.
 
-    It opens at the map named.  `unseen` are the source words that the model never met in training, `roles` what
-    `seq2see heads` measured.  UserError for a map that is not there, or more weights than a browser draws.
+    It opens at the given map.  `unseen` are source words that were not in training, `roles` come from `seq2see heads`.
+    UserError for a missing map, or more weights than a browser can draw.
     """
     start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     reply = {"traces": [drawable(trace)], "measured": measured_record(roles or {}, None), "translation": {
@@ -161,7 +160,7 @@ explorer(document.getElementById("explorer"), JSON.parse(document.getElementById
 
 
 def drawable(trace: TraceData) -> dict[str, Any]:
-    """The record of a trace; UserError where it has more weights than a browser draws."""
+    """The record of a trace; UserError if it has more weights than a browser can draw."""
     cells = sum(trace.maps(kind, view).size for view in trace.cross for kind in KINDS)
     if cells > CELLS_DRAWN:
         sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
@@ -171,7 +170,7 @@ def drawable(trace: TraceData) -> dict[str, Any]:
 
 
 def to_iframe(trace: TraceData) -> str:
-    """The page in a frame of its own, as notebooks want it: neither side's style or script touches the other's."""
+    """The page in a frame for notebooks, isolated from the notebook's style and scripts."""
     height = 680 + 16 * max(len(trace.source), len(trace.target))
     page = html.escape(to_html(trace), quote=True)
     return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" '

@@ -1,4 +1,4 @@
-"""The measurement of `Trust`: every map of cross-attention of all views, on held-out sentences."""
+"""Measures `Trust`: how faithful every map of cross-attention is in every view, on held-out sentences."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -23,12 +23,12 @@ def measure_trust(
     dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
     measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Collection[MapName] = (),
 ) -> Trust:
-    """The figures of every map of cross-attention of all views that the traces hold, left_out among them.
+    """The figures of every map of cross-attention in all views that the traces hold, including left_out.
 
-    Everything is reported on `test`; on `dev` only each view's best map is chosen, by AER, without links by tau.
-    `groups` names for each test sentence the one that it is a variant of: intervals are over these.
-    `supervised` are the heads (layer, head) that were trained with gold links.  The traces are gone through once each,
-    so they may be made one by one.  ValueError without sentences; UserError for links to words not there.
+    `dev` only chooses each view's best map, by AER, or by tau without gold links; everything is reported on `test`.
+    `groups` says which test sentences are variants of one: intervals are over groups.  `supervised` are the heads
+    (layer, head) that were trained with gold links.  Traces are consumed once and may be generators.  ValueError
+    without sentences; UserError for links to missing words.
     """
     chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
     figures = {one.key: one for one in reported.figures(supervised)}
@@ -43,12 +43,12 @@ def measure_trust(
 
 
 class Tallies:
-    """What is counted of each sentence, map by map, and last the mean of random maps."""
+    """The counts of each sentence, map by map, and last the mean of random maps."""
 
     def __init__(
         self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
     ):
-        counts, taus, words = [], [], []  # of a sentence: its target words that can be compared, and with how many
+        counts, taus, words = [], [], []  # words: comparable target words of a sentence, and the source words compared
         dice = np.random.default_rng(0)
         names: dict[tuple[str, Rows], list[MapName]] = {}
         for number, trace in enumerate(traces):
@@ -72,7 +72,7 @@ class Tallies:
         self.groups = groups
 
     def errors(self) -> np.ndarray:
-        """What the best map has least of, [M]."""
+        """What to minimise when choosing a map, [M]."""
         if self.counts is not None:
             return error_rate(self.counts.sum(1))[:-1]
         return -self.taus.sum(1)[:-1]
@@ -100,7 +100,7 @@ class Tallies:
 
 
 def _holds(key: Key, heads: Collection[MapName]) -> bool:
-    """Whether a map is of one of these heads, or of a layer with one: itself or, of views through layers, one below."""
+    """Whether a map shows one of these heads, or its layer, or (in views through layers) a layer above it."""
     view, _, name = key
     through = view in ("rollout", "contributions")
     return any(head[: len(name)] == name or (through and head[:1] < name) for head in heads if name)
@@ -111,15 +111,15 @@ def _figure(value: Any, drawn: np.ndarray) -> Figure:
 
 
 def _chance_last(per_map: np.ndarray) -> np.ndarray:
-    """The random maps, which stand last, made one by their mean."""
+    """Replaces the random maps, which come last, by their mean."""
     return np.concatenate([per_map[:-RANDOM_MAPS], per_map[-RANDOM_MAPS:].mean(0, keepdims=True)])
 
 
 def kendall(maps_MJI: np.ndarray, drops_JI: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Kendall's tau-b of each row with the drops [M,J], and over how many columns it is taken [J].
+    """Kendall's tau-b of each row with the drops [M,J], and the number of columns it is over [J].
 
-    Columns whose drop is nearer to 0 than `least` are left out.  A row of equal weights says nothing and gets 0; equal
-    drops, or fewer than two, can be compared with nothing: 0 columns.
+    Columns with drops smaller than `least` are ignored.  A row of equal weights gets 0.  Equal drops, or fewer than
+    two, cannot be compared: 0 columns.
     """
     tau_MJ, compared_J = np.zeros(maps_MJI.shape[:2]), np.zeros(len(drops_JI), dtype=int)
     for j, all_I in enumerate(drops_JI):  # of all target words at once the pairs would fill the memory

@@ -1,7 +1,7 @@
-"""A `Trace` as a file: .json to read anywhere, .npz for all of it.
+"""Saving and loading a `Trace`: .json to read anywhere, .npz for everything.
 
-Both hold every map in float32, exactly.  Only NPZ holds the logits of the whole vocabulary; JSON keeps the 20 best of
-each step and the log-normaliser.  Nothing is ever unpickled.
+Both have every map in float32, exactly.  Only NPZ has the logits of the whole vocabulary; JSON has the 20 best of each
+step and the log-normaliser.  Nothing is unpickled.
 """
 
 import json
@@ -33,13 +33,13 @@ MOST_BYTES = 2**30  # of an unpacked file
 # The fields that JSON holds as they are.
 PLAIN = {name: kind for name, kind in get_type_hints(TraceData).items()
          if name not in (*KINDS, *ARRAYS, "trust", "calibrated")}
-# What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
+# What json, zipfile, numpy and missing fields raise for damaged and foreign files.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
           RuntimeError, SyntaxError, TokenError, zlib.error)
 
 
 def save(trace: TraceData, path: str | Path) -> None:
-    """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
+    """Writes the trace as .json (without logits) or .npz, by suffix.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
         atomic_write(path, to_json(trace))
@@ -53,12 +53,12 @@ def save(trace: TraceData, path: str | Path) -> None:
 
 
 def to_json(trace: TraceData) -> str:
-    """The record as one JSON object, without the logits of the whole vocabulary."""
+    """The trace as one JSON object, without logits."""
     return json.dumps(to_lists(trace), ensure_ascii=False)
 
 
 def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
-    """The record with lists for arrays, those `of_map` for maps, without the logits."""
+    """The trace with lists for arrays (`of_map` converts maps), without logits."""
     record = plain(trace)
     for name in ARRAYS:
         array = getattr(trace, name)
@@ -68,7 +68,7 @@ def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = N
 
 
 def load(path: str | Path, trace_type: type[Data]) -> Data:
-    """Read what `save` wrote; UserError if the file is anything else."""
+    """Read what `save` wrote; UserError for any other file."""
     path = Path(path)
     suffix = _suffix(path)
     with path.open("rb") as file:
@@ -81,7 +81,7 @@ def load(path: str | Path, trace_type: type[Data]) -> Data:
 
 
 def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
-    """The trace of a record that has its arrays; one of DAMAGE where it is no trace's."""
+    """The trace of a record with arrays; one of DAMAGE if it is not a trace."""
     if {name: record.pop(name) for name in FORMAT} != FORMAT:
         raise ValueError("it has another format or version")
     for name, kind in PLAIN.items():
@@ -99,7 +99,7 @@ def reason_of(damage: Exception) -> str:
 
 
 def _checked(trace: Data) -> Data:
-    """The trace, whose numbers lie where a model's can; ValueError otherwise."""
+    """The trace, if its numbers can come from a model; ValueError otherwise."""
     check_views(trace.views)
     if not trace.encoder.keys() == trace.decoder.keys() == trace.cross.keys():
         raise ValueError("its kinds of attention have different views")
@@ -139,7 +139,7 @@ def _checked(trace: Data) -> Data:
 
 
 def _calibrated(plain: dict[str, Any], top: tuple[tuple[Candidate, ...], ...]) -> CalibratedSteps:
-    """What `_plain_calibrated` made, with the candidates that the record has."""
+    """The inverse of `_plain_calibrated`, given the record's candidates."""
     own = from_plain(tuple[tuple[float, ...], ...], plain["top"], "log_prob")
     return CalibratedSteps(
         from_plain(Calibrator, {name: plain[name] for name in ("smoothing", "temperature")}, "calibrated"),
@@ -151,7 +151,7 @@ def _calibrated(plain: dict[str, Any], top: tuple[tuple[Candidate, ...], ...]) -
 
 
 def _plain_calibrated(steps: CalibratedSteps) -> dict[str, Any]:
-    """As JSON has it: of the candidates, which are those of the trace, the log-probabilities alone."""
+    """As JSON has it; candidates are those of the trace, so only their log-probabilities are kept."""
     return {**asdict(steps.calibrator), **{name: _exact(getattr(steps, name)) for name in ("log_probs", "entropies")},
             "top": [[one.log_prob for one in step] for step in steps.top]}
 
@@ -163,7 +163,7 @@ def _suffix(path: Path) -> str:
 
 
 def plain(trace: TraceData) -> dict[str, Any]:
-    """All that is no array."""
+    """All fields but arrays."""
     record: dict[str, Any] = FORMAT | {name: getattr(trace, name) for name in PLAIN}
     record |= {name: list(map(asdict, record[name])) for name in ("source", "target", "inputs")}
     return record | {
@@ -174,7 +174,7 @@ def plain(trace: TraceData) -> dict[str, Any]:
 
 
 def with_arrays(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of `to_lists` with arrays for its lists."""
+    """The inverse of `to_lists`, in a record."""
     for name in ARRAYS:
         absent = record[name] is None and name not in NEEDED
         record[name] = None if absent else np.array(record[name], dtype=np.float32)
@@ -208,7 +208,7 @@ def _numbers(array: np.ndarray) -> np.ndarray:
 
 
 def _exact(array: np.ndarray) -> Any:
-    """Nested lists whose numbers print in at most nine digits and read back as the same float32."""
+    """Nested lists of numbers of at most nine digits that read back as the same float32."""
     if array.ndim == 1:
         return [float(f"{value:.9g}") for value in array.tolist()]
     return [_exact(row) for row in array]

@@ -1,8 +1,8 @@
-"""The one place where the lens reaches into a running model: where its attentions are, what passes through its modules
-(`capture`), and what takes the place of that (`replaced`, `steered`).
+"""Reaching into a running model: where its attention is, reading what passes through its modules (`capture`), and
+putting something else in its place (`replaced`, `steered`).
 
-It knows the naming habits of transformers' model families: Seq2See, Marian, BART, mBART, M2M-100 and NLLB (NLLB-MoE
-too), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
+Knows the naming conventions of these families of transformers: Seq2See, Marian, BART, mBART, M2M-100 and NLLB (also
+NLLB-MoE), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
 """
 
 from collections import defaultdict
@@ -27,9 +27,9 @@ Side = Literal["in", "out"]  # a module's first argument, or the first of its re
 Change = Callable[[torch.Tensor], torch.Tensor | None]
 Stack = Literal["encoder", "decoder"]
 STACKS: tuple[Stack, ...] = get_args(Stack)
-# The names of value projection, output projection and number of heads in transformers' two habits, BART's and T5's, and
-# of the norm beside the module, which has the name {}.
-HABITS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm"), ("v", "o", "n_heads", "layer_norm"))
+# The names of value projection, output projection and number of heads in transformers' two conventions, BART's and
+# T5's, and of the norm beside the module, whose own name is {}.
+CONVENTIONS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm"), ("v", "o", "n_heads", "layer_norm"))
 STEERED = "seq2see_steered"  # the attention implementation that steered modules are switched to
 STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`
 
@@ -38,7 +38,7 @@ STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`
 
 
 class Head(NamedTuple):
-    """One head of a model; a plain tuple such as ("cross", 1, 0) will do wherever one is asked for."""
+    """One head of a model; a plain tuple such as ("cross", 1, 0) is accepted wherever one is expected."""
 
     kind: Kind
     layer: int
@@ -78,7 +78,7 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
     """The attention modules of a model by kind, first layer first.
 
     In a decoder layer self-attention comes before cross-attention, as in every transformers encoder-decoder.  UserError
-    where a layer's attention follows neither naming habit, or lays its activations out otherwise than [B,T,D].
+    if a layer's attention follows neither naming convention, or if its activations are not [B,T,D].
     """
     encoder, decoder = _attentions(model.get_encoder()), _attentions(model.get_decoder())
     if not encoder or not decoder or len(decoder) % 2:
@@ -90,7 +90,7 @@ def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, .
 
 
 def all_sites(model: PreTrainedModel) -> list[AttentionSite]:
-    """Those of the three kinds, one after the other."""
+    """The attention modules of all three kinds."""
     return [site for sites in attention_sites(model).values() for site in sites]
 
 
@@ -102,7 +102,7 @@ def all_heads(model: PreTrainedModel) -> list[Head]:
 def heads_by_site(
     model: PreTrainedModel, heads: Iterable[tuple[Kind, int, int]]
 ) -> list[tuple[AttentionSite, list[int]]]:
-    """Each attention module that one of `heads` is in, with their numbers there.  UserError for one that is not."""
+    """The attention modules that contain `heads`, each with the numbers of its heads.  UserError for a missing one."""
     sites = attention_sites(model)
     found: dict[tuple[Kind, int], set[int]] = defaultdict(set)
     for kind, layer, head in heads:
@@ -123,7 +123,7 @@ def supervised_heads(model: PreTrainedModel) -> frozenset[tuple[int, ...]]:
 
 
 def layers_of(model: PreTrainedModel, stack: Stack) -> nn.ModuleList:
-    """The layers of a stack: the one list of modules that it has; UserError where it has none."""
+    """The layers of a stack: its list of modules; UserError if it has none."""
     module = model.get_encoder() if stack == "encoder" else model.get_decoder()
     found = next((child for child in module.children() if isinstance(child, nn.ModuleList)), None)
     if found is None:
@@ -132,19 +132,20 @@ def layers_of(model: PreTrainedModel, stack: Stack) -> nn.ModuleList:
 
 
 def laid_out_otherwise(model: PreTrainedModel) -> UserError:
-    """What to raise for a model whose activations inside are not [B,T,D]."""
+    """The error for a model whose inner activations are not [B,T,D]."""
     return UserError(
         f"{type(model).__name__} lays its activations out otherwise than BART and T5: nothing inside it can be read"
     )
 
 
 def _attentions(stack: nn.Module) -> list[tuple[nn.Module, nn.Module, str]]:
-    """Each attention, what it is a part of, and its name there."""
+    """Each attention module, its parent, and its name there."""
     found = []
     for name, module in stack.named_modules():
         parent, _, own = name.rpartition(".")
         around = stack.get_submodule(parent)
-        if any(_has(module, v) and _has(module, o) and hasattr(around, norm.format(own)) for v, o, _, norm in HABITS):
+        if any(_has(module, value) and _has(module, output) and hasattr(around, norm.format(own))
+               for value, output, _, norm in CONVENTIONS):
             found.append((module, around, own))
     return found
 
@@ -154,7 +155,7 @@ def _has(module: nn.Module, projection: str) -> bool:
 
 
 def _site(kind: Kind, layer: int, module: nn.Module, around: nn.Module, own: str) -> AttentionSite:
-    value, output, heads, norm = next(habit for habit in HABITS if _has(module, habit[0]))
+    value, output, heads, norm = next(names for names in CONVENTIONS if _has(module, names[0]))
     return AttentionSite(
         kind, layer, module, getattr(module, value), getattr(module, output), int(getattr(module, heads)),
         getattr(around, norm.format(own)),
@@ -166,7 +167,7 @@ def _site(kind: Kind, layer: int, module: nn.Module, around: nn.Module, own: str
 
 @contextmanager
 def capture(modules: Mapping[Key, nn.Module], side: Side) -> Iterator[dict[Key, torch.Tensor]]:
-    """Inside, the dictionary holds what entered or left each module in the newest pass."""
+    """Inside, the dictionary holds what entered or left each module in the latest pass."""
     kept: dict[Key, torch.Tensor] = {}
 
     def keeping(key: Key) -> Change:
@@ -181,11 +182,11 @@ def capture(modules: Mapping[Key, nn.Module], side: Side) -> Iterator[dict[Key, 
 
 @contextmanager
 def replaced(changes: Iterable[tuple[nn.Module, Side, Change]]) -> Iterator[None]:
-    """Inside, what enters or leaves each module is what its function makes of it.
+    """Inside, each function changes the tensor that enters or leaves its module; None leaves it as it is.
 
-    Whatever else runs on the model meanwhile is changed too; no hook is left behind, after an exception neither.
+    Affects every pass of the model meanwhile.  All hooks are removed at the end, also after an exception.
     """
-    with _hooked(changes, first=True):  # so that transformers' own recording of states sees what is put in
+    with _hooked(changes, first=True):  # so that transformers' own recording of states sees the change
         yield
 
 
@@ -217,11 +218,11 @@ def _on_exit(change: Change) -> Callable[..., Any]:
     return hook
 
 
-# --- attention itself, between its scores and what it mixes
+# --- attention itself, between scores and mixed values
 
 
 class Attended(NamedTuple):
-    """What passed through one attention module: [B,H,T,E], [B,H,S,E], [B,H,T,S], and [B,H,T,E] what was mixed."""
+    """What passed through one attention module: [B,H,T,E], [B,H,S,E], [B,H,T,S], and the mixed values [B,H,T,E]."""
 
     scale: float
     query: torch.Tensor
@@ -235,7 +236,7 @@ class Attended(NamedTuple):
 
 @dataclass(frozen=True)
 class Steering:
-    """What a module is to do: temperatures and weights [T,S] of heads; each pass is noted in `seen`, if given."""
+    """Temperatures and weights [T,S] of heads of one module; each pass is appended to `seen`, if given."""
 
     temperatures: dict[int, float] = field(default_factory=dict)
     weights: dict[int, torch.Tensor] = field(default_factory=dict)
@@ -244,7 +245,7 @@ class Steering:
 
 @contextmanager
 def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
-    """Inside, where attention is eager, each attention module is steered; afterwards it is as it was."""
+    """Inside, each attention module is steered; attention must be eager.  Restores the modules at the end."""
     found = [(module, module.config, module.__dict__.get(STEERING)) for module in steerings]
     try:
         for module, steering in steerings.items():

@@ -1,5 +1,5 @@
-"""Measures of how well something was told, and their 95 % intervals: the bootstrap over sentences, where variants of
-one sentence are drawn together, as they are not independent.
+"""Measures of agreement with 95 % intervals, by bootstrap over sentences.  Variants of one sentence are not independent
+and are drawn together.
 
 The alignment error rate compares the links A found with the sure gold links S and the possible ones P, which include
 the sure (Och and Ney 2003, "A Systematic Comparison of Various Statistical Alignment Models", section 4.2):
@@ -32,13 +32,13 @@ class Figure(NamedTuple):
 
 
 def resampled(count: int, groups: Sequence[str] | None = None, *, seed: int = 0) -> np.ndarray:
-    """[draws, count]: how often each of so many sentences, or whole groups of them, is in each resampled corpus."""
+    """[draws, count]: how often each sentence is in each resampled corpus; whole `groups` are drawn."""
     member_N = group_numbers(count, groups)
     times = _times(int(member_N.max()) + 1, seed)
     return times if groups is None else times[:, member_N]
 
 
-@lru_cache(maxsize=4)  # a report has hundreds of intervals over the same few corpora, and drawing is most of the work
+@lru_cache(maxsize=4)  # a report has hundreds of intervals over the same corpora, and drawing takes longest
 def _times(count: int, seed: int) -> np.ndarray:
     times: np.ndarray = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=DRAWS)
     times.flags.writeable = False
@@ -46,7 +46,7 @@ def _times(count: int, seed: int) -> np.ndarray:
 
 
 def group_numbers(count: int, groups: Sequence[str] | None) -> np.ndarray:
-    """[count]: the number of each sentence's group, counted as they come; without groups each sentence is one."""
+    """[count]: the number of each sentence's group, in order of appearance; without groups each sentence is one."""
     if groups is None:
         return np.arange(count)
     if len(groups) != count:
@@ -56,13 +56,13 @@ def group_numbers(count: int, groups: Sequence[str] | None) -> np.ndarray:
 
 
 def middle(drawn: np.ndarray) -> tuple[float, float]:
-    """The 95 % that lie in the middle of a measure's values on resampled corpora."""
+    """The middle 95 % of a measure's values on resampled corpora."""
     low, high = np.quantile(drawn, [0.025, 0.975])
     return float(low), float(high)
 
 
 def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
-    """That of a mean."""
+    """The interval of a mean, over `groups`."""
     names, member = np.unique(np.array(groups), return_inverse=True)
     sums, counts = np.bincount(member, weights=values), np.bincount(member)
     drawn = resampled(len(names), seed=seed)
@@ -74,7 +74,7 @@ def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tup
 
 @dataclass(frozen=True)
 class Agreement:
-    """Error and its 95 % interval, precision and recall, of the links of so many sentences; all from 0 to 1."""
+    """Alignment error with its 95 % interval, precision and recall over `sentences`; all from 0 to 1."""
 
     aer: float
     low: float
@@ -89,13 +89,13 @@ class Agreement:
 
 
 def counts(found: Iterable[Link], gold: Links) -> np.ndarray:
-    """[4]: how many links were found, how many are sure, how many of those found are sure, and how many possible."""
+    """[4]: the number of found links, of sure links, of found links that are sure, and of found that are possible."""
     links = set(found)
     return np.array([len(links), len(gold.sure), len(links & gold.sure), len(links & gold.all)], dtype=np.int64)
 
 
 def error_rate(counts_4: np.ndarray) -> np.ndarray:
-    """AER of counts [...,4]; 0 where there is neither a link found nor a sure one."""
+    """AER of counts [...,4]; 0 if there is neither a found link nor a sure one."""
     found, sure, found_sure, found_possible = np.moveaxis(counts_4, -1, 0)
     rate: np.ndarray = 1 - (found_sure + found_possible) / np.maximum(found + sure, 1)
     return np.where(found + sure > 0, rate, 0.0)
@@ -104,7 +104,7 @@ def error_rate(counts_4: np.ndarray) -> np.ndarray:
 def agreement(
     found: Sequence[Iterable[Link]], gold: Sequence[Links], *, groups: Sequence[str] | None = None, seed: int = 0
 ) -> Agreement:
-    """Of the links of many sentences; `groups` says which are variants of one.  ValueError for no sentence."""
+    """The agreement over sentences; `groups` says which are variants of one.  ValueError without sentences."""
     if not gold:
         raise ValueError("expected at least one sentence")
     counts_N4 = np.array([counts(links, truth) for links, truth in zip(found, gold, strict=True)])
@@ -112,7 +112,7 @@ def agreement(
 
 
 def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: int = 0) -> Agreement:
-    """As `agreement`, of counts that have been made."""
+    """`agreement` from counts."""
     low, high = middle(error_rate(resampled(len(counts_N4), groups, seed=seed) @ counts_N4))
     total: Any = counts_N4.sum(0)
     found, sure, found_sure, found_possible = total.tolist()
@@ -120,14 +120,14 @@ def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: 
                      len(counts_N4))
 
 
-# --- two answers told apart
+# --- ROC AUC
 
 
 def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
-    """How well two answers are told apart, whatever the leaning to one of them: 0.5 by chance, 1 always.
+    """How well margins distinguish two answers, regardless of a bias towards one: 0.5 by chance, 1 perfectly.
 
-    The probability that of two sentences, one whose right answer is the first and one whose is the second, the model
-    leans to the first answer more in the former (the area under the ROC curve; a tie counts half).
+    The area under the ROC curve: for a sentence whose right answer is the first and one whose right answer is the
+    second, the probability that the model prefers the first answer more in the former (a tie counts half).
     """
     if is_first_N.all() or not is_first_N.any():
         raise ValueError("expected choices of both answers")
@@ -135,7 +135,7 @@ def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
 
 
 def _pairs_told_apart(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
-    """[first, second]: of each pair of sentences the share of the sets in which the first leans more to its answer."""
+    """[first, second]: for each pair of sentences the share of margins [S,N] that put it in the right order."""
     more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
     for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
         first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
@@ -146,9 +146,9 @@ def _pairs_told_apart(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndar
 def roc_auc_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
     """The 95 % bootstrap interval of `roc_auc`, over groups of sentences; of margins [S,N], of its mean over S.
 
-    Where all pairs are told apart, every resampled corpus is the same, and where almost all are, nearly.  So the lower
-    end is at most the exact one of n independent pairs, no two of one group, that are all told apart: 0.025^(1/n)
-    (Clopper and Pearson 1934).  Likewise the upper end, where none is.
+    If (almost) all pairs are in the right order, resampled corpora hardly differ.  So the lower end is at most the
+    exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson
+    1934).  Likewise the upper end.
     """
     more = _pairs_told_apart(np.atleast_2d(margins), is_first_N)
     drawn = resampled(len(is_first_N), groups)

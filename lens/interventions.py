@@ -1,14 +1,12 @@
-"""Changing what heads do while a model runs, exactly, in any encoder-decoder: switched off, put in from another
-sentence, at another temperature or with given weights, with other values.
+"""Interventions on heads while a model runs: ablation, activation patching, steering of attention, other values.
 
-A layer's heads are put side by side and the output projection W_O reads them all, so a head that hands over nothing
-is one whose columns of W_O's input are zero (Michel et al. 2019).  A zero is a value the model may never have met;
-the head's own mean over some sentences, a constant, takes away what it *says* and keeps what is always there.
+Ablation: the heads of a layer lie side by side in the input of the output projection W_O, so setting a head's columns
+to zero removes it (Michel et al. 2019).  The model may never have seen zeros there; replacing the head by its mean over
+some sentences, a constant, removes what varies and keeps what is always there.
 
-In activation patching a minimal pair runs twice, the donor once to write down its activations, the receiver with some
-of them in the place of its own.  Where the receiver then chooses the donor's word (*elle* for *il*), what was put in
-carried the difference (Vig et al. 2020; Meng et al. 2022).  It works position by position, so both must be of the same
-length.
+Activation patching: a minimal pair runs twice, the donor to record its activations, the receiver with some of them in
+place of its own.  If the receiver then chooses the donor's word (*elle* for *il*), the patched activations carried the
+difference (Vig et al. 2020; Meng et al. 2022).  Both must have the same length, since positions are matched.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,10 +42,10 @@ from .teacher_forcing import by_length, eval_mode, eval_with_eager_attention, fo
 # E size of one head, D model width
 
 Cell = tuple[Kind, int, int, int]  # kind, layer, head, column
-Where = Mapping[Stack, torch.Tensor]  # which positions [B,T] are patched, by stack; a stack that is not named: all
+Where = Mapping[Stack, torch.Tensor]  # the positions [B,T] to patch, by stack; all positions of a stack not named
 
 
-# --- heads switched off
+# --- ablation
 
 
 @contextmanager
@@ -58,10 +56,10 @@ def ablate(
     replace: Literal["zero", "mean"] = "zero",
     means: Mapping[Head, torch.Tensor] | None = None,
 ) -> Iterator[None]:
-    """Inside, the heads hand over nothing ("zero"), or always the same ("mean": their [E] in `means`).
+    """Inside, the outputs of the heads are zero, or constant ("mean": their [E] in `means`).
 
-    Weights are not touched; whatever else runs on the model meanwhile is ablated too.  UserError for a layer or head
-    that the model does not have; ValueError where means are needed and not given.
+    Affects every pass of the model meanwhile; attention weights stay as they are.  UserError for a missing layer or
+    head; ValueError if means are needed and not given.
     """
     if (replace == "mean") != (means is not None):
         raise ValueError('expected means exactly for replace="mean": see mean_outputs')
@@ -86,7 +84,7 @@ def _filling(site: AttentionSite, numbers: list[int], means: Mapping[Head, torch
 def mean_outputs(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 ) -> dict[Head, torch.Tensor]:
-    """What each head hands over on average, [E] each, over every real position of these sentences.
+    """The mean output [E] of each head over all positions of these sentences, without padding.
 
     `sources` and `targets` are ids, `</s>` included; the model is forced to the targets.
     """
@@ -110,19 +108,20 @@ def mean_outputs(
     }
 
 
-# --- activations put in from another sentence
+# --- activation patching
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What one forced pass left: the input of each W_O [B,T,H*E], and the residual stream after each layer [B,T,D]."""
+    """Activations of one forced pass: inputs of each W_O [B,T,H*E], and the residual stream after each layer [B,T,D].
+    """
 
     mixed: dict[tuple[Kind, int], torch.Tensor]
     stream: dict[tuple[Stack, int], torch.Tensor]
 
 
 def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Recording:
-    """Run a batch of ids, forced to the targets, and keep what `patch` can put elsewhere."""
+    """Runs a batch of ids, forced to the targets, and records what `patch` can use."""
     sites = {(site.kind, site.layer): site.output for site in all_sites(model)}
     layers = {(stack, number): layer for stack in STACKS for number, layer in enumerate(layers_of(model, stack))}
     with eval_mode(model), capture(sites, "in") as mixed, capture(layers, "out") as stream:
@@ -139,10 +138,10 @@ def patch(
     layers: Iterable[tuple[Stack, int]] = (),
     where: Where | None = None,
 ) -> Iterator[None]:
-    """Inside, these heads hand over what they did for the donor, and these layers leave the donor's residual stream.
+    """Inside, these heads have the donor's outputs, and the residual stream after these layers is the donor's.
 
-    Both at every position, or at those that `where` marks.  The batch that runs inside must have the donor's shape
-    (ValueError otherwise).  UserError for a layer or head that the model does not have.
+    At every position, or at those that `where` marks.  ValueError if the batch that runs inside does not have the
+    donor's shape; UserError for a missing layer or head.
     """
     marked = where or {}
     changes: list[tuple[torch.nn.Module, Side, Change]] = []
@@ -173,7 +172,7 @@ def _patching(
     return change
 
 
-# --- where heads look
+# --- steering
 
 
 @contextmanager
@@ -183,18 +182,17 @@ def steer(
     temperatures: Mapping[tuple[Kind, int, int], float] | None = None,
     weights: Mapping[tuple[Kind, int, int], np.ndarray] | None = None,
 ) -> Iterator[None]:
-    """Inside, heads attend at another temperature, or exactly with these weights [rows, columns].
+    """Inside, heads attend at another temperature, or with exactly these weights [rows, columns].
 
         weights = softmax(scores / temperature)
 
-    Below 1 a head makes up its mind, above 1 it wavers towards even weights; the scores are all that enters the
-    softmax, a relative position bias included.  A trace made inside shows the weights that were used.
+    Below 1 attention is sharper, above 1 more even.  Scores include a relative position bias.  A trace made inside
+    shows the weights that were used.
 
-    Temperatures hold in forced passes and in `generate`, with cache and beams; so do weights of encoder heads.  Those
-    of decoder and cross-attention heads are for a forced pass, which has all steps at once.  All sentences that run
-    inside are treated alike; ValueError where weights do not have the shape of the head's map.  UserError for a head
-    that the model does not have, a temperature that is not above 0, and weights that are negative, do not sum to 1,
-    or look ahead in the decoder.
+    Temperatures work in forced passes and in `generate`, with cache and beams; so do weights of encoder heads.  Weights
+    of decoder and cross-attention heads need a forced pass, which has all steps at once.  All sentences are treated
+    alike.  ValueError for weights of another shape than the head's map; UserError for a missing head, a temperature
+    that is not above 0, and weights that are negative, do not sum to 1, or look ahead in the decoder.
     """
     temperatures, weights = dict(temperatures or {}), dict(weights or {})
     for head, value in temperatures.items():
@@ -223,7 +221,7 @@ def _check_weights(head: tuple[Kind, int, int], matrix: np.ndarray) -> None:
         raise UserError(f"weights of head {head}: a step of the decoder cannot look ahead", exit_code=2)
 
 
-# --- what they find there
+# --- values
 
 
 @contextmanager
@@ -231,12 +229,11 @@ def other_values(
     model: PreTrainedModel, change: Callable[[AttentionSite, torch.Tensor], torch.Tensor], *,
     kinds: Sequence[Kind] = KINDS,
 ) -> Iterator[None]:
-    """Inside a forced pass, values [B,C,H,E] of these kinds are what `change(site, values)` makes of them.
+    """Inside, `change(site, values)` gives the values [B,C,H,E] of these kinds; for forced passes.
 
         out[row] = sum over columns of weight[row, column] value[column]
 
-    The weights come from queries and keys alone, so the maps of that layer stay the same, and only what is added is
-    another.
+    The weights depend on queries and keys only, so the maps of the layer stay the same.
     """
 
     def changing(site: AttentionSite) -> Change:
@@ -249,9 +246,9 @@ def other_values(
 
 @contextmanager
 def silenced(model: PreTrainedModel, cells: Sequence[Cell]) -> Iterator[None]:
-    """Inside a forced pass of as many sentences, the head of cell b adds nothing from its column to sentence b.
+    """Inside, the head of cell b adds nothing from its column to sentence b; for a forced pass of len(cells) sentences.
 
-    Its weights stay, and what it adds from other columns.  UserError for a head or column that is not there.
+    Its weights stay, and what it adds from other columns.  UserError for a missing head or column.
     """
     heads_by_site(model, [cell[:3] for cell in cells])
 

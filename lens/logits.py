@@ -1,8 +1,7 @@
-"""The logit lens: what the model would say if it stopped after each decoder layer.
+"""The logit lens: what the model would predict if it stopped after each decoder layer.
 
-That layer's state goes through the final norm, where the model has one, and through the output projection
-(nostalgebraist 2020, "interpreting GPT: the logit lens").  Early layers were never trained to be read like that, so
-what they say is a hint at what is formed there, no more.
+The state after the layer goes through the final norm, if the model has one, and the output projection (nostalgebraist
+2020, "interpreting GPT: the logit lens").  Early layers were not trained for this, so their predictions are hints only.
 """
 
 from collections.abc import Sequence
@@ -23,9 +22,9 @@ from .tracing import candidates
 
 @dataclass(frozen=True, eq=False)
 class LogitLens:
-    """What each decoder layer would say, after layer 0, 1, ... and last the model itself.
+    """The prediction after each decoder layer; the last is the model's own.
 
-    `log_probs` [L,T] and `ranks` [L,T] are of the token of the hypothesis: rank 0 is the layer's own first choice.
+    `log_probs` [L,T] and `ranks` [L,T] are those of the hypothesis' tokens; rank 0 is the layer's first choice.
     `top[l][t]` are the layer's best candidates.
     """
 
@@ -37,10 +36,10 @@ class LogitLens:
 def logit_lens(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, k: int = 5
 ) -> list[LogitLens]:
-    """The logit lens of each trace, made with the model that the trace was made with.  `k` candidates are kept.
+    """The logit lens of each trace, with the model that the trace was made with.  `k` candidates are kept.
 
-    The states after all layers take the place of the last one's, as a batch [L*B,T,D], and the model's own code makes
-    logits of them: its norm, scaling and biases.
+    The states after all layers replace the last layer's, as a batch [L*B,T,D], so that the model's own norm, scaling
+    and biases make logits of them.
     """
     check_model(model)
     sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]

@@ -1,6 +1,6 @@
-"""One map of a trace, chosen and named: what the terminal prints and what `plot.py` draws, with every word beside it.
+"""One map of a trace with its labels and captions, as `terminal.py` and `plot.py` draw it.
 
-Nothing is renormalised and no head is averaged with another: what a view has no heads or layers for is refused.
+Nothing is renormalised and heads are not averaged; a layer or head that a view does not have is refused.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, row_
 # R rows, C columns
 
 NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
-WORTH_TELLING = 0.01  # difference of two log-probabilities; rounding alone makes smaller ones
+WORTH_TELLING = 0.01  # difference of two log-probabilities; smaller ones are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A map [R,C] with what it means.  Where a step cannot look, a cell is NaN.
+    """A map [R,C] and what it means.  Masked cells are NaN.
 
-    `layer` and `head` are None of a view that has none; `layers` and `heads` are how many there are to choose from.
+    `layer` and `head` are None for a view that has none; `layers` and `heads` are how many there are.
     """
 
     view: str
@@ -79,10 +79,10 @@ def picture(
     trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
     words: bool = False, rows: Rows = "predicts",
 ) -> Picture:
-    """One map; the last layer and the first head unless told otherwise, both counted from 0.
+    """One map; by default the last layer and the first head.  Layers and heads count from 0.
 
-    `words`: sums over key tokens, means over query tokens (of left_out sums, since log-probabilities add up).
-    UserError for a layer, head, view, kind or row meaning that is not there.
+    `words`: sums over key tokens, means over query tokens (sums for left_out, since log-probabilities add up).
+    UserError for a missing layer, head, view, kind or row meaning.
     """
     check_views([view])
     if rows == "reads" and (kind == "encoder" or view == "left_out"):
@@ -114,7 +114,7 @@ def picture(
 
 
 def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
-    """[R,C] of the decoder: whether a column comes after all of a row's steps."""
+    """[R,C] in the decoder: whether a column comes after all steps of a row."""
     last = np.array([unit.pieces[-1] for unit in rows])
     first = np.array([unit.pieces[0] for unit in columns])
     later: np.ndarray = first[None, :] > last[:, None]
@@ -145,19 +145,19 @@ def _names(tokens: tuple[Piece, ...], units: tuple[Unit, ...], *, words: bool) -
 
 
 def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> str:
-    """How much lies where a head puts what it has no use for, in one line."""
+    """One line about the share on sinks."""
     whose = "this head's attention" if view == "raw" else "this map"
     return (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
             f"{punctuation:.0%} on punctuation")
 
 
 def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
-    """How far to trust a map, in one line: measured, or how to measure it."""
+    """One line about how faithful a map is, or how to measure it."""
     return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
 
 
 def facts(trace: TraceData) -> str:
-    """One line: which model, which engine, and how probable the hypothesis is under the weights that were looked at."""
+    """One line: the model, the engine, and the probability of the hypothesis under the float32 weights."""
     steps = len(trace.target) - trace.given
     parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
     if trace.confidence is None:

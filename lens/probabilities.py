@@ -20,7 +20,7 @@ TEMPERATURES = 2.0 ** np.linspace(-3, 3, 25)  # [G]: 1/8 to 8, four to each doub
 
 
 def with_confidence(trace: Data, calibrator: Calibrator | None) -> Data:
-    """The trace with calibrated probabilities beside the model's own, or as it is where there is no calibrator.
+    """The trace with calibrated probabilities beside the model's own; unchanged without a calibrator.
 
     UserError for a trace read from JSON, which has no logits.
     """
@@ -42,7 +42,7 @@ class Outlook:
 
 
 def outlook(trace: TraceData, *, temperature: float = 1.0, k: int = TOP) -> Outlook:
-    """What `softmax(logits / temperature)` says at each step: below 1 surer, above 1 less sure, the order the same.
+    """`softmax(logits / temperature)` at each step: below 1 more confident, above 1 less, in the same order.
 
     UserError for a temperature that is not above 0, a k that is not 1 to 20, or a trace read from JSON, which has no
     logits.
@@ -57,11 +57,11 @@ def outlook(trace: TraceData, *, temperature: float = 1.0, k: int = TOP) -> Outl
 
 
 def log_sums(trace: TraceData) -> np.ndarray:
-    """What a slider needs to reshape each step's probabilities at once, exactly, with the candidates shown alone:
-    [T,G] log sum exp((logit - best logit of the step) / temperature), for each of TEMPERATURES.
+    """[T,G]: log sum exp((logit - best logit of the step) / temperature) over the vocabulary, for TEMPERATURES.
 
-    A token's log-probability is (log p - log p of the best) / temperature - this.  Calibrated where the trace is; at
-    temperature 1 exactly what it shows.  UserError for a trace read from JSON, which has no logits.
+    A token's log-probability is then (log p - log p of the best) / temperature - this, so that a slider needs only the
+    candidates shown.  Calibrated if the trace is; at temperature 1 exactly what it shows.  UserError for a trace read
+    from JSON, which has no logits.
     """
     logit_TV = _logits(trace)  # the best of each step is 0: nothing overflows
     if trace.calibrated:

@@ -1,9 +1,7 @@
-"""A trace in numbers: how probable, how sure, how much from the source, how far and how widely its heads reach, and
-how much of each went to sinks.
+"""A trace in numbers: probability, entropy, the source's share, how far and widely attention reaches, and sinks.
 
-A head that has nothing to do must still put its weights somewhere, since a row sums to 1: it puts them on `</s>`, on a
-tag or on punctuation (Clark et al. 2019, Xiao et al. 2023).  So every summary says how much lies there, and nothing is
-dropped or made to sum to 1 again.
+A row sums to 1, so a head with nothing to do must still put its weight somewhere: on `</s>`, a tag or punctuation
+(Clark et al. 2019, Xiao et al. 2023).  Every summary says how much lies there; nothing is dropped or renormalised.
 """
 
 import unicodedata
@@ -31,10 +29,8 @@ def is_punctuation(piece: Piece) -> bool:
 
 
 def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
-    """[3, columns] of booleans: which columns of a kind are each of SINKS.
-
-    `end` is what closes the source (`</s>`); `tags` are all other special tokens, the decoder's start among them.
-    """
+    """[3, columns] of booleans: which columns are `end` (the closing `</s>` of the source), `tags` (all other special
+    tokens, including the decoder's start) and `punctuation`."""
     columns = trace.column_pieces(kind)
     special = np.array([piece.special for piece in columns])
     closing = np.logical_and.accumulate(special[::-1])[::-1] & (kind != "decoder")  # special, and no text after it
@@ -42,39 +38,39 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
 
 
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
-    """How much of a view falls on each of SINKS: [L,H,3] (or [L,3] of a view without heads), means over the rows."""
+    """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
     maps = trace.maps(kind, view)
     shares: np.ndarray = np.stack([_share(maps, which) for which in sinks(trace, kind)], axis=-1)
     return shares
 
 
 def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Of rows that do not sum to 1, as those of "norm", the share of what they sum to."""
+    """Rows need not sum to 1 (those of "norm" do not): the share is of what each row sums to."""
     total = maps.sum(-1)
     share: np.ndarray = (maps[..., which].sum(-1) / np.where(total > 0, total, 1)).mean(-1)
     return share
 
 
 def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
-    """The map of a head that looks at everything it may, evenly: [rows, columns]."""
+    """The map of a head that spreads its weight evenly over what is not masked: [rows, columns]."""
     allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
     return allowed / allowed.sum(-1, keepdims=True)
 
 
 def entropy(maps: np.ndarray) -> np.ndarray:
-    """How spread out the rows of maps [...,rows,columns] are: means over the rows, [...], in nats.
+    """The entropy of the rows of maps [...,rows,columns], averaged over rows, in nats: [...].
 
-    0: all on one column; log n: even over n of them.
+    0: all weight on one column; log n: even over n columns.
     """
     spread: np.ndarray = -(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1)
     return spread
 
 
 def summarise(trace: TraceData) -> dict[str, Any]:
-    """Plain numbers, as JSON has them: of the hypothesis, and for every layer and head of each kind (lists [L][H]).
+    """Plain numbers for JSON: about the hypothesis, and about every layer and head of each kind (lists [L][H]).
 
-    `sinks` are shares of the raw weights, for each view that it holds under that view's name.
+    `sinks` has the shares on sinks by view.
     """
     steps = len(trace.target) - trace.given
     summary: dict[str, Any] = {
@@ -105,12 +101,12 @@ def summarise(trace: TraceData) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Means over rows, then over sentences, each [L,H].
+    """Averages over rows, then over sentences, each [L,H].
 
-    `distance` in tokens, from the row's own place (in cross-attention: from the diagonal); `entropy` in nats, and
-    `evenness` the same as a share of that of a uniform head.  Of texts of several sentences, how much of the attention
-    goes to the row's own sentence, across to another, and to special tokens: `own`, `across`, `special`; None where
-    no text had two.  `across_even` is what a uniform head sends across.
+    `distance` is in tokens, from the row's own position (in cross-attention: from the diagonal); `entropy` in nats;
+    `evenness` is entropy relative to a uniform head.  For texts of several sentences, `own`, `across` and `special` are
+    the shares of attention on the row's own sentence, on other sentences and on special tokens; None if no text had
+    two sentences.  `across_even` is what a uniform head sends across.
     """
 
     kind: Kind
@@ -125,7 +121,7 @@ class Spread:
 
 
 def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
-    """Distance, entropy and mass across sentence boundaries of a kind of attention, over the raw weights."""
+    """How far and how widely a kind of attention reaches, from the raw weights."""
     distances, entropies, evenness = [], [], []
     crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     crossing_even: list[float] = []
@@ -148,7 +144,7 @@ def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
 
 
 def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The shares to the row's own sentence, to others, and to special tokens; None where either side has just one."""
+    """The shares on the row's own sentence, on others and on special tokens; None unless both sides have several."""
     source = sentence_numbers(trace.source, trace.source_words)
     target = sentence_numbers(trace.target, trace.target_words)
     if max(source) != max(target) or max(source) < 1:
@@ -164,9 +160,9 @@ def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarra
 
 
 def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:
-    """Which sentence of a text each token is in, from 0; -1 for special tokens and others that belong to no word.
+    """The sentence that each token is in, from 0; -1 for tokens that belong to no word.
 
-    A sentence goes on to its last closing mark, and to closing quotes and brackets behind it.
+    A sentence ends with its last closing mark and any closing quotes and brackets after it.
     """
     numbers, number = [], 0
     closed = False  # by a mark, and whatever trails it

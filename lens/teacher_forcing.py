@@ -1,7 +1,7 @@
-"""One teacher-forced pass: a model reads a source and a given translation at once, and says what it would write next.
+"""Teacher forcing: one pass over a source and a given translation, which predicts every step at once.
 
-What all of the lens that runs a model shares: texts to ids and back, batches of bounded size, and the model left as it
-was found.  Works on Seq2See and on transformers' encoder-decoders of text; `anatomy.py` names those that go furthest.
+Also what everything that runs a model needs: texts to ids and back, batches of bounded size, eval mode.  Works on
+Seq2See and on transformers' encoder-decoders of text; `hooks.py` names the families that support interventions.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,7 +18,7 @@ from ..tokenizer.words import refuse_surrogates
 
 # B sentences, S source tokens, T decoder steps
 
-CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to some hundred megabytes
+CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to a few hundred megabytes
 LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
 ROWS = 64  # sentences of a batch by length
 
@@ -33,9 +33,9 @@ def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
 
 
 def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
-    """A translation to ids, up to its `</s>`, beginning with `first` where that is what generation must begin with.
+    """A translation to ids, up to its `</s>`, beginning with `first` if generation must begin with it.
 
-    What mBART-25's tokenizer writes after `</s>`, the language, is what generation starts from, and no step of it.
+    mBART-25's tokenizer puts the language after `</s>`; generation starts from it, so it is not a step.
     """
     if isinstance(tokenizer, Seq2SeeTokenizer):
         return tokenizer.encode_target(text, language=language)
@@ -54,17 +54,17 @@ def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str
 
 
 def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
-    """A generated row up to and with its first id that is an `end`; all of it where it has none."""
+    """A generated row up to and including its first `end` id; all of it if there is none."""
     return tuple(ids[: next((i for i, token in enumerate(ids, 1) if token in end), len(ids))])
 
 
 def forced_pass(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
 ) -> tuple[Any, torch.Tensor]:
-    """Source ids and target ids (`</s>` included) through the model: its output, and the padded targets [B,T].
+    """The model's output for source ids and target ids (`</s>` included), and the padded targets [B,T].
 
-    Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` goes to the model, as
-    `output_attentions=True` does.  Call it inside `eval_mode` or `eval_with_eager_attention`.
+    Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` is passed to the model, such as
+    `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
     """
     input_ids_BS, target_BT = (padded(side).to(model.device) for side in (sources, targets))
     start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
@@ -88,7 +88,7 @@ def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch
 
 @contextmanager
 def eval_mode(model: PreTrainedModel) -> Iterator[None]:
-    """Eval mode inside; every submodule as found outside."""
+    """Eval mode inside; restores every submodule at the end."""
     training = {module: module.training for module in model.modules()}
     try:
         model.eval()
@@ -100,7 +100,7 @@ def eval_mode(model: PreTrainedModel) -> Iterator[None]:
 
 @contextmanager
 def eval_with_eager_attention(model: PreTrainedModel) -> Iterator[None]:
-    """Eval mode inside, and eager attention, which returns its weights; every submodule and config as found outside."""
+    """Eval mode and eager attention, which returns its weights; restores every submodule and config at the end."""
     configs = [module.config for module in model.modules() if isinstance(module, PreTrainedModel)]
     found = [config._attn_implementation for config in configs]
     with eval_mode(model):
@@ -115,9 +115,9 @@ def eval_with_eager_attention(model: PreTrainedModel) -> Iterator[None]:
 def packed(
     lengths: Sequence[tuple[int, ...]], fits: Callable[..., bool], *, by_length: bool = False
 ) -> Iterator[list[int]]:
-    """Indices in batches as large as fit, of one at least; in the order given, or with like lengths together.
+    """Indices in batches as large as fit, at least one each; in the given order, or sorted by length.
 
-    Each item has a length for each of its sides; `fits(rows, longest, ...)` is given the longest of each side.
+    Each item has a length for each of its sides; `fits(rows, longest, ...)` gets the longest of each side.
     """
     batch: list[int] = []
     longest: tuple[int, ...] = ()
@@ -134,48 +134,48 @@ def packed(
 def batches(
     sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
 ) -> Iterator[list[int]]:
-    """Consecutive sentences, as many at once as keep maps under CELLS_AT_ONCE and logits under LOGITS_AT_ONCE."""
+    """Batches of consecutive sentences that keep maps under CELLS_AT_ONCE and logits under LOGITS_AT_ONCE."""
     lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
     return packed(lengths, lambda rows, source, target: rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE
                   and rows * target * vocabulary <= LOGITS_AT_ONCE)
 
 
 def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The numbers of all sentences in batches of at most ROWS, of like length so that little is padding."""
-    order = sorted(range(len(sources)), key=lambda i: (len(sources[i]), len(targets[i])))
-    return [order[i : i + ROWS] for i in range(0, len(order), ROWS)]
+    """The numbers of all sentences in batches of at most ROWS, sorted by length so that there is little padding."""
+    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
+    return list(packed(lengths, lambda rows, *_: rows <= ROWS, by_length=True))
 
 
 def forced_batches(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
 ) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
-    """`forced_pass` of as many sentences as it takes: of each batch the numbers of its sentences, the output, and the
-    padded targets [B,T].  In order."""
+    """`forced_pass` over any number of sentences, in order: of each batch its sentences' numbers, the output, and the
+    padded targets [B,T]."""
     for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
         yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], **wanted)
 
 
 def vocabulary_size(model: PreTrainedModel) -> int:
-    """How many logits a step has; a model put together of two has it in its decoder's config."""
+    """The number of logits of a step; an `EncoderDecoderModel` has it in its decoder's config."""
     return int(model.config.get_text_config(decoder=True).vocab_size)
 
 
 def check_model(model: PreTrainedModel) -> None:
-    """UserError for what is no encoder-decoder, and for weights that would make every number a rounding."""
+    """UserError for a model that is no encoder-decoder or does not hold float32 weights."""
     if not model.config.is_encoder_decoder:
-        raise UserError(f"{type(model).__name__} is not an encoder-decoder: there is no translation to look into")
+        raise UserError(f"{type(model).__name__} is not an encoder-decoder: it has no translation to look into")
     if model.dtype != torch.float32:
         raise UserError(f"expected a model of float32 weights, got {model.dtype}: call model.float() first")
 
 
 def check_list(texts: Sequence[str], name: str) -> None:
-    """UserError for one text where a list of them is meant: it would be taken as a list of characters."""
+    """UserError for a bare string where a list is meant: it would be read as a list of characters."""
     if isinstance(texts, str):
         raise UserError(f"{name} is a single text, expected a list of texts: {name}=[{texts[:40]!r}]", exit_code=2)
 
 
 def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:
-    """UserError where a text has more tokens than the model has positions."""
+    """UserError for a text with more tokens than the model has positions."""
     longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
     for number, ids in enumerate(sequences):
         if longest is not None and len(ids) > longest:
@@ -184,7 +184,7 @@ def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *,
 
 
 def decoder_start(model: PreTrainedModel) -> int:
-    """The id that generation starts the decoder with."""
+    """The first decoder input of generation."""
     generation = model.generation_config
     start = generation.decoder_start_token_id
     start = start if start is not None else generation.bos_token_id
@@ -200,7 +200,7 @@ def end_ids(model: PreTrainedModel) -> frozenset[int]:
 
 
 def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Which cells of the padded sequences are no padding: [B, longest]."""
+    """[B, longest]: True where the padded sequences have no padding."""
     lengths_B = torch.tensor([len(ids) for ids in sequences])
     return torch.arange(int(lengths_B.max())) < lengths_B[:, None]
 

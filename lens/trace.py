@@ -1,6 +1,6 @@
 """`Trace`: the record of everything seen while one hypothesis was predicted.
 
-`tracing.py` makes it and `views.py` adds views to it.  What the others need of it is `TraceData`.
+`tracing.py` makes it and `views.py` adds views to it.  Other modules depend on `TraceData` only.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from .explorer import to_iframe
 from .files import load, save
 from .kinds import KINDS
 from .summary import summarise
-from .trace_data import Candidate as Candidate  # pickles of traces name it here
+from .trace_data import Candidate as Candidate  # pickled traces name it here
 from .trace_data import TraceData
 from .views import WITH_HEADS
 

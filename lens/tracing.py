@@ -1,11 +1,11 @@
-"""From a hypothesis to its `Trace`.
+"""Makes the `Trace` of a hypothesis.
 
-A trace belongs to exactly one hypothesis.  The hypothesis is generated first, by whatever engine, or given; then one
-teacher-forced pass with eager attention reads every layer and head of all three kinds of attention at once.  That is
-what generation itself attended to (a test holds it: greedy, beam, sampling), without the traps of collecting weights
-while beams are being reordered.  Works on Seq2See and on those of transformers' encoder-decoders of text that give the
-weights of every cell: Marian, BART, mBART, M2M-100 and NLLB, Pegasus, Blenderbot, PLBart, BigBird-Pegasus on short
-texts, T5, mT5, UMT5, Switch, FSMT.  LED, LongT5 and ProphetNet give something else, which is refused.
+A trace belongs to exactly one hypothesis.  It is generated first, by any engine, or given; then one teacher-forced pass
+with eager attention reads every layer and head of all three kinds of attention.  These are the weights that generation
+itself used (a test holds it: greedy, beam, sampling), without collecting them while beams are reordered.  Works on
+Seq2See and on transformers' encoder-decoders of text that return full attention weights: Marian, BART, mBART, M2M-100
+and NLLB, Pegasus, Blenderbot, PLBart, BigBird-Pegasus on short texts, T5, mT5, UMT5, Switch, FSMT.  LED, LongT5 and
+ProphetNet return something else and are refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,14 +58,13 @@ def trace_hypotheses(
 ) -> list[Trace]:
     """Trace one hypothesis of each source.  `target_ids` are the predicted ids: the tag if there is one, ..., `</s>`.
 
-    `given` is how many of the first ids were forced, not chosen: of each target, or the same of all.
-    `scores` and `engine_log_probs` are what the engine that made the hypotheses found for them, in its `precision`.
-    `views` are names of `views.VIEWS`; each but "raw" costs another pass or more.
+    `given` is the number of leading ids that were forced, not chosen: one number for all targets, or one each.
+    `scores` and `engine_log_probs` come from the engine that made the hypotheses, in its `precision`.  `views` are
+    names in `views.VIEWS`; each but "raw" costs another pass or more.
 
-    The model is left as found: attention implementation, train or eval mode, also when this raises.  It must hold
-    float32 weights (ValueError otherwise), so that a map is never a rounding of what it claims to be.  UserError for
-    a model that is no encoder-decoder or gives something else than weights, a view that is not there, a text longer
-    than the model's positions.
+    Restores the model's attention implementation and mode, also after an exception.  UserError for a model that is no
+    encoder-decoder, does not hold float32 weights or does not return attention weights, for an unknown view, for a
+    text longer than the model's positions, and for a bare string instead of a list.
     """
     check_model(model)
     check_views(views)
@@ -108,9 +107,9 @@ def trace_texts(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str], targets: Sequence[str], *,
     source_language: str = "", target_language: str = "", model_name: str = "", views: Sequence[str] = ("raw",),
 ) -> list[Trace]:
-    """Trace given translations, whoever wrote them: as `trace_hypotheses`, with texts.
+    """Traces given translations: as `trace_hypotheses`, with texts.
 
-    Where generation must begin with a token (a language tag), so does the trace, and that token counts as given.
+    If generation must begin with a certain token (a language tag), so does the trace, and that token counts as given.
     """
     check_model(model)
     check_list(sources, "sources")
@@ -130,7 +129,7 @@ def _read(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, output: Any, sources: list[list[int]],
     targets: list[Sequence[int]],
 ) -> Iterator[dict[str, Any]]:
-    """What a Trace holds in numbers for each sentence of a batch, cropped of padding."""
+    """The numbers of a Trace for each sentence of a batch, without padding."""
     pieces, lengths = [len(source) for source in sources], [len(target) for target in targets]
     real_BT = real_positions(targets).to(output.logits.device)
     steps = _steps(tokenizer, output.logits[real_BT], [id for target in targets for id in target])
@@ -139,7 +138,7 @@ def _read(
     at = 0
     for T, raw in zip(lengths, maps, strict=True):
         own = {name: found[at : at + T] for name, found in steps.items()}
-        # A copy of its own, or a trace would keep its whole batch alive.
+        # Copies, since a view would keep the whole batch alive.
         yield {
             **{kind: {"raw": array} for kind, array in zip(KINDS, raw, strict=True)},
             **{name: found.copy() if isinstance(found, np.ndarray) else found for name, found in own.items()},
@@ -148,8 +147,8 @@ def _read(
 
 
 def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: list[int]) -> dict[str, Any]:
-    """What a Trace holds of N steps, from their logits and the ids that were chosen."""
-    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible token has probability 0, and no NaN comes of it
+    """The numbers of a Trace for N steps, from their logits and the chosen ids."""
+    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible token has probability 0, not NaN
     log_prob_NV = logits_NV.log_softmax(-1)
     best_NK, id_NK = log_prob_NV.topk(min(TOP, log_prob_NV.shape[-1]), dim=-1)
     chosen_N1 = torch.tensor(chosen, device=logits_NV.device)[:, None]
@@ -168,7 +167,7 @@ def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: 
 def candidates(
     tokenizer: PreTrainedTokenizerBase, id_NK: torch.Tensor, log_prob_NK: torch.Tensor
 ) -> tuple[tuple[Candidate, ...], ...]:
-    """The K best of N steps."""
+    """The K best tokens of N steps."""
     unique = id_NK.unique().tolist()
     names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
     names = {id: name or f"<{id}>" for id, name in names.items()}  # where the embeddings are padded
@@ -179,9 +178,9 @@ def candidates(
 def _maps(
     model: PreTrainedModel, kind: Kind, layers: Sequence[torch.Tensor] | None, rows: list[int], columns: list[int]
 ) -> Iterator[np.ndarray]:
-    """Of each sentence what every layer's [B,H,*,*] has, cropped of padding: [L,H,rows,columns].
+    """The weights [L,H,rows,columns] of each sentence, without padding.
 
-    UserError where these are no weights: of another shape, below 0, or with rows that do not sum to 1.
+    UserError for what is no weights: another shape, numbers below 0, or rows that do not sum to 1.
     """
     refused = f"{type(model).__name__} gives no attention weights that can be shown: "
     if not layers or layers[0] is None:

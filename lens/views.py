@@ -1,7 +1,6 @@
-"""The views of a trace: each asks another question, and none is the truth alone.
+"""The views of a trace: their names, texts and computation.  A new view is a new entry here.
 
-All that Python knows of a view stands here, what is said of it and how it is made.  The names of the views are read by
-`--help`, so no library is imported before a view is made.
+`--help` reads the names, so no library is imported until a view is made.
 
 raw and norm have heads, [L,H,rows,columns]; rollout, mixing and contributions are of whole layers, [L,rows,columns].
 left_out is of source words: `trace.left_out` [T,W].
@@ -34,9 +33,11 @@ OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "de
 
 @dataclass(frozen=True)
 class View:
-    """What a view is, what the number in a cell is, and what a row of each kind sums to; whether every head has a map
-    of its own, or else a layer; whether cells are shares, of 1 at most; and how its maps are made of a trace and,
-    `of_blocks`, of another pass through the model."""
+    """What a view shows, what the number in a cell is, and what a row of each kind sums to.
+
+    `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `make` computes the
+    maps from a trace and, if `of_blocks`, from another pass through the model.
+    """
 
     about: str
     cell: str
@@ -48,8 +49,8 @@ class View:
 
 
 def _norm(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
-    """|a W_O^h v^h| for every head.  The value's bias is in it and the output's is not; the pre-norm, where there is
-    one, comes before.  A large weight on a short value moves nothing, and this shows it."""
+    """|a W_O^h v^h| for every head.  Includes the bias of the value but not of the output; a pre-norm is applied first.
+    A large weight on a short value has little effect, and this view shows that."""
     import numpy as np
 
     assert blocks
@@ -65,7 +66,7 @@ def _rollout(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
 
 
 def _mixing(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
-    """The residual counts as the row's own column; in cross-attention it is what is wanting in a row."""
+    """The residual counts as the row's own column; in cross-attention it is what a row lacks to 1."""
     assert blocks
     layers = blocks.layers
     return {"encoder": layers.encoder, "decoder": layers.decoder, "cross": layers.cross}
@@ -94,14 +95,14 @@ VIEW: dict[str, View] = {
         " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS, make=_rollout,
     ),
     "mixing": View(
-        "within this layer, how near each token brings to what the attention block gives (ALTI, Ferrando et al. 2022)",
+        "each token's share of the attention block's output, within this layer (ALTI, Ferrando et al. 2022)",
         "share", {
             "encoder": SUMS_TO_ONE, "decoder": SUMS_TO_ONE,
-            "cross": "What a row lacks to 1 is what the block kept of its own state.",
+            "cross": "What a row lacks to 1 is the residual's share.",
         }, of_blocks=True, make=_mixing,
     ),
     "contributions": View(
-        "what a state owes to each token through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
+        "each token's contribution to a state through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
         OF_ALL_LAYERS, of_blocks=True, make=_contributions,
     ),
     "left_out": View(
@@ -114,7 +115,7 @@ WITH_HEADS = tuple(name for name in VIEWS if VIEW[name].heads)
 
 
 def check_views(views: Sequence[str]) -> None:
-    """UserError for a view that is not there, and for one name where a list of them is meant."""
+    """UserError for an unknown view, and for a bare string instead of a list."""
     if isinstance(views, str):
         raise UserError(f'views="{views}": expected a list of names, such as views=["{views}"]', exit_code=2)
     for view in views:
@@ -125,7 +126,7 @@ def check_views(views: Sequence[str]) -> None:
 def add_views(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Data], *, views: Sequence[str]
 ) -> list[Data]:
-    """The traces with more views; what they already hold is kept.  The model must be the one they were made with."""
+    """The traces with more views; existing ones are kept.  The model must be the one they were made with."""
     from .attention_blocks import blocks_of
     from .erasure import log_prob_drops
     from .teacher_forcing import check_model
@@ -135,7 +136,7 @@ def add_views(
     if not set(views) - {"raw"}:
         return list(traces)
     wanted = {name: view for name, view in VIEW.items() if name in views}
-    first = {name: view for name, view in wanted.items() if not view.of_blocks}  # the order that files have them in
+    first = {name: view for name, view in wanted.items() if not view.of_blocks}  # the order they have in files
     costly = len(first) < len(wanted)
     made = [
         {name: view.make(trace, blocks) for name, view in (first | wanted).items() if view.make}

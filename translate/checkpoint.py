@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..lens.alignment import AlignmentChoice, KnownChoice
     from ..lens.calibration import Calibration
-    from ..lens.roles import Apart, Roles
+    from ..lens.roles import PronounEffects, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -180,11 +180,11 @@ class LoadedCheckpoint:
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
-    def apart(self) -> Apart | None:
+    def apart(self) -> PronounEffects | None:
         """What each head does for the pronoun, from the same file."""
-        from ..lens.roles import FILE, read_apart
+        from ..lens.roles import FILE, read_pronoun_effects
 
-        return self._beside(FILE, partial(read_apart, weights=self._fingerprint))
+        return self._beside(FILE, partial(read_pronoun_effects, weights=self._fingerprint))
 
     @property
     def alignment(self) -> AlignmentChoice | None:

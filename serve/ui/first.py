@@ -14,7 +14,7 @@ from typing import Any
 
 from seq2see.pretrained import NAMES
 from ...lens.explorer import style
-from ...lens.roles import Apart
+from ...lens.roles import PronounEffects
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
@@ -60,7 +60,7 @@ def all_right(translator: Translator) -> bool:
 
 def antecedent_holds(translator: Translator) -> bool:
     """Whether a head that looks at the antecedent is needed for the pronoun, more than any other head of its kind."""
-    apart: Apart | None = translator.apart
+    apart: PronounEffects | None = translator.apart
     if apart is None:
         return False
     heads = [head for head, roles in translator.roles.items() if any(one.role == "antecedent" for one in roles)]

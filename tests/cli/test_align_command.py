@@ -184,7 +184,7 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, capsys):
         assert translator.alignment is None
         choice = align.Aligner(translator).naive()
         known = best_known(layers=3, heads=2, fitted=translator.alignment, trust=None)
-        assert known.choice == choice and "nobody knows its error" in known.said and choice.describe() in err
+        assert known.choice == choice and "error unknown" in known.said and choice.describe() in err
 
 
 @pytest.mark.parametrize("verb", ["--fit", "--trust"])

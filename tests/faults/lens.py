@@ -342,8 +342,8 @@ FAULTS = [
     Fault(
         "roles of other weights are shown",
         "lens/roles.py",
-        'if report["weights"] != weights:',
-        "if not weights:",
+        'if report["weights"] == weights else None',
+        "if weights else None",
         tests="tests/lens/test_temperatures.py",
     ),
     Fault(

@@ -244,7 +244,7 @@ def test_weighed_maps_tell_what_no_map_tells_alone(traces, tmp_path):
     assert 0 < strengths.max() <= 1 and strengths.min() >= 0
     assert choice.links(made[0]) == {(int(i), int(j)) for j, i in np.argwhere(
         linked(strengths[None], choice.rule, choice.threshold)[0])}
-    assert f"{len(choice.maps)} maps weighed" in choice.describe()
+    assert f"{len(choice.maps)} maps weighted" in choice.describe()
 
 
 def test_weights_are_judged_on_sentences_that_they_were_not_fitted_to(traces):
@@ -272,7 +272,7 @@ def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, monkeypatc
     assert (choice.aer, choice.low, choice.high, choice.sentences) == (
         best.aer, best.halves.low, best.halves.high, 2)
     assert sentences.agreement(choice).aer != choice.aer, "of weights that know all of these sentences"
-    assert "on the 2 sentences of two sentences, each half read by what was fitted to the other" in choice.describe()
+    assert "on the 2 sentences of two sentences, cross-validated over two halves" in choice.describe()
 
 
 def test_variants_of_a_sentence_are_in_one_half(traces):

@@ -32,7 +32,7 @@ def test_roles_are_read_for_the_weights_they_were_measured_on(tmp_path):
     path = tmp_path / "heads.json"
     path.write_text(json.dumps({"weights": "abc", "heads": [ROW, {"head": ["encoder", 0, 0], "roles": []}]}))
     [(head, [role])] = read_roles(path, weights="abc").items()
-    assert head == ("cross", 1, 3) and str(role).startswith("alignment: 80% of its attention [70%, 90%], 30% without")
+    assert head == ("cross", 1, 3) and str(role).startswith("alignment: 80% of its attention [70%, 90%], 30% by chance")
     assert read_roles(path, weights="other") == {}
     path.write_text('{"weights": "abc", "heads": [{"head": 3}]}')
     assert read_roles(path, weights="abc") == {}
