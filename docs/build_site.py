@@ -5,7 +5,7 @@
 The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look
 for them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
 
-- `<!-- settings -->`, `<!-- options -->` and `<!-- commands -->` are filled from the code: they cannot be stale.
+- `<!-- settings -->`, `<!-- options -->`, `<!-- commands -->` and `<!-- routes -->` are filled from the code.
 - A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
 
 In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
@@ -14,6 +14,7 @@ In the end each link and anchor must lead somewhere, and no page may load anythi
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import posixpath
 import re
@@ -24,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,9 +46,9 @@ def main() -> None:
     for document in sorted(documents | set(PAGES)):
         page = PAGES.get(document) or document.removeprefix("docs/")
         text = (ROOT / document).read_text("utf-8")
-        for marker, made in (("settings", settings), ("options", options), ("commands", commands)):
-            if f"<!-- {marker} -->" in text:
-                text = text.replace(f"<!-- {marker} -->", made())
+        for made in (settings, options, commands, routes):
+            if (marker := f"<!-- {made.__name__} -->") in text:
+                text = text.replace(marker, made())
         (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
                            env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
@@ -131,6 +133,35 @@ def commands() -> str:
     if width is None:
         del os.environ["COLUMNS"]
     return "\n\n".join(parts)
+
+
+def routes() -> str:
+    """The HTTP API as the server's OpenAPI document has it: every route, then the fields of bodies and answers."""
+    from seq2see.serve.app import make_app
+    from seq2see.serve.service import Service
+
+    service = Service({})
+    document = make_app(service).openapi()
+    service.close()
+    rows = [
+        f"| `{method.upper()} {path}` | {one['summary']} | {read(one.get('requestBody'))} |"
+        f" {read(one['responses']['200'])} |"
+        for path, methods in document["paths"].items() for method, one in methods.items() if "200" in one["responses"]
+    ]  # fmt: skip
+    parts = ["| route | what it does | reads | answers |\n| --- | --- | --- | --- |\n" + "\n".join(rows)]
+    for name, schema in sorted(document["components"]["schemas"].items()):
+        fields_of = [f"| `{field}`{' (required)' if field in schema.get('required', ()) else ''} |"
+                     f" {one.get('description', '').replace('|', '/')} |"
+                     for field, one in schema.get("properties", {}).items()]  # fmt: skip
+        told = " ".join(schema.get("description", "").split())
+        parts.append(f"## {name}\n\n{told}\n\n| field | what it is |\n| --- | --- |\n" + "\n".join(fields_of))
+    return "\n\n".join(parts)
+
+
+def read(body: dict[str, Any] | None) -> str:
+    """The names of the schemas of a body, with links to their sections."""
+    names = dict.fromkeys(re.findall(r"#/components/schemas/(\w+)", json.dumps(body)))
+    return ", ".join(f"[{name}](#{name.lower()})" for name in names)
 
 
 # --- what is checked

@@ -60,6 +60,14 @@ def test_every_decoding_option_has_its_row():
     assert re.findall(r"^\| `(\w+)` \| \S+ to \S+ \| .+ \|$", build_site.options(), re.MULTILINE) == list(OPTIONS)
 
 
+def test_every_route_has_its_row():
+    said = build_site.routes()
+    found = re.findall(r"^\| `([A-Z]+ /\S*)` \| .+ \| (.*) \| .* \|$", said, re.MULTILINE)
+    assert {"POST /translate", "POST /v1/look", "POST /models/{model}", "GET /languages"} <= set(dict(found))
+    assert dict(found)["POST /translate"] == "[LibreTranslateBody](#libretranslatebody)"
+    assert "\n## LibreTranslateBody\n" in said and "| `q` (required) |" in said
+
+
 def test_every_verb_has_its_help():
     said = build_site.commands()
     verbs = re.findall(r"^    (\w+)(?: |$)", build_parser().format_help(), re.MULTILINE)
