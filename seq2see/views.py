@@ -1,4 +1,4 @@
-"""The names of the views of attention, in the order in which they are shown; `lens/views.py` says what they are."""
+"""The names of the views of attention, in display order; `lens/views.py` defines them."""
 
 from typing import Literal, get_args
 

@@ -1,4 +1,4 @@
-"""The page's own files."""
+"""The files of the page."""
 
 from importlib.resources import files
 

@@ -1,7 +1,7 @@
-"""What the page shows first, and with which models: decided by what was measured of them.
+"""What the page shows first, and with which model, depending on the models' measurements.
 
-The first view is kept with the package (`first_view.json.gz`, and as plain HTML): `python docs/first_view.py` makes
-both from the packaged weights.  Of other weights it says nothing, and the page then translates its sentence itself.
+The package contains a first view (`first_view.json.gz`, and as HTML), made by `python docs/first_view.py` from the
+packaged weights.  For other weights the page translates its first sentence itself.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ PAIRS: tuple[dict[str, Any], ...] = (
      "options": ["big", "small"], "after": ".", "pronouns": ["elle", "il"]},
 )
 SOURCE, TARGET = "en", "fr"
-NEEDED = 0.75  # without the head that finds the antecedent, il and elle are told apart no better than this
+NEEDED = 0.75  # the highest AUC of il and elle without the antecedent head
 
 
 def sentences() -> list[tuple[str, str]]:
-    """The six example sentences, each with the pronoun that is right."""
+    """The six example sentences, each with the right pronoun."""
     return [(one["before"] + word + one["after"], pronoun) for one in PAIRS
             for word, pronoun in zip(one["options"], one["pronouns"], strict=True)]
 
 
 def example_model(service: Service) -> str | None:
-    """The model that the examples are shown with: the first that gets all six right, and of which an antecedent head
-    was found that passes the intervention; else the first that gets them right; None where none does.  Of that whose
-    first view is kept this is known, and behind Ray a front can ask no other."""
+    """The model for the examples: the first that gets all six right and has an antecedent head confirmed by ablation;
+    otherwise the first that gets them right, or None.  This is known for the model of the packaged first view; a front
+    on Ray cannot test others."""
     right = [name for name, one in service.models.items() if first_view(one) or (callable(one) and all_right(one))]
     proven = [name for name in right if antecedent_holds(service.models[name])]
     return next(iter([*proven, *right]), None)
@@ -59,7 +59,7 @@ def all_right(translator: Translator) -> bool:
 
 
 def antecedent_holds(translator: Translator) -> bool:
-    """Whether a head that looks at the antecedent is needed for the pronoun, more than any other of its kind."""
+    """Whether a head that attends to the antecedent matters more for the pronoun than any other of its kind."""
     apart: Apart | None = translator.apart
     if apart is None:
         return False
@@ -69,7 +69,7 @@ def antecedent_holds(translator: Translator) -> bool:
 
 
 def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What the explorer is told: models, limits, examples, and what it shows first."""
+    """The settings of the explorer: models, limits, examples, and the first view."""
     limits, models = service.settings, service.models
     chosen = example_model(service)
     first = first_view(models[chosen]) if chosen else None
@@ -90,7 +90,7 @@ def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] |
 
 
 def first_view(translator: Translator) -> dict[str, Any] | None:
-    """The answer of `/v1/look` to the first sentence, where it is of these weights."""
+    """The packaged response of `/v1/look` to the first sentence, if it is of these weights."""
     kept = kept_view()
     same = kept and translator.folder and kept["weights"] == fingerprint(translator.folder)
     return kept["reply"] if kept and same else None
@@ -103,14 +103,14 @@ def kept_view() -> dict[str, Any] | None:
 
 
 def static_view(service: Service) -> bytes:
-    """The first view as HTML, where it is of what the page opens with."""
+    """The first view as HTML, if it is of the model that the page opens with."""
     chosen = example_model(service)
     kept = chosen is not None and first_view(service.models[chosen]) is not None
     return f"<style>{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
 
 
 def weights(translator: Translator) -> int | None:
-    """How many weights a packaged model has, by its card; of another, nothing is loaded to count them."""
+    """The number of weights of a packaged model, from its metrics; other models are not loaded to count them."""
     if translator.folder is None or translator.name not in NAMES:
         return None
     metrics = json.loads((translator.folder / "metrics.json").read_text(encoding="utf-8"))

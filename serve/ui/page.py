@@ -27,9 +27,9 @@ from .files import text_of
 from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
 
-MOST_VISITS = 100  # of which Gradio keeps in memory what was shown last
-SECONDS = 1.0  # between two looks at a model that is trained
-API = "../v1"  # from the page
+MOST_VISITS = 100  # sessions that Gradio keeps in memory
+SECONDS = 1.0  # between updates while a model trains
+API = "../v1"  # relative to the page
 ON_LOAD = """
 const explorer = new Function(`${props.script}\nreturn explorer;`)();  // kept as text too: an exported page has it
 const theirs = props.settings;
@@ -57,7 +57,7 @@ watch("settings", () => {
 
 
 def page(translator: Translator) -> gr.Blocks:
-    """The explorer of one model as Gradio Blocks: to `launch()`, to mount, or to put into other Blocks by `render()`.
+    """The explorer of one model as Gradio Blocks: to `launch()`, mount, or `render()` in other Blocks.
 
         seq2see.page(seq2see.Translator.from_pretrained("everyday")).launch()
     """
@@ -65,22 +65,22 @@ def page(translator: Translator) -> gr.Blocks:
     return build_page(service, api=None)
 
 
-def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None,
+def build_page(service: Service, *, training: Callable[[], dict[str, Any]] | None = None,
                api: str | None = API) -> gr.Blocks:
-    """The page as Gradio Blocks.  `learning` tells of a model that is trained; `api` is the address of `/v1`, None
-    where there is none."""
+    """The page as Gradio Blocks.  `training` reports a training in progress; `api` is the address of `/v1`, or None
+    without it."""
 
     def about() -> dict[str, Any]:
-        return settings_of(service, api=api, learning=learning() if learning and not service.ready else None)
+        return settings_of(service, api=api, learning=training() if training and not service.ready else None)
 
     def look() -> tuple[Any, Any]:
         return gr.update(settings=about()), gr.update(active=not service.ready)
 
     with gr.Blocks(title="Seq2See", analytics_enabled=False, fill_width=True) as blocks:
-        add_api(service)  # first, so that its names are free
+        add_api(service)  # first, while its names are free
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
-        if learning:  # whoever comes later, or stays, is told when there is a model
+        if training:  # tells every visitor when the model is ready
             timer = gr.Timer(SECONDS)
             gr.on([blocks.load, timer.tick], look, None, [explorer, timer], show_progress="hidden", queue=False,
                   api_visibility="private")
@@ -89,7 +89,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
 @asynccontextmanager
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
-    """The page in its place in the application, while this lasts; gives what ends the endless requests of open tabs."""
+    """Inside, the page is mounted in the application; yields a function that ends the endless requests of open tabs."""
     parent, mounted = mount(blocks)
     async with parent.router.lifespan_context(parent):
         app.state.page = WithFirstView(CheckedCalls(mounted, blocks), service)
@@ -97,9 +97,9 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
 
 
 def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
-    """The page as an application, and the parent whose lifespan it lives by.
+    """The page as an application, and the parent app that runs its lifespan.
 
-    A parent of its own: in ours, Gradio would leave it to our CORS to say which sites may read the page.
+    It has its own parent: mounted in ours, Gradio would apply our CORS settings to the page.
     """
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
@@ -112,7 +112,7 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
 
 
 class WithFirstView:
-    """ASGI: the page, with the first view in it as plain HTML, which can be read before any script has run."""
+    """ASGI: the page with the first view as plain HTML, readable before any script runs."""
 
     def __init__(self, app: ASGIApp, service: Service):
         self.app = app

@@ -65,7 +65,7 @@ def test_a_line_for_each_pair_with_links_between_its_words(kind, tmp_path, files
     capsys.readouterr()
     code, out, err = run(capsys, folder, *files, *([] if kind == "seq2see" else ["--from", "en", "--to", "fr"]))
     assert (code, len(out), out[1]) == (0, 4, "")
-    assert "not fitted, so nobody knows its error" in err and err.count("\n") == 1
+    assert "not fitted, so its error is unknown" in err and err.count("\n") == 1
     for source, target, line in zip(SOURCES, TARGETS, out, strict=True):
         sizes = len(split_words(source, language="en")), len(split_words(target, language="fr"))
         links = from_pharaoh(line).sure
@@ -132,7 +132,7 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
     (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1, byte 1: not UTF-8"),
     (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
     (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; it has en to fr, en to de"),
-    (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links are for --fit"),
+    (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links needs --fit"),
     (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
     (["--fit"], "not trained on storybook"),
     (["--fit", "--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "LINKS has 1 lines"),
@@ -180,12 +180,12 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, capsys):
         found.save(folder / "alignment.json")
         code, out, err = run(capsys, folder, *files)
         assert (code, len(out)) == (0, 4) and "AER" not in err
-        assert err.startswith("not fitted to these weights (alignment.json is of others), so nobody knows its error")
+        assert err.startswith("not fitted to these weights (alignment.json is for others), so its error is unknown")
         translator = Translator.from_pretrained(folder, engine="torch")
         assert translator.alignment is None
         choice = align.Aligner(translator).naive()
         known = best_known(layers=3, heads=2, fitted=translator.alignment, trust=None)
-        assert known.choice == choice and "nobody knows its error" in known.said and choice.describe() in err
+        assert known.choice == choice and "its error is unknown" in known.said and choice.describe() in err
 
 
 @pytest.mark.parametrize("verb", ["--fit", "--trust"])
@@ -254,7 +254,7 @@ def test_trust_in_given_files_with_and_without_links(folder, tmp_path, capsys, m
     (["--trust"], 2, "not trained on storybook, whose links are known"),
     (["--trust", "--fit"], 2, "one after the other"),
     (["--trust", "FILES"], 1, "3 sentence pairs are too few: 300 are reported on"),
-    (["--links", "x", "FILES"], 2, "--links are for --fit and --trust"),
+    (["--links", "x", "FILES"], 2, "--links needs --fit or --trust"),
 ])
 def test_trust_that_cannot_be_measured_is_refused_in_one_line(folder, files, capsys, arguments, code, told):
     given = [one for argument in arguments for one in (files if argument == "FILES" else [argument])]

@@ -69,7 +69,7 @@ FAULTS = [
     Fault(
         "biases pass as they are",
         "seq2see/vetting.py",
-        "            and all(type(bias) is float and abs(bias) <= MOST_BIAS for _, bias in value)\n",
+        "            and all(type(bias) is float and abs(bias) <= MAX_BIAS for _, bias in value)\n",
         "",
         tests="tests/package/vetting -k generation",
     ),

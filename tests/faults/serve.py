@@ -377,8 +377,8 @@ FAULTS = [
     Fault(
         "serve: an export that cannot be written names a scratch folder",
         "seq2see/cli/export.py",
-        "        told = f\"cannot write {out or model} (",
-        "        told = f\"cannot write {error.filename} (",
+        "        message = f\"cannot write {out or model} (",
+        "        message = f\"cannot write {error.filename} (",
         tests="tests/translate/test_ctranslate2.py -k as_it_was_given",
     ),
     Fault(

@@ -156,7 +156,7 @@ NAME = "model.decoder.layers.1.fc1.weight"
             lambda f: (f / "model.safetensors").rename(f / "model.safetensors.index.json").write_text(
                 '{"weight_map": {"a": "../x.safetensors"}}'
             ),
-            "names '../x.safetensors', which is not a file of",
+            "names '../x.safetensors', which is not a weight file in",
         ),
     ],
 )

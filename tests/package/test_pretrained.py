@@ -60,7 +60,7 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     shutil.copytree(folder, "storybook")
     assert resolve_folder("storybook") == Path("storybook")
     Path("everyday/run.yaml").touch()
-    with pytest.raises(UserError, match=r"^everyday has no config\.json: it is empty, half written"):
+    with pytest.raises(UserError, match=r"^everyday has no config\.json: it is empty, incomplete"):
         Translator.from_pretrained("everyday")
 
 
@@ -68,8 +68,8 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     ("everday", r"there is no folder everday; did you mean everyday\?"),
     ("Storybook", r"there is no folder Storybook; did you mean storybook\?"),
     ("runs/min", r"there is no folder runs/min; did you mean runs/mine\?"),
-    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook, which come with"
-             " the package, or train one: seq2see train storybook"),
+    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook from the package,"
+             " or train one: seq2see train storybook"),
 ])  # fmt: skip
 def test_a_name_that_nothing_has_is_one_line_with_the_nearest(home, name, said):
     Path("runs/mine").mkdir(parents=True)
@@ -131,12 +131,12 @@ def test_models_lists_them_with_languages_sizes_and_scores(call, home):
     metrics = json.loads((home / "everyday" / "metrics.json").read_text())
     size = sum(path.stat().st_size for path in (home / "everyday").rglob("*") if path.is_file()) / 1e6
     assert (code, err) == (0, "")
-    assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; used where none is named"
+    assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; the default"
     row = metrics["evaluation"]["de.tsv en-de val"]
     assert f"  de.tsv en-de val: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %" \
            f" of {row['pairs']} pairs" in lines  # fmt: skip
     assert [line for line in lines if line.startswith("storybook: ")] == [
-        lines[0].replace("everyday", "storybook").removesuffix("; used where none is named")
+        lines[0].replace("everyday", "storybook").removesuffix("; the default")
     ]
 
 

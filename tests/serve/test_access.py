@@ -99,7 +99,7 @@ def test_a_line_that_is_no_key_is_told_without_showing_it(tmp_path, line):
 
 def test_a_keys_file_without_keys_does_not_open_the_server(tmp_path):
     (tmp_path / "keys").write_text("# none yet\n")
-    with pytest.raises(UserError, match="holds no key"):
+    with pytest.raises(UserError, match="has no keys"):
         read_keys(str(tmp_path / "keys"))
     with pytest.raises(UserError, match="cannot read the keys"):
         read_keys(str(tmp_path / "nowhere"))

@@ -221,9 +221,9 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert "there is no 'test'" in refused(run, capsys, "--data", table, "--split", "test")
     assert "there is no 'test'" in refused(run, capsys)
     write_table(table, [])
-    assert f"{table} has no pairs of all" in refused(run, capsys, "--data", table)
+    assert f"{table} has no pairs in all" in refused(run, capsys, "--data", table)
     run_yaml(run, val_fraction=1e-9)
-    assert "has no pairs of val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
+    assert "has no pairs in val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
     assert not measured
 
 
@@ -341,4 +341,4 @@ def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
 def test_a_model_of_another_kind_is_one_line(tmp_path, capsys):
     folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))
     assert main(["evaluate", str(folder), "--data", str(tmp_path), "--to", "fr"]) == 1
-    assert "is a marian model, and only Seq2See models are measured" in capsys.readouterr().err
+    assert "is a marian model, but evaluate supports only Seq2See models" in capsys.readouterr().err

@@ -225,9 +225,9 @@ def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_pa
     capsys.readouterr()
     for form in ("ctranslate2", "endpoint"):
         assert main(["export", str(run), "--format", form, "--out", str(tmp_path / "in.txt")]) == 2
-        assert capsys.readouterr().err == f"seq2see: error: --out {tmp_path}/in.txt is a file; give a folder\n"
+        assert capsys.readouterr().err == f"seq2see: error: --out {tmp_path}/in.txt is a file; choose a folder\n"
         assert main(["export", str(run), "--format", form, "--out", "/proc/none/out"]) == 1
-        told = "cannot write /proc/none/out (No such file or directory); by --out give a folder that can be written"
+        told = "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"
         assert capsys.readouterr().err == f"seq2see: error: {told}\n"
 
     def refused(suffix: None, prefix: str, dir: Path) -> str:

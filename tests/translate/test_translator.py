@@ -319,5 +319,5 @@ def test_a_tokenizer_of_another_model_is_refused(folder, tmp_path):
     plan = json.loads(path.read_text())
     plan["model"]["vocab"] |= {f"zz{i}": len(plan["model"]["vocab"]) + i for i in range(500)}
     path.write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="tokenizer.json: expected ids of pieces from 0 to 399"):
+    with pytest.raises(UserError, match="tokenizer.json: expected token ids from 0 to 399"):
         Translator.from_pretrained(broken)
