@@ -149,7 +149,7 @@ def test_a_taken_port_that_was_asked_for_is_told_before_any_training(
     launched: list[Launched], taken: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["demo", "--port", str(taken)]) == 1
-    assert f"port {taken} of 127.0.0.1 is taken" in capsys.readouterr().err
+    assert f"port {taken} of 127.0.0.1 is in use" in capsys.readouterr().err
     assert launched == []
 
 
@@ -197,7 +197,7 @@ def test_it_is_told_to_end_with_the_demo(training: DemoRun) -> None:
 def test_it_ends_when_the_demo_is_killed(tmp_path: Path) -> None:
     """Nobody stops it then: its stdin closes."""
     code = ("import sys, pathlib, os, time\nimport seq2see.demo_run as one\n"
-            f"one.LEARNER = [sys.executable, '-c', {LEARNER!r}]\n"
+            f"one.WORKER = [sys.executable, '-c', {LEARNER!r}]\n"
             "training = one.DemoRun(pathlib.Path('run'))\ntraining.start()\n"
             "while training.record()['state'] != 'learning': time.sleep(0.02)\n"
             "os.kill(os.getpid(), 9)")
@@ -211,14 +211,14 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     from tiny import seq2see
 
     from seq2see.demo_run import SENTENCE
-    from seq2see.demo_worker import MOST_PIECES, Telling
+    from seq2see.demo_worker import MAX_TOKENS, ProgressReporter
     from seq2see.lens import word_map
     from seq2see.translate.translator import Translator
 
     model, tokenizer = seq2see()
     model.train()
     state = SimpleNamespace(log_history=[], global_step=0, max_steps=10)
-    telling = Telling(tmp_path / "record.json")
+    telling = ProgressReporter(tmp_path / "record.json")
     telling.on_train_begin(None, state, None)
     state.global_step = 1
     telling.on_log(None, state, None, logs={"loss": 7.5})
@@ -226,7 +226,7 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "record.json").read_text("utf-8"))
     assert model.training
     translator = Translator(model.eval(), tokenizer)
-    result = translator(SENTENCE, num_beams=1, max_new_tokens=MOST_PIECES)
+    result = translator(SENTENCE, num_beams=1, max_new_tokens=MAX_TOKENS)
     [trace] = translator.look(result)
     assert (record["state"], record["step"], record["steps"]) == ("learning", 1, 10)
     assert record["seconds_left"] is None, "one step, the slowest, does not tell"

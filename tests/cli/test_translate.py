@@ -58,7 +58,7 @@ def test_lines_of_unknown_words_are_counted_at_the_end(run, monkeypatch):
 
 
 def test_what_has_no_remarks_is_translated_without_the_lens_whose_import_takes_long():
-    code = ("import sys; from seq2see.cli.translate import Remarks; Remarks().tell();"
+    code = ("import sys; from seq2see.cli.translate import Remarks; Remarks().print();"
             "sys.exit(bool({'numpy', 'torch', 'transformers', 'seq2see.lens'} & set(sys.modules)))")
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
@@ -71,7 +71,7 @@ def test_translations_without_their_end_are_counted_and_words_shown_are_few(tran
     words = [f"zebra{letter}" for letter in "abcdefghij"]
     remarks.note(1_000, replace(result, source_text=" ".join(words * 2), hypotheses=()))
     remarks.note(1_001, replace(result, source_text="zebra", seen=None, hypotheses=()))
-    remarks.tell()
+    remarks.print()
     shown = f"{', '.join(words)[:60]}…"
     assert capsys.readouterr() == ("", f"{CUT_OFF}, in 2 of 1,001 lines (first: line 2)\n"
                                        f"{UNKNOWN}, in 1 of 1,001 lines (first: line 1,000: {shown})\n")
@@ -113,8 +113,8 @@ def test_utf_16_is_told_as_such(run, verb, encoding):
 
 
 @pytest.mark.parametrize("verb", ["translate", "score"])
-@pytest.mark.parametrize(("text", "told"), [("a" * 100_000, "a word of 100,000 characters, 1,000 at most"),
-                                            ("The cat. " * 111_112, "a text of 1,000,00")])
+@pytest.mark.parametrize(("text", "told"), [("a" * 100_000, "a word has 100,000 characters: at most 1,000"),
+                                            ("The cat. " * 111_112, "a text has 1,000,00")])
 def test_what_is_far_too_long_is_refused_in_one_line(run, verb, text, told):
     code, out, err = run(verb, stdin=f"{text}\tx\n".encode() if verb == "score" else f"{text}\n".encode())
     assert (code, out) == (1, "") and err.count("\n") == 1 and told in err and len(err) < 200

@@ -106,7 +106,7 @@ def test_commands_that_name_no_model_take_everyday(call, home):
 def test_translation_into_english_is_refused_with_the_pairs_there_are(call):
     for argv, asked in ((("--from", "fr", "--to", "en"), "from fr to en"), (("--to", "en"), "to en")):
         assert call("translate", *argv, stdin="Bonjour.\n") == (
-            1, "", f"seq2see: error: this model does not translate {asked}; it has en to fr, en to de\n")
+            1, "", f"seq2see: error: this model does not translate {asked}; choose en to fr, en to de\n")
 
 
 def test_what_look_is_asked_may_have_options_anywhere(home):

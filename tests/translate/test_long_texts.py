@@ -79,7 +79,7 @@ def test_a_prefix_of_html_begins_its_first_words(translator):
 
 
 def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator):
-    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: a translation has at most \d+"):
+    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: at most \d+ fit into max_new_tokens"):
         translator("The cat.", prefix="chat " * 30, max_new_tokens=20)
 
 

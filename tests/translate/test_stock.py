@@ -154,7 +154,7 @@ def test_what_cannot_be_exported_is_one_line(folder, exported, tmp_path, capsys)
         (folder, "/proc/none/out", 1,
          "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"),
         (bart, tmp_path / "out", 1,
-         f"{bart} is a bart model, not a seq2see model: transformers loads it as it is"),
+         f"{bart} is a bart model, not a seq2see model: transformers loads it without export"),
     ):  # fmt: skip
         capsys.readouterr()
         assert main(["export", str(run), "--format", "transformers", "--out", str(out)]) == code
