@@ -127,7 +127,7 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
 @pytest.mark.parametrize("arguments, said", [
     ([], "give --src FILE and --tgt FILE"),
     (["--src", "SRC"], "--src and --tgt go together"),
-    (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, the other file has"),
+    (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, but the other file does"),
     (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
     (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1, byte 1: not UTF-8"),
     (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
@@ -136,7 +136,7 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
     (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
     (["--fit"], "not trained on storybook"),
     (["--fit", "--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "LINKS has 1 lines"),
-    (["--fit", "--src", "BLANK", "--tgt", "BLANK", "--links", "LINKS"], "no sentence pair to fit on"),
+    (["--fit", "--src", "BLANK", "--tgt", "BLANK", "--links", "LINKS"], "no sentence pairs to fit on"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(folder, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.chdir(tmp_path)
@@ -200,7 +200,7 @@ def test_what_would_fail_after_minutes_is_told_before(folder, files, tmp_path, m
     links.write_text("0-0\n\n0-0 1-1\n0-0\n")
     name = {"--fit": "alignment.json", "--trust": "trust.json"}[verb]
     (folder / name).mkdir()
-    told = f"seq2see: error: cannot write {folder / name}: take a copy of the run in a folder of yours\n"
+    told = f"seq2see: error: cannot write {folder / name}: copy the run to a folder of your own\n"
     assert run(capsys, folder, verb, *files, "--links", links) == (1, [], told)
     (folder / name).rmdir()
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != folder)  # to root every folder can be written
@@ -251,9 +251,9 @@ def test_trust_in_given_files_with_and_without_links(folder, tmp_path, capsys, m
 
 
 @pytest.mark.parametrize(("arguments", "code", "told"), [
-    (["--trust"], 2, "not trained on storybook, whose links are known"),
+    (["--trust"], 2, "not trained on storybook, which has gold links"),
     (["--trust", "--fit"], 2, "one after the other"),
-    (["--trust", "FILES"], 1, "3 sentence pairs are too few: 300 are reported on"),
+    (["--trust", "FILES"], 1, "3 sentence pairs are too few: 300 are needed for reporting"),
     (["--links", "x", "FILES"], 2, "--links needs --fit or --trust"),
 ])
 def test_trust_that_cannot_be_measured_is_refused_in_one_line(folder, files, capsys, arguments, code, told):

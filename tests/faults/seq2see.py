@@ -139,8 +139,8 @@ FAULTS = [
     Fault(
         "heads: a head is needed for what the whole model cannot do",
         "measures/heads.py",
-        "test.apart() > NEEDED >= test.apart(chosen)",
-        "NEEDED >= test.apart(chosen)",
+        "test.auc() > NEEDED >= test.auc(chosen)",
+        "NEEDED >= test.auc(chosen)",
         tests="tests/cli/test_heads_command.py -k report",
     ),
     Fault(

@@ -143,7 +143,7 @@ def test_models_lists_them_with_languages_sizes_and_scores(call, home):
 def test_measuring_is_for_runs_of_ones_own(call):
     for flag in ("--fit", "--trust"):
         code, _, err = call("align", "storybook", flag)
-        assert code == 1 and re.search(r"cannot write .*storybook/.*json: take a copy of the run", err)
+        assert code == 1 and re.search(r"cannot write .*storybook/.*json: copy the run", err)
 
 
 # --- where nothing can be written
