@@ -1,16 +1,15 @@
-"""How much of the engine's speed do clients get over HTTP, and what happens when too many come?
+"""How much of the engine's speed reaches clients over HTTP, and what happens under overload?
 
     python benchmarks/serving.py RUN            RUN: a trained model, runs/storybook by default; five rounds
     python benchmarks/serving.py RUN --quick    one short round
 
-Sentences are storybook's test, or lines of --text FILE; each has a number of its own put in, so that no two are the
-same.  They are translated by the engine offline (`Translator`, strings to strings, in int8, on all cores), by 64
-clients in a second process (`_clients.py`) of `seq2see serve`, by the same with batching off, and by the same of a
-server that calls `generate` once a request (`_plain_server.py`); the four take turns.  The last generates by torch in
-float32, on one thread, and gets 150 of the sentences.  The clients use the same cores.  *swapped or different*: answers
-of `seq2see serve` that are not, to the letter, what the engine says of that very sentence alone.  *overload*: ten times
-as many requests a second as were served, and a small queue; each is for eight sentences by eight beams, so that the
-clients can ask for so many on the same cores.
+Sentences are storybook's test set, or lines of --text FILE, each made unique by a number.  They are translated by the
+engine offline (`Translator`, strings to strings, in int8, on all cores); by `seq2see serve` for 64 clients in a second
+process (`_clients.py`); by the same without batching; and by a server that calls `generate` once per request
+(`_plain_server.py`).  The four take turns.  The last one uses torch in float32 on one thread, and gets 150 sentences.
+The clients use the same cores.  *swapped or different*: responses of `seq2see serve` that differ in any character from
+the engine's translation of that sentence alone.  *overload*: ten times the served request rate with a small queue; each
+request has eight sentences and eight beams, so that the clients can send that many on the same cores.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from _frame import arguments, end, is_trained, sentences, show
 HERE = Path(__file__).resolve().parent
 CLIENTS = 64
 PLAIN = 150  # sentences for the plain server
-HEAVY = 8  # sentences and beams of a request of the overload
+HEAVY = 8  # sentences, and beams, of a request under overload
 PARTS = """
 import sys, psutil
 def said(part):
@@ -71,7 +70,7 @@ def main() -> None:
 
 
 def numbered(path: Path | None, count: int) -> list[str]:
-    """Sentences, each with a number of its own in place of its last character."""
+    """Sentences, each made unique by a number in place of its last character."""
     found = sentences(path)
     random.Random(0).shuffle(found)
     return [f"{found[number % len(found)][:-1]} {number}." for number in range(count)]
@@ -82,7 +81,7 @@ def numbered(path: Path | None, count: int) -> list[str]:
 
 @contextlib.contextmanager
 def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int]]:
-    """The address and the process of `seq2see serve`, ready."""
+    """Start `seq2see serve`; yields its address and process id."""
     options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
     command = [sys.executable, "-m", "seq2see", "serve", asked.run, "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -121,7 +120,7 @@ def answers(url: str) -> bool:
 
 
 def ask(asked: argparse.Namespace, url: str, texts: list[str], **more: Any) -> dict[str, Any]:
-    """What the clients' process has to tell."""
+    """The output of the clients' process."""
     plan = {"texts": texts, "clients": CLIENTS, "rate": None, "seconds": 600, "path": "/v1/translate",
             "settings": {"num_beams": asked.beams}, **more}
     done = subprocess.run([sys.executable, str(HERE / "_clients.py"), url], input=json.dumps(plan), text=True,
@@ -150,7 +149,7 @@ def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     wrong = requests = failed = 0
     sizes: list[float] = []
     for turn in range(1 if asked.quick else 5):
-        for way in list(found)[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
+        for way in list(found)[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
             if way == "offline":
                 began = time.perf_counter()
                 engine(texts, num_beams=asked.beams)
@@ -160,16 +159,16 @@ def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
             with servers[way]() as (url, _):
                 ask(asked, url, texts[:CLIENTS])  # warm
                 before = batch_sizes(url) if way == "batched" else {}
-                told = ask(asked, url, few)
-                found[way].append(len(few) / told["seconds"])
+                result = ask(asked, url, few)
+                found[way].append(len(few) / result["seconds"])
                 if way == "batched":
                     after = batch_sizes(url)
                     sizes.append((after["sum"] - before["sum"]) / (after["count"] - before["count"]))
-                    seconds += [record[2] for record in told["records"]]
+                    seconds += [record[2] for record in result["records"]]
                 if way != "plain":
-                    requests += len(told["records"])
-                    failed += sum(record[1] != 200 for record in told["records"])
-                    wrong += sum(record[3] != alone[record[0]] for record in told["records"])
+                    requests += len(result["records"])
+                    failed += sum(record[1] != 200 for record in result["records"])
+                    wrong += sum(record[3] != alone[record[0]] for record in result["records"])
     medians = {way: statistics.median(rates) for way, rates in found.items()}
     centiles = statistics.quantiles(seconds, n=100)
 
@@ -181,7 +180,7 @@ def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     return [
         row("64 clients vs offline", "offline", 0.7),
         row("64 clients vs batching off", "unbatched", 2.0),
-        row("64 clients vs one generate a request", "plain", None),
+        row("64 clients vs one generate per request", "plain", None),
         {"name": "latency", "p50": round(centiles[49] * 1000), "p99": round(centiles[98] * 1000), "unit": "ms"},
         {"name": "batch", "ours": round(statistics.median(sizes), 1), "unit": "sentences"},
         {"name": "swapped or different", "ours": wrong, "of": requests, "failed": failed, "wanted": 0},
@@ -196,14 +195,14 @@ def overload(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]
     texts = [" ".join(texts[begin : begin + HEAVY]) for begin in range(0, len(texts) - HEAVY + 1, HEAVY)]
     with server(asked, "queue_tokens=4000") as (url, pid):
         ask(asked, url, texts[:16], clients=16, **heavy)  # warm
-        told = ask(asked, url, texts[:100], clients=16, **heavy)
-        rate = sum(record[1] == 200 for record in told["records"]) / told["seconds"]
+        result = ask(asked, url, texts[:100], clients=16, **heavy)
+        rate = sum(record[1] == 200 for record in result["records"]) / result["seconds"]
         process = psutil.Process(pid)
         before = process.memory_info().rss
-        told = ask(asked, url, texts, rate=10 * rate, seconds=length, clients=500, **heavy)
+        result = ask(asked, url, texts, rate=10 * rate, seconds=length, clients=500, **heavy)
         after = process.memory_info().rss
         ready = answers(url)
-    records = told["records"]
+    records = result["records"]
     refused = [record for record in records if record[1] in (429, 503)]
     times = sorted(record[2] * 1000 for record in refused)
     return [

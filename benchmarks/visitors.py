@@ -1,12 +1,12 @@
-"""Twenty people at the page at once: do all get their translations, how long do they wait, and are they told so?
+"""With twenty people on the page at once, do all get their translations, how long do they wait, and are they informed?
 
     python benchmarks/visitors.py RUN            RUN: a trained model, runs/storybook by default; for sixty seconds
     python benchmarks/visitors.py RUN --quick    for ten
 
-Each visitor does over HTTP what the page's JavaScript does, without a browser: load the page, ask for a translation
-through Gradio's queue, then for which word is which, then the next sentence, without a pause.  *first*: from the page's
-load to the first translation of a lone visitor.  *waiting*: how often a visitor was told how many stand before.  When
-the time is over nobody asks anew; who has no answer a minute later has failed.
+Each visitor sends the requests of the page's JavaScript, without a browser: load the page, request a translation
+through Gradio's queue, then its word links, then the next sentence, without a pause.  *first*: from loading the page to
+the first translation of a single visitor.  *waiting*: how often a visitor saw a position in the queue.  When the time
+is up, no new requests are made; requests without a response a minute later have failed.
 The visitors run on the same cores as the server.
 """
 
@@ -26,11 +26,11 @@ from _frame import arguments, end, is_trained, show
 from serving import numbered, server
 
 PAGE = "/ui"
-PATIENCE = 60  # seconds, in which who has asked is to be answered
+PATIENCE = 60  # seconds to wait for responses at the end
 
 
 class Visitor:
-    """One page that is open."""
+    """One open page."""
 
     def __init__(self, client: httpx.AsyncClient, number: int):
         self.client = client
@@ -51,13 +51,13 @@ class Visitor:
                                       and (shown, "change") in map(tuple, one["targets"]))
 
     async def translate(self, text: str) -> tuple[str, dict[str, Any]]:
-        """The translation, and what Look and the alignment are asked about it with."""
+        """The translation, and the state that Look and the alignment need."""
         self.asked += 1
         event = {"n": self.asked, "text": text, "source": "en", "target": "fr", "num_beams": 4, "alternatives": 3}
         answer: dict[str, Any] = {}
         shown: dict[str, Any] = {}
         async for data in self._queue(self.handlers["ask"], [], event):
-            if isinstance(data[0], list):  # only what is new; the whole comes at the end
+            if isinstance(data[0], list):  # a partial update; the full answer comes last
                 continue
             box = {**data[0], **data[0].get("props", {})} if data[0] else {}
             if box.get("line"):
@@ -81,7 +81,7 @@ class Visitor:
                 if not line.startswith("data:"):
                     continue
                 message = json.loads(line[5:])
-                if message["msg"] == "close_stream":  # who leaves before is forgotten, with what he asks next
+                if message["msg"] == "close_stream":  # leaving earlier would lose the session
                     return
                 if message.get("event_id") not in (None, joined["event_id"]):
                     continue
