@@ -136,7 +136,7 @@ def test_what_fails_costs_a_line_and_not_the_others(
     monkeypatch.setattr(finished_run, "measures_of", measures)
     measure_run(run)
     assert capsys.readouterr().err.splitlines()[1:] == [
-        "not measured: luck (no memory); seq2see luck RUN measures it",
+        "not measured: luck (no memory); to measure it: seq2see luck RUN",
         "patience: 100 sentences, about 0:00:10",
         f"wrote {run / 'patience.json'}",
         "not measured: patience (20 sentences take longer than the 189.0 s available)",

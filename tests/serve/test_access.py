@@ -227,7 +227,7 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("frame_ancestors: ['a.example; script-src *']", "frame_ancestors in .*match pattern"),
     ("frame_ancestors: [\"a\\nb\"]", "frame_ancestors in .*match pattern"),
     ("keys_file: 3", "valid string"),
-    ("- texts", "holds list"),
+    ("- texts", "contains list"),
     ("a: [", "is not YAML"),
     ("3: 4", "unknown key 3"),
 ])  # fmt: skip
