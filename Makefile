@@ -1,14 +1,14 @@
-# The commands a newcomer needs.  Each makes .venv and installs into it what it needs, once.
-#   make demo     open the page on the model that comes with the package
-#   make test     everything below `check`, then the tests
+# The most important commands.  Each creates .venv and installs its requirements on first use.
+#   make demo     open the page with the packaged model
+#   make test     `make check`, then the tests
 #   make check    lint and types
-#   make cover    the tests, and which lines none of them runs
-#   make bench    every benchmark, in its quick form
-#   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
-# Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
-# keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
-# On Linux without an NVIDIA GPU pip also looks at TORCH_INDEX, which has torch for the CPU, a sixth of the download;
-# TORCH_INDEX= leaves it out.
+#   make cover    the tests, with the lines that none of them runs
+#   make bench    every benchmark in its quick form
+#   make release RUN=runs/everyday NAME=everyday    turn a finished run into the packaged model of that name
+# Variables: PYTHON, the interpreter for .venv (3.11, 3.12 or 3.13); JOBS, the number of test processes: three keep two
+# cores busy, because many tests wait; OPTIONS for a release: --allow-dirty.
+# On Linux without an NVIDIA GPU pip also uses TORCH_INDEX, which has torch for the CPU, a sixth of the download;
+# TORCH_INDEX= turns it off.
 PYTHON ?= python3
 JOBS ?= 3
 TORCH_INDEX ?= $(if $(filter Linux,$(shell uname -s)),$(if $(GPU),,https://download.pytorch.org/whl/cpu))
@@ -19,7 +19,7 @@ USE := .venv/.installed-use
 DEV := .venv/.installed-dev
 SHELL := /bin/bash
 
-# Where this is set, every process would compile all that it imports: nothing is compiled as it is installed.
+# With it, every process would compile its imports again: the installation leaves them uncompiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check lint types cover bench release
@@ -44,14 +44,14 @@ cover: $(DEV)
 bench: $(DEV)
 	@shopt -s nullglob; set -e; scripts=(benchmarks/[a-z]*.py); \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(BIN)/python "$$script" --quick; done; \
-	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
+	if [ $${#scripts[@]} = 0 ]; then echo "no benchmarks in benchmarks/"; fi
 
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
-# What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
-# its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported
-# when it is: of the 17,000 modules that is one in six.
+# Reinstalls when these files change; the editable install follows the sources.  Everything is checked by hash except
+# torch, whose build depends on the machine, and its dependencies.  Python compiles modules when they are imported: one
+# in six of 17,000.
 define install
 $(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r $(1)
 $(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch

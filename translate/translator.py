@@ -340,7 +340,7 @@ class Translator(LoadedCheckpoint):
         if not target or not self.codec.tags:
             return None
         if target not in self.codec.tags:
-            raise UserError(f"the tokenizer has no target language {target!r}; choose {', '.join(self.codec.tags)}")
+            raise UserError(f"the tokenizer has no target language {target!r}; it has {', '.join(self.codec.tags)}")
         return self.codec.tags[target]
 
 
