@@ -92,7 +92,7 @@ def test_torch_translates_what_it_cannot_hold(any_folder):
     if LoadedCheckpoint("", any_folder).model_type == "seq2see":
         pytest.skip("CTranslate2 holds this one")
     assert Translator.from_pretrained(any_folder)("The cat.").engine == "torch"
-    with pytest.raises(UserError, match="can be exported|does not support"):  # the Marian has more embeddings than pieces
+    with pytest.raises(UserError, match="can be exported|does not support"):  # more embeddings than tokens
         Translator.from_pretrained(any_folder, engine="ctranslate2")
 
 
