@@ -98,29 +98,29 @@ def main() -> None:
     parser.add_argument("--aligned", nargs="*", default=[], metavar="RUN", help="models of storybook-aligned")
     parser.add_argument("--multi30k", nargs="*", default=[], metavar="RUN", help="models of Multi30k en-de")
     parser.add_argument("--data", default="../shared/data/multi30k", help="Multi30k's folder (%(default)s)")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     torch.set_num_threads(1)
     program = find_eflomal()
     if program is None:
         print("eflomal-align not found, so its rows are omitted (pip install eflomal, or set EFLOMAL to the program)")
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
-        if asked.quick and not asked.storybook:
-            asked.storybook = [train_a_little(Path(scratch) / "run")]
-        if not (asked.storybook or asked.aligned or asked.multi30k):
+        if args.quick and not args.storybook:
+            args.storybook = [train_a_little(Path(scratch) / "run")]
+        if not (args.storybook or args.aligned or args.multi30k):
             raise SystemExit("nothing to measure: seq2see train storybook, then --storybook runs/storybook; or --quick")
-        if asked.storybook or asked.aligned:
-            dev, test = storybook_parts(program, quick=asked.quick)
+        if args.storybook or args.aligned:
+            dev, test = storybook_parts(program, quick=args.quick)
             if program:
                 print_statistical(dev, test)
-            for kind, runs in (("ordinary", asked.storybook), ("supervised by gold links", asked.aligned)):
+            for kind, runs in (("ordinary", args.storybook), ("supervised by gold links", args.aligned)):
                 for run in runs:
                     rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, supervised=kind != "ordinary")
-    if asked.multi30k:
+    if args.multi30k:
         if program is None:
             raise SystemExit("links for Multi30k come from eflomal: install it (see benchmarks/_statistical.py)")
-        dev, test = multi30k_parts(program, Path(asked.data), quick=asked.quick)
-        for run in asked.multi30k:
+        dev, test = multi30k_parts(program, Path(args.data), quick=args.quick)
+        for run in args.multi30k:
             rows += measure_run(f"Multi30k, silver links: {run}", run, dev, test, supervised=False)
     end("alignment", rows)
 

@@ -20,12 +20,12 @@ WAYS = [("float32", 1), ("float32", 4), ("int8", 1), ("int8", 4)]
 
 
 def main() -> None:
-    asked = arguments(__doc__, run=True, text=True).parse_args()
+    args = arguments(__doc__, run=True, text=True).parse_args()
     rows = []
-    if is_trained(asked.run):
-        texts = sentences(asked.text)  # storybook's kinds come in blocks
+    if is_trained(args.run):
+        texts = sentences(args.text)  # storybook's kinds come in blocks
         random.Random(0).shuffle(texts)
-        rows = agreement(asked.run, texts[: 20 if asked.quick else SENTENCES])
+        rows = agreement(args.run, texts[: 20 if args.quick else SENTENCES])
     show(rows)
     end("engines", rows)
 

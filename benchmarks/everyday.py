@@ -246,18 +246,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS), metavar="SECTION",
                         help="one or more of " + ", ".join(SECTIONS))  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="FILE", help="output file for the table of sentences")
-    asked = parser.parse_args()
-    if not is_trained(asked.run):
+    args = parser.parse_args()
+    if not is_trained(args.run):
         return end("everyday", [])
-    record = find_record(Path(asked.run), "run.yaml")
+    record = find_record(Path(args.run), "run.yaml")
     if record is None:
-        raise SystemExit(f"{asked.run} has no run.yaml that names its corpora")
+        raise SystemExit(f"{args.run} has no run.yaml that names its corpora")
     config = load_record(record)
-    translator = Translator.from_pretrained(asked.run, engine="ctranslate2", precision="int8")
-    bench = Bench(asked.run, partial(translator, source=config.data.source, num_beams=BEAMS),
-                  moved(config.data, asked.data), config.training.get("seed", 0), asked.quick, asked.out)  # fmt: skip
+    translator = Translator.from_pretrained(args.run, engine="ctranslate2", precision="int8")
+    bench = Bench(args.run, partial(translator, source=config.data.source, num_beams=BEAMS),
+                  moved(config.data, args.data), config.training.get("seed", 0), args.quick, args.out)  # fmt: skip
     rows = []
-    for name in asked.only:
+    for name in args.only:
         print(f"== {name}")
         try:
             found = SECTIONS[name](bench)
@@ -266,8 +266,8 @@ def main() -> None:
         shown = {key: value for key, value in found.items() if key != "table"}
         print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, default_flow_style=None, width=200))
         rows.append({"name": name} | found)
-    end("everyday", rows, run=asked.run, engine=translator.engine.name, precision=translator.engine.precision,
-        beams=BEAMS, quick=asked.quick)
+    end("everyday", rows, run=args.run, engine=translator.engine.name, precision=translator.engine.precision,
+        beams=BEAMS, quick=args.quick)
 
 
 def moved(data: DataConfig, folder: Path | None) -> DataConfig:

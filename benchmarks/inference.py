@@ -62,21 +62,21 @@ def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--recipe", help="another run to compare with this one")
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.work:
-        answer(json.loads(asked.work))
+    args = parser.parse_args()
+    if args.work:
+        answer(json.loads(args.work))
         return
-    settings = {"run": asked.run, "rounds": 1 if asked.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
+    settings = {"run": args.run, "rounds": 1 if args.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
                 "batches_of_the_peer": BATCHES, "attentions_of_the_peer": ATTENTIONS, "threads": [1, 2]}  # fmt: skip
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
-        texts = sentences(asked.text)[: 64 if asked.quick else None]
+    if is_trained(args.run):
+        texts = sentences(args.text)[: 64 if args.quick else None]
         settings["sentences"] = len(texts)
         with tempfile.TemporaryDirectory() as scratch:
-            marian = make_marian(asked.run, Path(scratch) / "marian")
+            marian = make_marian(args.run, Path(scratch) / "marian")
             for threads in settings["threads"]:
-                rows += measure(asked.run, marian, texts, threads, settings["rounds"], asked.recipe)
-            rows.append(cold_start(asked.run, marian, texts[0], settings["rounds"]))
+                rows += measure(args.run, marian, texts, threads, settings["rounds"], args.recipe)
+            rows.append(cold_start(args.run, marian, texts[0], settings["rounds"]))
     show(rows)
     end("inference", rows, settings=settings)
 

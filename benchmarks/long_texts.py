@@ -34,13 +34,13 @@ def main() -> None:
     parser = arguments(__doc__, run=True)
     parser.add_argument("--texts", type=int, help=f"how many ({TEXTS:,}, or {QUICK} with --quick)")
     parser.add_argument("--engine", choices=["auto", "ctranslate2", "torch"], default="auto", help="(%(default)s)")
-    asked = parser.parse_args()
-    if not is_trained(asked.run):
+    args = parser.parse_args()
+    if not is_trained(args.run):
         return end("long_texts", [])
-    translator = Translator.from_pretrained(asked.run, engine=asked.engine)
+    translator = Translator.from_pretrained(args.run, engine=args.engine)
     test = generate(seed=0).test
     single = [pair.source for pair in test if sentences(pair.source, "en") == 1]
-    rows = [texts_row(translator, single, count=asked.texts or (QUICK if asked.quick else TEXTS)),
+    rows = [texts_row(translator, single, count=args.texts or (QUICK if args.quick else TEXTS)),
             pronoun_row(translator, [pair for pair in test if sentences(pair.source, "en") == 2])]
     show(rows)
     end("long_texts", rows, engine=translator.engine.name)

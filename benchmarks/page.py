@@ -104,28 +104,28 @@ def rows_of(text: str, found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    asked = arguments(__doc__, run=True).parse_args()
+    args = arguments(__doc__, run=True).parse_args()
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     rows: list[dict[str, Any]] = []
     if program is None:
         print("Chromium not found: nothing to measure", file=sys.stderr)
-    elif is_trained(asked.run):
+    elif is_trained(args.run):
         from playwright.sync_api import sync_playwright
 
         with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            texts = {asked.run: ("the cat sentence", SENTENCE)}
+            texts = {args.run: ("the cat sentence", SENTENCE)}
             for tokens in LENGTHS:
                 folder = Path(scratch) / str(tokens)
-                texts[str(folder)] = (f"{tokens} tokens", untrained(Path(asked.run), folder, tokens=tokens))
+                texts[str(folder)] = (f"{tokens} tokens", untrained(Path(args.run), folder, tokens=tokens))
             for run, (name, text) in texts.items():
                 with server(argparse.Namespace(run=run)) as (url, _):
                     tab = browser.new_page(viewport={"width": 1440, "height": 1000})
-                    rows += rows_of(name, measure(tab, url, text, clicks=6 if asked.quick else 24))
+                    rows += rows_of(name, measure(tab, url, text, clicks=6 if args.quick else 24))
                     tab.close()
             browser.close()
     show(rows)
-    end("page", rows, run=asked.run)
+    end("page", rows, run=args.run)
 
 
 if __name__ == "__main__":

@@ -60,13 +60,13 @@ translator.look(translator("Hello.")); said("the first look")
 def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--beams", type=int, default=1)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
-        texts = numbered(asked.text, 300 if asked.quick else 3000)
-        rows = [*speed(asked, texts), *overload(asked, texts), *beginning(asked)]
+    if is_trained(args.run):
+        texts = numbered(args.text, 300 if args.quick else 3000)
+        rows = [*speed(args, texts), *overload(args, texts), *beginning(args)]
     show(rows)
-    end("serving", rows, run=asked.run, beams=asked.beams, clients=CLIENTS)
+    end("serving", rows, run=args.run, beams=args.beams, clients=CLIENTS)
 
 
 def numbered(path: Path | None, count: int) -> list[str]:
@@ -80,10 +80,10 @@ def numbered(path: Path | None, count: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int]]:
+def server(args: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int]]:
     """Start `seq2see serve`; yields its address and process id."""
     options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
-    command = [sys.executable, "-m", "seq2see", "serve", asked.run, "--port", "0", *options]
+    command = [sys.executable, "-m", "seq2see", "serve", args.run, "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -98,11 +98,11 @@ def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int
 
 
 @contextlib.contextmanager
-def plain_server(asked: argparse.Namespace) -> Iterator[tuple[str, int]]:
+def plain_server(args: argparse.Namespace) -> Iterator[tuple[str, int]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, str(HERE / "_plain_server.py"), asked.run, str(port), str(asked.beams), "1"]
+    command = [sys.executable, str(HERE / "_plain_server.py"), args.run, str(port), str(args.beams), "1"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         url = f"http://127.0.0.1:{port}"
         while not answers(url):
@@ -119,10 +119,10 @@ def answers(url: str) -> bool:
         return False
 
 
-def ask(asked: argparse.Namespace, url: str, texts: list[str], **more: Any) -> dict[str, Any]:
+def ask(args: argparse.Namespace, url: str, texts: list[str], **more: Any) -> dict[str, Any]:
     """The output of the clients' process."""
     plan = {"texts": texts, "clients": CLIENTS, "rate": None, "seconds": 600, "path": "/v1/translate",
-            "settings": {"num_beams": asked.beams}, **more}
+            "settings": {"num_beams": args.beams}, **more}
     done = subprocess.run([sys.executable, str(HERE / "_clients.py"), url], input=json.dumps(plan), text=True,
                           capture_output=True, check=True)
     return dict(json.loads(done.stdout))
@@ -137,29 +137,29 @@ def batch_sizes(url: str) -> dict[str, float]:
 # --- what is measured
 
 
-def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+def speed(args: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     from seq2see import Translator
 
-    engine = Translator.from_pretrained(asked.run)
-    alone = [engine(text, num_beams=asked.beams).text for text in texts]
-    servers = {"batched": partial(server, asked), "unbatched": partial(server, asked, "batch_tokens=1", "wait_ms=0"),
-               "plain": partial(plain_server, asked)}
+    engine = Translator.from_pretrained(args.run)
+    alone = [engine(text, num_beams=args.beams).text for text in texts]
+    servers = {"batched": partial(server, args), "unbatched": partial(server, args, "batch_tokens=1", "wait_ms=0"),
+               "plain": partial(plain_server, args)}
     found: dict[str, list[float]] = {way: [] for way in ("offline", *servers)}
     seconds: list[float] = []
     wrong = requests = failed = 0
     sizes: list[float] = []
-    for turn in range(1 if asked.quick else 5):
+    for turn in range(1 if args.quick else 5):
         for way in list(found)[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
             if way == "offline":
                 began = time.perf_counter()
-                engine(texts, num_beams=asked.beams)
+                engine(texts, num_beams=args.beams)
                 found[way].append(len(texts) / (time.perf_counter() - began))
                 continue
             few = texts[:PLAIN] if way == "plain" else texts
             with servers[way]() as (url, _):
-                ask(asked, url, texts[:CLIENTS])  # warm
+                ask(args, url, texts[:CLIENTS])  # warm
                 before = batch_sizes(url) if way == "batched" else {}
-                result = ask(asked, url, few)
+                result = ask(args, url, few)
                 found[way].append(len(few) / result["seconds"])
                 if way == "batched":
                     after = batch_sizes(url)
@@ -187,26 +187,26 @@ def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def overload(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+def overload(args: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     import psutil
 
-    length = 5 if asked.quick else 20
+    length = 5 if args.quick else 20
     heavy: dict[str, Any] = {"settings": {"num_beams": HEAVY}}
     texts = [" ".join(texts[begin : begin + HEAVY]) for begin in range(0, len(texts) - HEAVY + 1, HEAVY)]
-    with server(asked, "queue_tokens=4000") as (url, pid):
-        ask(asked, url, texts[:16], clients=16, **heavy)  # warm
-        result = ask(asked, url, texts[:100], clients=16, **heavy)
+    with server(args, "queue_tokens=4000") as (url, pid):
+        ask(args, url, texts[:16], clients=16, **heavy)  # warm
+        result = ask(args, url, texts[:100], clients=16, **heavy)
         rate = sum(record[1] == 200 for record in result["records"]) / result["seconds"]
         process = psutil.Process(pid)
         before = process.memory_info().rss
-        result = ask(asked, url, texts, rate=10 * rate, seconds=length, clients=500, **heavy)
+        result = ask(args, url, texts, rate=10 * rate, seconds=length, clients=500, **heavy)
         after = process.memory_info().rss
         ready = answers(url)
     records = result["records"]
     refused = [record for record in records if record[1] in (429, 503)]
     times = sorted(record[2] * 1000 for record in refused)
     return [
-        {"name": "overload, asked", "ours": round(len(records) / length), "peer": round(rate),
+        {"name": "overload, requested", "ours": round(len(records) / length), "peer": round(rate),
          "unit": "requests/s", "ratio": round(len(records) / length / rate, 1)},
         {"name": "overload, refused within", "p50": round(times[len(times) // 2]) if times else None,
          "p99": round(times[len(times) * 99 // 100]) if times else None, "ours": round(times[-1]) if times else None,
@@ -219,22 +219,22 @@ def overload(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]
     ]
 
 
-def beginning(asked: argparse.Namespace) -> list[dict[str, Any]]:
+def beginning(args: argparse.Namespace) -> list[dict[str, Any]]:
     import psutil
 
     starts, sizes, looked = [], [], []
-    for _ in range(1 if asked.quick else 5):
+    for _ in range(1 if args.quick else 5):
         began = time.perf_counter()
-        with server(asked) as (url, pid):
+        with server(args) as (url, pid):
             while not answers(url):
                 time.sleep(0.01)
             starts.append(time.perf_counter() - began)
-            ask(asked, url, ["Hello."], settings={"source": "auto"})
+            ask(args, url, ["Hello."], settings={"source": "auto"})
             sizes.append(psutil.Process(pid).memory_info().rss / 2**20)
             body = json.dumps({"text": "Hello."}).encode()
             urllib.request.urlopen(urllib.request.Request(f"{url}/v1/look", body, {"Content-Type": "application/json"}))
             looked.append(psutil.Process(pid).memory_info().rss / 2**20)
-    done = subprocess.run([sys.executable, "-c", PARTS, asked.run], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", PARTS, args.run], capture_output=True, text=True, check=True)
     parts = [line.split("\t") for line in done.stdout.splitlines()]
     levels = [0.0, *(float(level) for _, level in parts)]
     return [

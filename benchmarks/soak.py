@@ -35,14 +35,14 @@ def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--rate", type=float, default=20, help="requests per second")
-    asked = parser.parse_args()
-    seconds = 20 if asked.quick else 60 * asked.minutes
+    args = parser.parse_args()
+    seconds = 20 if args.quick else 60 * args.minutes
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
-        with server(asked) as (url, pid):
-            rows = asyncio.run(soak(url, pid, numbered(asked.text, TEXTS), seconds=seconds, rate=asked.rate))
+    if is_trained(args.run):
+        with server(args) as (url, pid):
+            rows = asyncio.run(soak(url, pid, numbered(args.text, TEXTS), seconds=seconds, rate=args.rate))
     show(rows)
-    end("soak", rows, run=asked.run, seconds=seconds, rate=asked.rate)
+    end("soak", rows, run=args.run, seconds=seconds, rate=args.rate)
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ SETTINGS = [
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--processes", type=int, default=2, help="training processes (default 2)")
-    asked = parser.parse_args()
-    sizes, steps = ((2_000, 10_000), 10) if asked.quick else ((50_000, 1_000_000), 200)
+    args = parser.parse_args()
+    sizes, steps = ((2_000, 10_000), 10) if args.quick else ((50_000, 1_000_000), 200)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
         for pairs in sizes:
@@ -60,7 +60,7 @@ def main() -> None:
             folder.mkdir()
             write_corpus(folder / "pairs.tsv", pairs)
             for start in ("cold", "warm"):
-                settings = {"max_steps": steps, "cpu_processes": asked.processes}
+                settings = {"max_steps": steps, "cpu_processes": args.processes}
                 figures = measure(folder, *(f"training.{key}={value}" for key, value in settings.items()))
                 rows.append({"name": f"{pairs:,} pairs, {start} start", "pairs": pairs, **figures})
                 show(rows[-1:])

@@ -50,14 +50,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="table of English and Hindi")
     parser.add_argument("--out", type=Path, help="folder for the runs and the plot")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    asked = parser.parse_args()
-    if not asked.quick and not (asked.start and asked.data and asked.out):
+    args = parser.parse_args()
+    if not args.quick and not (args.start and args.data and args.out):
         parser.error("expected --start, --data and --out, or --quick")
     with tempfile.TemporaryDirectory() as scratch:
-        if asked.quick:
+        if args.quick:
             rows = measure(*miniature(Path(scratch)), Path(scratch), [0], ["training.max_steps=3"])
         else:
-            rows = measure(asked.start, asked.data, asked.out, asked.seeds, [])
+            rows = measure(args.start, args.data, args.out, args.seeds, [])
     report(rows)
 
 

@@ -38,7 +38,7 @@ class Visitor:
         self.session = f"visitor{number}"
         self.handlers: dict[str, int] = {}
         self.places: list[int] = []
-        self.asked = 0
+        self.requests = 0
 
     async def load(self) -> None:
         (await self.client.get(f"{PAGE}/")).raise_for_status()
@@ -52,8 +52,8 @@ class Visitor:
 
     async def translate(self, text: str) -> tuple[str, dict[str, Any]]:
         """The translation, and the state that Look and the alignment need."""
-        self.asked += 1
-        event = {"n": self.asked, "text": text, "source": "en", "target": "fr", "num_beams": 4, "alternatives": 3}
+        self.requests += 1
+        event = {"n": self.requests, "text": text, "source": "en", "target": "fr", "num_beams": 4, "alternatives": 3}
         answer: dict[str, Any] = {}
         shown: dict[str, Any] = {}
         async for data in self._queue(self.handlers["ask"], [], event):
@@ -92,7 +92,7 @@ class Visitor:
                         yield message["output"]["data"]
 
 
-async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+async def visit(url: str, args: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=url, timeout=600, limits=limits) as client:
         lone = Visitor(client, -1)
@@ -101,13 +101,13 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
         text, shown = await lone.translate(texts[0])
         first = time.perf_counter() - began
         await lone.align(shown)  # loads torch
-        visitors = [Visitor(client, number) for number in range(asked.visitors)]
+        visitors = [Visitor(client, number) for number in range(args.visitors)]
         translated: list[float] = []
         aligned: list[float] = []
         failures: list[str] = []
 
         began = time.perf_counter()
-        until = began + (10 if asked.quick else 60)
+        until = began + (10 if args.quick else 60)
 
         async def sit(visitor: Visitor, own: list[str]) -> None:
             await visitor.load()
@@ -127,7 +127,7 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
             except Exception as error:
                 failures.append(f"{type(error).__name__}: {error}")
 
-        await asyncio.gather(*(bounded(one, texts[one.number :: asked.visitors]) for one in visitors))
+        await asyncio.gather(*(bounded(one, texts[one.number :: args.visitors]) for one in visitors))
         seconds = time.perf_counter() - began
     if failures:
         print("\n".join(sorted(set(failures))), file=sys.stderr)
@@ -149,15 +149,15 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
 def main() -> None:
     parser = arguments(__doc__, run=True)
     parser.add_argument("--visitors", type=int, default=20)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
+    if is_trained(args.run):
         texts = numbered(None, 10_000)
         random.Random(0).shuffle(texts)
-        with server(asked) as (url, _):
-            rows = asyncio.run(visit(url, asked, texts))
+        with server(args) as (url, _):
+            rows = asyncio.run(visit(url, args, texts))
     show(rows)
-    end("visitors", rows, run=asked.run, visitors=asked.visitors)
+    end("visitors", rows, run=args.run, visitors=args.visitors)
 
 
 if __name__ == "__main__":

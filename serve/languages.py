@@ -46,8 +46,8 @@ def find_language(code: str, known: Iterable[str]) -> str:
     """The known language for a code: `EN`, `en-US` and `en_XX` are `en`; any code if the models name no languages.
     APIError (400) for an unsupported one."""
     languages = {one.casefold().replace("_", "-"): one for one in known}
-    asked = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
-    found = languages.get(asked) or languages.get(asked.partition("-")[0]) if languages else code
+    normal = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
+    found = languages.get(normal) or languages.get(normal.partition("-")[0]) if languages else code
     if found is None:
         raise APIError(400, "unknown_language",
                       f"{code[:20]} is not supported; choose {', '.join(languages.values())}")

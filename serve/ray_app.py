@@ -53,10 +53,10 @@ class ByRay(Replicated):
         super().__init__(settings)
         self._engines = engines
 
-    async def send(self, method: str, *arguments: Any, **asked: Any) -> Any:
+    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
         for _ in range(2):
             try:
-                return await getattr(self._engines, method).remote(*arguments, **asked)
+                return await getattr(self._engines, method).remote(*arguments, **request)
             except RayTaskError as error:
                 raise error.cause from None
             except BackPressureError:

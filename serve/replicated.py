@@ -38,9 +38,9 @@ class Replica:
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}
 
-    async def call(self, method: str, *arguments: Any, **asked: Any) -> Any:
+    async def call(self, method: str, *arguments: Any, **request: Any) -> Any:
         """Call a method of the service; raises its APIError."""
-        return await getattr(self.service, method)(*arguments, caller=WITHIN, **asked)
+        return await getattr(self.service, method)(*arguments, caller=WITHIN, **request)
 
 
 class Replicated(Service):
@@ -50,7 +50,7 @@ class Replicated(Service):
         super().__init__(settings=settings, access=read_access(settings))
 
     @abstractmethod
-    async def send(self, method: str, *arguments: Any, **asked: Any) -> Any:
+    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
         """Call a method of some replica; APIError also if none can answer."""
 
     async def begin(self) -> None:
@@ -58,5 +58,5 @@ class Replicated(Service):
         self.models = await self.send("describe")
         self.ready = True
 
-    async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **asked: Any) -> Any:
-        return await self.send("call", work.__name__.removeprefix("_"), *arguments, **asked)
+    async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **request: Any) -> Any:
+        return await self.send("call", work.__name__.removeprefix("_"), *arguments, **request)

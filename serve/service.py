@@ -111,24 +111,24 @@ class Service:
     # --- requests
 
     async def translate(self, texts: Sequence[str], *, caller: Caller,
-                        **asked: Unpack[RequestOptions]) -> list[Translation]:
+                        **request: Unpack[RequestOptions]) -> list[Translation]:
         """A translation of each text, in order."""
         # HTML needs attention to place elements, and calibration a forward pass: both may have to load torch.
-        looks = asked.get("format") == "html" or asked.get("calibrated")
+        looks = request.get("format") == "html" or request.get("calibrated")
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
-        async with self.serving(texts, caller, seconds, **asked):
-            return await self._do(self._translate, texts, **asked)
+        async with self.serving(texts, caller, seconds, **request):
+            return await self._do(self._translate, texts, **request)
 
     async def translate_and_look(
         self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
-        **asked: Unpack[RequestOptions],
+        **request: Unpack[RequestOptions],
     ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
         """The translations, and the traces of one hypothesis of each: one per segment.
 
         The first call loads the model into torch, which takes seconds; calls run one at a time.
         """
-        async with self.serving(texts, caller, self.settings.look_seconds, **asked):
-            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **asked)
+        async with self.serving(texts, caller, self.settings.look_seconds, **request):
+            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **request)
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
@@ -171,12 +171,12 @@ class Service:
 
     # --- the work itself
 
-    async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **asked: Any) -> Result:
+    async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
         """Call one of the methods below; `replicated.py` calls it remotely."""
-        return await work(*arguments, **asked)
+        return await work(*arguments, **request)
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
-                         model: str | None = None, **asked: Any) -> list[Translation]:
+                         model: str | None = None, **request: Any) -> list[Translation]:
         models = self.named(model).values()
         pairs = [pair for one in models for pair in one.language_pairs]
         if source is not None and source.casefold() == "auto":
@@ -192,19 +192,19 @@ class Service:
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
                   for source in sources}
         answers = await asyncio.gather(*(
-            self._translate_alike(self.model_for(model, source, target), group, source=source, target=target, **asked)
+            self._translate_alike(self.model_for(model, source, target), group, source=source, target=target, **request)
             for source, group in groups.items()))
         left = dict(zip(groups, map(iter, answers), strict=True))
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
                                format: Format = "text", calibrated: bool = False,
-                               **asked: Any) -> list[Translation]:
+                               **request: Any) -> list[Translation]:
         """Texts of one language, by one model.  HTML is prepared in the thread for looking, as it needs attention."""
         translator, bounded = self.models[name], self._bounded(self.models[name], options)
         long = sum(map(len, texts)) >= LONG_TEXT
         run = partial(_in, self._looking if format == "html" else self._threads if long else None)
-        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **asked))
+        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **request))
         tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
         if tokens > most and len(job.work) > 1:  # it would block all others and still miss its deadline
             raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
@@ -218,18 +218,18 @@ class Service:
         return job.result
 
     async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
-                                  **asked: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
+                                  **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
         async with self._in_line():
             longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
                 raise APIError(400, "text_too_long",
                               f"a text has {longest} characters: looking inside takes at most {most}")
-            results = await self._translate(texts, **asked)
+            results = await self._translate(texts, **request)
             if not all(one.hypotheses for one in results):
                 raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
 
             def made_by(one: Translation) -> str:
-                return self.model_for(asked.get("model"), one.source_language or None, one.target_language or None)
+                return self.model_for(request.get("model"), one.source_language or None, one.target_language or None)
 
             return results, await _in(self._looking, lambda: [
                 trace for name, group in groupby(results, made_by)

@@ -39,7 +39,7 @@ def from_pharaoh(line: str) -> Links:
     for item in line.split():
         found = _LINK.fullmatch(item)
         if not found:
-            raise UserError(f"{item[:20]!r} is not a link: write 0-0 for source word 0 and target word 0, 0p0: possible")
+            raise UserError(f"{item[:20]!r} is not a link: write 0-0 for word 0 of source and target, 0p0 if possible")
         sides[found[2]].add((int(found[1]), int(found[3])))
     return Links(frozenset(sides["-"]), frozenset(sides["p"] - sides["-"]))
 

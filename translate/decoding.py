@@ -121,13 +121,13 @@ class GenerationDefaults:
         """
         if options.max_new_tokens is not None:
             check("max_new_tokens", options.max_new_tokens, most=self.positions)
-        said = {name: value for name, value in self.config.items() if value is not None}
-        first = said.get("forced_bos_token_id") if first is None else first
-        longest = min(self.positions or DEFAULT_LENGTH, said.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
+        given = {name: value for name, value in self.config.items() if value is not None}
+        first = given.get("forced_bos_token_id") if first is None else first
+        longest = min(self.positions or DEFAULT_LENGTH, given.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
 
         def either(name: str, default: Any) -> Any:
-            asked = getattr(options, name)
-            return said.get(name, default) if asked is None else asked
+            value = getattr(options, name)
+            return given.get(name, default) if value is None else value
 
         alternatives = options.alternatives or 1
         sampled: dict[str, Any] = {name: getattr(options, name) or usual for name, usual in SAMPLING.items()}
@@ -141,5 +141,5 @@ class GenerationDefaults:
             **(sampled if options.sampling else {}),
             seed=options.seed or 0,
             prefix=() if first is None else (first,),
-            early_stopping=bool(said.get("early_stopping")),
+            early_stopping=bool(given.get("early_stopping")),
         )

@@ -103,8 +103,8 @@ class TorchEngine:
         return [tuple(found[i : i + count]) for i in range(0, len(found), count)]
 
     def _settings(self, options: DecodingOptions) -> GenerationConfig:
-        said = self.model.generation_config.to_dict()
-        settings = {name: said[name] for name in KEPT if said.get(name) is not None} | {
+        config = self.model.generation_config.to_dict()
+        settings = {name: config[name] for name in KEPT if config.get(name) is not None} | {
             "max_length": (options.max_new_tokens or 0) + 1,  # transformers counts the start token
             "repetition_penalty": float(options.repetition_penalty or 1),  # transformers refuses an int
             "no_repeat_ngram_size": options.no_repeat_ngram_size,
@@ -114,7 +114,7 @@ class TorchEngine:
                 "num_beams": options.num_beams,
                 "num_return_sequences": options.alternatives,
                 "length_penalty": options.length_penalty,
-                "early_stopping": said.get("early_stopping") or False,
+                "early_stopping": config.get("early_stopping") or False,
                 "return_dict_in_generate": True,
                 "output_scores": True,
             }

@@ -160,8 +160,8 @@ class Translator(LoadedCheckpoint):
         if calibrated:
             self._calibrator(self._pair(source, target)[1])  # UserError if there is none
         with _option_errors():
-            asked = DecodingOptions.of(**options)
-        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
+            decoding = DecodingOptions.of(**options)
+        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
@@ -330,9 +330,9 @@ class Translator(LoadedCheckpoint):
             return source or "", target or ""
         fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
         if not fitting:
-            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
+            pair = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
             known = ", ".join(f"{a} to {b}" for a, b in pairs)
-            raise UserError(f"this model does not translate {asked}; choose {known}")
+            raise UserError(f"this model does not translate {pair}; choose {known}")
         return fitting[0]
 
     def tag(self, target: str) -> int | None:

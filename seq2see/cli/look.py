@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     if not result.hypotheses:
         raise UserError("the text has no words, so there is no translation to look at")
     every = out is not None and out.suffix == ".html" and args.view is None
-    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)),
+    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_extra(args)),
                              calibrated=not args.raw)
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
               "words": args.words, "rows": args.rows}
@@ -83,7 +83,7 @@ def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) 
     return ""
 
 
-def _asked(args: argparse.Namespace) -> tuple[str, ...]:
+def _extra(args: argparse.Namespace) -> tuple[str, ...]:
     return () if args.view in (None, "raw") else (args.view,)
 
 

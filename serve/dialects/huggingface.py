@@ -44,14 +44,14 @@ class Parameters(Generation):
     def options(self) -> DecodingOptions:
         """`generate_parameters` takes precedence; the sampling options count only with `do_sample`."""
         inner = self.generate_parameters.model_dump(exclude_none=True) if self.generate_parameters else {}
-        asked = self.model_copy(update=inner)
-        if not asked.do_sample:
-            asked.temperature = asked.top_k = asked.top_p = None
-        elif asked.temperature is None:
-            asked.temperature = 1.0
-        if asked.max_length is not None and asked.max_new_tokens is None:
-            asked.max_new_tokens = asked.max_length - 1
-        return Generation.options(asked)
+        merged = self.model_copy(update=inner)
+        if not merged.do_sample:
+            merged.temperature = merged.top_k = merged.top_p = None
+        elif merged.temperature is None:
+            merged.temperature = 1.0
+        if merged.max_length is not None and merged.max_new_tokens is None:
+            merged.max_new_tokens = merged.max_length - 1
+        return Generation.options(merged)
 
 
 class Inputs(Body):

@@ -217,7 +217,7 @@ def recorded(translator: Translator) -> tuple[Any, ...] | None:
     return replay.moments if replay.weights == fingerprint(folder) else None
 
 
-Asked = Annotated[
+AnyQuestion = Annotated[
     ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
     Field(discriminator="tool"),
 ]
@@ -228,19 +228,20 @@ class InsideBody(Body):
         {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
     ]})  # fmt: skip
 
-    question: Asked = Field(description="a tool, the translation to analyse, and the tool's arguments")
+    question: AnyQuestion = Field(description="a tool, the translation to analyse, and the tool's arguments")
 
 
 async def inside_reply(service: Service, body: InsideBody, caller: Caller) -> str:
     """The response of `/v1/inside`, as JSON."""
-    asked = body.question
-    texts = [asked.text, asked.translation, getattr(asked, "other", "")]
+    question = body.question
+    texts = [question.text, question.translation, getattr(question, "other", "")]
     longest, most = max(map(len, texts)), service.settings.look_characters
     if longest > most:
         raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
-    model = service.model_for(asked.model, asked.source, asked.target)
-    return await service.examine(texts[:1], lambda translator: json.dumps(asked.answer(translator), ensure_ascii=False),
-                                 caller=caller, model=model)
+    model = service.model_for(question.model, question.source, question.target)
+    return await service.examine(
+        texts[:1], lambda translator: json.dumps(question.answer(translator), ensure_ascii=False), caller=caller,
+        model=model)
 
 
 def router(service: Service) -> APIRouter:

@@ -72,8 +72,8 @@ def add_api(service: Service) -> None:
             alternatives: How many translations to return, best first.
         """
         with page_errors():
-            asked = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
-            [found] = await service.translate(**asked)
+            given = arguments(request, text=text, source=source, target=target, alternatives=alternatives)
+            [found] = await service.translate(**given)
         return {
             "translation": found.text,
             "alternatives": [one.text for one in found.hypotheses[1:]],

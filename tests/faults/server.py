@@ -210,7 +210,7 @@ FAULTS = [
     Fault(
         "server: HTML has the time of a text, in which torch cannot be loaded",
         "serve/service.py",
-        'looks = asked.get("format") == "html"',
+        'looks = request.get("format") == "html"',
         "looks = False",
         tests="tests/serve/test_service.py -k time_of_a_look",
     ),
