@@ -36,7 +36,7 @@ from seq2see.lens import VIEWS, Trace
 from seq2see.lens.aer import Agreement, agreement
 from seq2see.lens.alignment import AlignmentChoice
 from seq2see.lens.fitting import GoldSentences
-from seq2see.measures.alignment import Aligner, known
+from seq2see.measures.alignment import Aligner, texts_and_links
 from seq2see.measures.gold import groups_of
 from seq2see.storybook import generate
 from seq2see.tokenizer.links import Link, Links
@@ -128,10 +128,10 @@ def main() -> None:
 def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
     book = generate(train_size=1) if quick else generate()
     limit = 100 if quick else None
-    parts = [Part(*known(stories), ("en", "fr"), groups_of(stories))
+    parts = [Part(*texts_and_links(stories), ("en", "fr"), groups_of(stories))
              for stories in (book.val[:limit], book.test[:limit])]
     if program:
-        add_statistical(program, [] if quick else known(book.train)[0], parts)
+        add_statistical(program, [] if quick else texts_and_links(book.train)[0], parts)
     return parts[0], parts[1]
 
 

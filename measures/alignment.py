@@ -30,7 +30,7 @@ AT_ONCE = 64  # sentence pairs traced together
 
 def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentChoice:
     """Fit the choice on the given files or on storybook's validation set, and save it in the run."""
-    path = place(run, FILE)
+    path = output_path(run, FILE)
     if files:
         pairs, gold = linked_pairs(files, aligner)
         if not pairs or gold is None:
@@ -45,7 +45,7 @@ def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentCho
 def fit_to_stories(aligner: "Aligner", folder: Path, stories: Sequence[StoryPair]) -> AlignmentChoice:
     """The choice for the model in this folder, fitted on sentences of storybook's validation set."""
     aligner.source, aligner.target = "en", "fr"  # also for a model with other languages
-    pairs, gold = known(stories)
+    pairs, gold = texts_and_links(stories)
     return _fitted(aligner, folder, pairs, gold, fitted_on="storybook's validation part", groups=groups_of(stories))
 
 
@@ -58,7 +58,7 @@ def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: S
                          guided=bool(supervised_heads(aligner.model) or before), fingerprint=fingerprint(folder))
 
 
-def place(run: str, name: str) -> Path:
+def output_path(run: str, name: str) -> Path:
     """The path of a file to save in the run; UserError, before any long work, if it cannot be written."""
     folder = local_folder(run)
     if folder is None:
@@ -89,7 +89,7 @@ def trained_on_storybook(settings: dict) -> bool:
     return "storybook" in [data.get("path"), *(one.get("path") for one in data.get("corpora") or [])]
 
 
-def known(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
+def texts_and_links(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
     """The two texts of each story, and their links."""
     return [(one.source, one.target) for one in stories], [Links(frozenset(one.links)) for one in stories]
 

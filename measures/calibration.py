@@ -43,11 +43,11 @@ from ..training.arguments import Seq2SeeTrainingArguments
 from ..training.checkpoints import find_record
 from ..training.config import load_record
 from ..training.pairs import load_split, sentence_key
-from ..training.pairs import place as drawn
+from ..training.pairs import place as hash_fraction
 from ..training.reading import is_nowhere
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import language_pair, place
+from .alignment import language_pair, output_path
 from .pairs import LinkedFiles, TextPair, read_pairs
 from .reliability import PICTURE, add_to_card, draw_reliability, mean_figure, reliability
 
@@ -90,7 +90,7 @@ def calibrate(
 
     `seconds`: an approximate time limit, met by using fewer sentences.  UserError if there are too few.
     """
-    path = place(run, FILE)
+    path = output_path(run, FILE)
     by_languages, name = _pairs(translator, path.parent, files, source, target)
     smoothing = smoothing_of(path.parent)
     each = None if seconds is None else seconds / len(by_languages)
@@ -150,7 +150,7 @@ def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, sour
 
 def _place(pair: TextPair) -> float:
     """A fixed number in [0, 1) for each source sentence."""
-    return drawn(f"calibration {sentence_key(pair[0])}")
+    return hash_fraction(f"calibration {sentence_key(pair[0])}")
 
 
 def _measure(translator: Translator, languages: Languages, pairs: Sequence[TextPair], *, smoothing: float,

@@ -16,7 +16,7 @@ from ..lens.trust_measurement import measure_trust
 from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from ..translate.checkpoint import fingerprint
-from .alignment import Aligner, known, linked_pairs, place, settings_of, storybook
+from .alignment import Aligner, linked_pairs, output_path, settings_of, storybook, texts_and_links
 from .gold import groups_of, in_halves
 from .pairs import LinkedFiles, TextPair
 
@@ -26,7 +26,7 @@ Half = tuple[list[TextPair], list[Links] | None]
 
 def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
     """Measure on storybook's held-out combinations or on the given files, and save the figures in the run."""
-    path = place(run, FILE)
+    path = output_path(run, FILE)
     if files:
         pairs, gold = linked_pairs(files, aligner)
         halves = [(pairs[half::2], gold and gold[half::2]) for half in (0, 1)]
@@ -44,8 +44,8 @@ def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
 def measure_on_stories(aligner: Aligner, folder: Path, dev: Sequence[StoryPair], test: Sequence[StoryPair]) -> Trust:
     """The figures for the model in this folder, on sentences of storybook's held-out combinations."""
     aligner.source, aligner.target = "en", "fr"  # also for a model with other languages
-    return _measured(aligner, folder, known(dev), known(test), measured_on="storybook's held-out combinations",
-                     groups=groups_of(test))
+    return _measured(aligner, folder, texts_and_links(dev), texts_and_links(test),
+                     measured_on="storybook's held-out combinations", groups=groups_of(test))
 
 
 def _check_count(dev: int, test: int) -> None:

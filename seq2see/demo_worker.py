@@ -100,7 +100,7 @@ def fit(run: Path) -> None:
     """Fit the word alignment from raw weights on storybook's validation set, and save it in the run."""
     from seq2see.lens.alignment import FILE
     from seq2see.lens.fitting import fit_alignment
-    from seq2see.measures.alignment import Aligner, known, settings_of, storybook
+    from seq2see.measures.alignment import Aligner, settings_of, storybook, texts_and_links
     from seq2see.measures.gold import groups_of
     from seq2see.translate.checkpoint import fingerprint
     from seq2see.translate.translator import Translator
@@ -108,7 +108,7 @@ def fit(run: Path) -> None:
     if (run / FILE).is_file():
         return
     stories = storybook(settings_of(run)).val
-    pairs, gold = known(stories)
+    pairs, gold = texts_and_links(stories)
     traces = Aligner(Translator.from_pretrained(run, engine="torch")).traces(pairs, views=("raw",))
     choice = fit_alignment(filter(None, traces), gold, fitted_on="storybook's validation part",
                            groups=groups_of(stories), fingerprint=fingerprint(run))

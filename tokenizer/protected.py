@@ -97,14 +97,14 @@ class Reading:
     spans: tuple[Span, ...]
     stand_ins: tuple[str, ...]
     care: int
-    begun: str = ""
+    prefix: str = ""
 
     @classmethod
-    def of(cls, text: str, *, care: int = 0, begun: str = "") -> Reading:
+    def of(cls, text: str, *, care: int = 0, prefix: str = "") -> Reading:
         """Care 0: names replace protected parts; emoji are left out.  1: other numbers replace numbers too.  2:
         everything is left out.
 
-        Parts that `begun`, the forced prefix of the translation, already contains are left out equally often.
+        Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
         """
         matches = _matches(text)
         if care:
@@ -117,7 +117,7 @@ class Reading:
         for match in matches:
             is_number = match.re is _NUMBER
             seen[match[0]] += 1
-            held = seen[match[0]] <= len(_found(match[0], begun))
+            held = seen[match[0]] <= len(_found(match[0], prefix))
             left_out = care == MOST_CARE or held or (not is_number and match["emoji"])
             stand_ins.append("" if left_out else next(numbers if is_number else names, ""))
             model_input += text[done : match.start()] + stand_ins[-1]
@@ -128,11 +128,11 @@ class Reading:
             elif not stand_ins[-1] and text[done : done + 1].isalnum():
                 model_input += " "
         spans = tuple(match.span() for match in matches)
-        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care, begun)
+        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care, prefix)
 
     def further(self) -> Reading | None:
         """The next reading of the text that differs; None if there is none."""
-        ways = (Reading.of(self.text, care=care, begun=self.begun) for care in range(self.care + 1, MOST_CARE + 1))
+        ways = (Reading.of(self.text, care=care, prefix=self.prefix) for care in range(self.care + 1, MOST_CARE + 1))
         return next((way for way in ways if way.model_input != self.model_input), None)
 
     def restored(self, translation: str) -> str | None:

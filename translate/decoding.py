@@ -95,12 +95,12 @@ class GenerationDefaults:
     positions: int | None  # None: no limit (T5)
 
     @property
-    def together(self) -> int:
+    def source_sentences(self) -> int:
         """The maximum number of sentences in a source: as in training, if the checkpoint records it."""
         return max(1, int(self.config.get("source_sentences") or 1))
 
     @property
-    def longest(self) -> int | None:
+    def source_tokens(self) -> int | None:
         """The maximum number of tokens in a source: longer ones were not in training, or exceed the positions."""
         seen = self.config.get("source_pieces")
         known = [self.positions, max(seen, SHORT) if seen else None]

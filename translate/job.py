@@ -147,7 +147,7 @@ class Cutter:
         cut: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in map(check_text, texts):
             markup = Markup(text) if html else None
-            cuts = [cut_sentences(part, language=self.source, together=self.defaults.together)
+            cuts = [cut_sentences(part, language=self.source, together=self.defaults.source_sentences)
                     for part in ([text] if markup is None else markup.texts)]
             if prefix and cuts and cuts[0].segments:
                 sentences = max(1, count_sentences(prefix, language=self.target))
@@ -188,7 +188,7 @@ class Cutter:
 
     def _segment(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
         """One segment; split in halves if it is too long."""
-        whole, longest = Cut((reading.text,), ("", "")), self.defaults.longest
+        whole, longest = Cut((reading.text,), ("", "")), self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
                 halves = whole.halved(0)
@@ -197,7 +197,7 @@ class Cutter:
             else:
                 return (yield from self._passage(halves, self._read(halves.segments), start))
         if start and reading.spans and not reading.care:
-            reading = Reading.of(reading.text, begun=self.codec.decode(start))
+            reading = Reading.of(reading.text, prefix=self.codec.decode(start))
             [ids] = self.codec.encode([reading.model_input])
         return (yield from self._translated(reading, ids, start))
 
@@ -209,14 +209,14 @@ class Cutter:
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
         restored = tuple(replace(one, text=text) for one, text in texts if text is not None)
         sentences = whole = Cut((reading.text,), ("", ""))
-        if self.defaults.together > 1 or start:
+        if self.defaults.source_sentences > 1 or start:
             sentences = cut_sentences(reading.text, language=self.source)
         count = len(sentences.segments)
         kept = tuple(one for one in restored if count < 2
                      or count_sentences(one.text, language=self.target) == count)
-        begun = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
-        if not kept and count > begun:
-            finer = sentences.joined(begun)
+        first = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
+        if not kept and count > first:
+            finer = sentences.joined(first)
             again = yield from self._passage(finer, self._read(finer.segments), start)
             return replace(again, one_by_one=True)
         further = None if kept or restored else reading.further()

@@ -82,16 +82,16 @@ class Block:
             elif token.kind == "start":
                 opened.append((token.name, token.raw, place, []))
                 if len(opened) > MOST_OPEN:
-                    _leave_open(opened, 1, 2)
+                    _close(opened, 1, 2)
             elif token.kind == "end" and token.name in (names := [name for name, *_ in opened]):
-                _leave_open(opened, len(names) - names[::-1].index(token.name), len(opened))
+                _close(opened, len(names) - names[::-1].index(token.name), len(opened))
                 _, raw, begin, inside = opened.pop()
                 begin += begin < place and text[begin] == " "
                 place -= begin < place and text[place - 1] == " "
                 opened[-1][-1].append(Mark(begin, place, raw, token.raw, inside))
             else:
                 opened[-1][-1].append(Mark(place, place, token.raw))
-        _leave_open(opened, 1, len(opened))
+        _close(opened, 1, len(opened))
         self.text, self._marks = text, opened[0][-1]
 
     @property
@@ -128,7 +128,7 @@ def _text(raw: str) -> str:
     return normalize("NFC", re.sub(f"[{_WHITE}]+", " ", html.unescape(raw)))
 
 
-def _leave_open(opened: list[Open], first: int, end: int) -> None:
+def _close(opened: list[Open], first: int, end: int) -> None:
     """Close unclosed elements: their tags go around no words."""
     for _, raw, place, inside in opened[first:end]:
         opened[first - 1][-1].extend([Mark(place, place, raw), *inside])

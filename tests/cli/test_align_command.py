@@ -108,7 +108,8 @@ def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, fil
     aligner = align.Aligner(Translator.from_pretrained(folder))
     pairs = [(one.source, one.target) for one in story.val]
     traces = aligner.traces(pairs, views=("raw", choice.view))
-    found = agreement([choice.links(trace) for trace in traces], align.known(story.val)[1], groups=groups_of(story.val))
+    gold = align.texts_and_links(story.val)[1]
+    found = agreement([choice.links(trace) for trace in traces], gold, groups=groups_of(story.val))
     assert (found.aer, found.low, found.high) == pytest.approx((choice.aer, choice.low, choice.high))
     code, out, err = run(capsys, folder, *files)
     assert code == 0 and err.startswith("fitted: view") and SUPERVISED in err
@@ -233,7 +234,7 @@ def test_trust_is_measured_on_sentences_that_were_held_out(folder, short_story, 
     aligner = align.Aligner(Translator.from_pretrained(folder, engine="torch"))
     traces = list(aligner.traces([(one.source, one.target) for one in test], views=["raw"]))
     choice = AlignmentChoice("raw", "predicts", ((1, 1),), "target", 0.0)
-    links = agreement([choice.links(trace) for trace in traces], align.known(test)[1], groups=groups_of(test))
+    links = agreement([choice.links(trace) for trace in traces], align.texts_and_links(test)[1], groups=groups_of(test))
     assert trust.of("raw", "predicts", (1, 1)).aer == pytest.approx((links.aer, links.low, links.high), abs=1e-4)
 
 

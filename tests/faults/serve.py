@@ -174,7 +174,7 @@ FAULTS = [
     Fault(
         "serve: sentences part that training had together",
         "translate/job.py",
-        "language=self.source, together=self.defaults.together)",
+        "language=self.source, together=self.defaults.source_sentences)",
         "language=self.source, together=1)",
         tests="tests/translate/test_long_texts.py -k refers_back",
     ),

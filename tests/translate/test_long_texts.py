@@ -106,10 +106,10 @@ def test_a_sentence_longer_than_any_in_training_is_cut(translator):
 
 
 def test_how_long_a_source_may_be():
-    assert GenerationDefaults({"source_pieces": 90}, 1000).longest == 90
-    assert GenerationDefaults({"source_pieces": 90}, 80).longest == 80
-    assert GenerationDefaults({"source_pieces": 12}, 1000).longest == 64  # longer than any in training, but short
-    assert GenerationDefaults({}, 1000).longest == 1000 and GenerationDefaults({}, None).longest is None
+    assert GenerationDefaults({"source_pieces": 90}, 1000).source_tokens == 90
+    assert GenerationDefaults({"source_pieces": 90}, 80).source_tokens == 80
+    assert GenerationDefaults({"source_pieces": 12}, 1000).source_tokens == 64  # longer than any in training, but short
+    assert GenerationDefaults({}, 1000).source_tokens == 1000 and GenerationDefaults({}, None).source_tokens is None
 
 
 def test_html_keeps_its_markup(translator):
