@@ -159,7 +159,7 @@ def test_several_sentences_are_looked_at_part_by_part(tab):
 
 def test_a_text_without_words_comes_back_as_it_is(tab):
     type_in(tab, "123 !!!")
-    tab.get_by_text("there is no translation to look at").wait_for()
+    tab.get_by_text("there is nothing to look at").wait_for()
     assert tab.locator(".tgt").inner_text() == "123 !!!"
     type_in(tab, "Good morning.")
     tab.locator(".tgt .w").first.wait_for()
