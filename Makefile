@@ -1,6 +1,6 @@
-# The commands a newcomer needs.  Each makes .venv and installs into it what it needs, once.
-#   make demo     open the page on the model that comes with the package
-#   make test     everything below `check`, then the tests
+# The most important commands.  Each creates .venv and installs its requirements on first use.
+#   make demo     open the page with the packaged model
+#   make test     `make check`, then the tests
 #   make check    lint and types
 #   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
@@ -21,7 +21,7 @@ DEV := .venv/.installed-dev
 DOCS := .venv/.installed-docs
 SHELL := /bin/bash
 
-# Where this is set, every process would compile all that it imports: nothing is compiled as it is installed.
+# With it, every process would compile its imports again: the installation leaves them uncompiled.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check lint types cover bench site release
@@ -46,7 +46,7 @@ cover: $(DEV)
 bench: $(DEV)
 	@shopt -s nullglob; set -e; scripts=(benchmarks/[a-z]*.py); \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(BIN)/python "$$script" --quick; done; \
-	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
+	if [ $${#scripts[@]} = 0 ]; then echo "no benchmarks in benchmarks/"; fi
 
 site: $(DOCS)
 	$(BIN)/python docs/build_site.py
@@ -54,9 +54,9 @@ site: $(DOCS)
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
-# What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
-# its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported
-# when it is: of the 17,000 modules that is one in six.
+# Reinstalls when these files change; the editable install follows the sources.  Everything is checked by hash except
+# torch, whose build depends on the machine, and its dependencies.  Python compiles modules when they are imported: one
+# in six of 17,000.
 define install
 $(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r $(1)
 $(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch

@@ -1,6 +1,6 @@
-"""What engines find, `Hypothesis`, and what comes of it: a `Translation` of a source text.
+"""Results: a `Translation` of a source text, with its `Hypothesis` objects, and the protocol of engines.
 
-There are two engines: `torch_engine.py`, for every model and every option, and `ctranslate2_engine.py`, the fast one.
+There are two engines: `torch_engine.py`, for every model and option, and `ctranslate2_engine.py`, the fast one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
 Ids = Sequence[int]
-Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
+Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One translation of a source; `text` is empty as an engine returns it.
+    """One translation of a source; an engine leaves `text` empty.
 
     `log_prob` is the sum of the log-probabilities of its tokens.  The first `given` ones, a language tag and a prefix,
     were forced and count 0.  `score` ranks hypotheses: that sum divided by the number of tokens to the power of the
@@ -39,14 +39,14 @@ class Hypothesis:
     calibrated_log_prob: float | None = None
 
     @classmethod
-    def found(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
+    def from_engine(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
               options: DecodingOptions) -> Hypothesis:
-        """As an engine finds it, with these resolved options; `end`: the ids that finish it."""
+        """A hypothesis from an engine's output, with these resolved options; `end`: the ids that finish it."""
         log_prob = score * options.normaliser(len(token_ids))
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
 
 
-EngineOutput = tuple[Hypothesis, ...]  # of one source, best first
+EngineOutput = tuple[Hypothesis, ...]  # for one source, best first
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Translation:
 
     @property
     def as_read(self) -> Translation:
-        """The same with the source that the model read: what a trace is of."""
+        """The same with the source as the model read it, which is what a trace shows."""
         return self if self.model_input is None else replace(self, source_text=self.model_input, model_input=None)
 
     @cached_property
@@ -109,7 +109,7 @@ class Translation:
 
 
 def _is_mark(word: str) -> bool:
-    """A number or punctuation: nothing that has to be learnt to be translated."""
+    """A number or punctuation, which need not be learnt."""
     return all(unicodedata.category(c)[0] in "NPZ" for c in word)
 
 
@@ -118,11 +118,11 @@ class Engine(Protocol):
 
     name: str
     precision: str
-    threads: int  # how many calls it works on at a time
+    threads: int  # concurrent calls
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """The best hypotheses of each source (`</s>` included), best first and without their texts.
+        """The best hypotheses for each source (including `</s>`), best first and without text.
 
         The options are resolved: only those of sampling may be None.  Sources that are no longer `wanted` may be given
         up, and have any result.

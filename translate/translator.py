@@ -1,12 +1,12 @@
-"""`Translator`: the five lines of Python.  Knows neither Gradio nor FastAPI.
+"""`Translator`, the Python API.  Independent of Gradio and FastAPI.
 
     translator = Translator.from_pretrained("runs/storybook")
     result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
     trace, = translator.look(result)
 
-Translating plain text with CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller
-looks inside, scores or samples, and for HTML with elements inside its sentences: attention says where these belong.
-Without torch they are placed in proportion.
+Translating plain text with CTranslate2 needs no torch.  It is imported, and the model loaded into it, to look inside,
+score or sample, and for HTML with elements inside sentences, which attention places.  Without torch they are placed
+proportionally.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from .checkpoint import LoadedCheckpoint, check_sizes
-from .codec import Codec, PieceCodec, TokenizerCodec
+from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
-MOST_TRACES = 64  # of one HTML text, in memory at a time: each holds all maps of its segment
+MOST_TRACES = 64  # of one HTML text in memory at a time: each has all maps of its segment
 
 
 class Translator(LoadedCheckpoint):
@@ -64,7 +64,7 @@ class Translator(LoadedCheckpoint):
         seen_words: Mapping[str, frozenset[str]] | None = None,
     ):
         check_sizes(model, tokenizer, name=name)
-        model.eval()  # a model that trains drops values at random
+        model.eval()  # or dropout would stay on
         super().__init__(name, loaded=(model, tokenizer), seen_words=seen_words)
         self._use_torch()
 
@@ -98,7 +98,7 @@ class Translator(LoadedCheckpoint):
                 *others, last = get_args(kind)
                 raise UserError(f"{what} {value!r}: expected {', '.join(others)} or {last}", exit_code=2)
         if threads is not None and (type(threads) is not int or threads < 1):
-            raise UserError(f"threads {threads!r}: expected a whole number from 1", exit_code=2)
+            raise UserError(f"threads {threads!r}: expected a whole number of at least 1", exit_code=2)
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
@@ -110,7 +110,7 @@ class Translator(LoadedCheckpoint):
             except NotForCTranslate2 as error:
                 if engine == "ctranslate2":
                     raise
-                print(f"{error}; PyTorch translates", file=sys.stderr, flush=True)
+                print(f"{error}; using PyTorch", file=sys.stderr, flush=True)
         translator._use_torch()
         return translator
 
@@ -119,18 +119,18 @@ class Translator(LoadedCheckpoint):
         self.engine: Engine = self.torch_engine
 
     def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
-        from .ctranslate2_engine import CTranslate2Engine, beyond_it
+        from .ctranslate2_engine import CTranslate2Engine, unsupported_options
 
-        beyond = beyond_it(self.defaults.config)
-        if beyond:
-            raise NotForCTranslate2(f"CTranslate2 has no {', '.join(beyond)}, which {self.name} asks for")
+        unsupported = unsupported_options(self.defaults.config)
+        if unsupported:
+            raise NotForCTranslate2(f"CTranslate2 does not support {', '.join(unsupported)}, which {self.name} sets")
         export = exported(folder, quantization=precision)
         ours = self.model_type == "seq2see"
-        self.codec = PieceCodec(folder) if ours else TokenizerCodec(self.tokenizer)
+        self.codec = Seq2SeeCodec(folder) if ours else TokenizerCodec(self.tokenizer)
         names = list(map(spaceless, self.codec.tokens())) if ours else self.codec.tokens()
         self.engine = CTranslate2Engine(export, tokens=names, end=self.defaults.end, precision=precision,
                                         threads=threads, device=ctranslate2_device(self.device))
-        self.check_files()  # or the export may be of others
+        self.check_files()  # the export must be of these files
 
     @cached_property
     def torch_engine(self) -> TorchEngine:
@@ -169,10 +169,10 @@ class Translator(LoadedCheckpoint):
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         if calibrated:
-            self._calibrator(self._pair(source, target)[1])  # or there is none
+            self._calibrator(self._pair(source, target)[1])  # UserError if there is none
         with _option_errors():
-            asked = DecodingOptions.of(**options)
-        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
+            decoding = DecodingOptions.of(**options)
+        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
@@ -204,7 +204,7 @@ class Translator(LoadedCheckpoint):
         return self.torch_engine if options.sampling else self.engine
 
     def _translations(self, cutter: Cutter, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
-        """Of HTML, all segments with elements inside are looked into at once."""
+        """The translations; all HTML segments with elements inside are traced in one batch."""
         texts = yield from steps
         engine = self.engine_for(cutter.options)
         make = partial(Translation.of, source_language=cutter.source, target_language=cutter.target, engine=engine.name,
@@ -217,8 +217,8 @@ class Translator(LoadedCheckpoint):
                 for text, own in zip(texts, parts, strict=True)]
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
-        """Which word became which in the first hypothesis of each: as its maps say or, where there is no torch or the
-        model has no maps that can be read, by the places of the words."""
+        """The word alignment of the first hypothesis of each: from its maps or, without torch or usable maps, from the
+        positions of the words."""
         found: list[Alignment] = []
         while len(found) < len(parts):
             some = parts[len(found) : len(found) + MOST_TRACES]
@@ -251,8 +251,8 @@ class Translator(LoadedCheckpoint):
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
             if not 0 <= alternative < len(one.hypotheses):
-                has = f"this result has {len(one.hypotheses)} hypotheses"
-                raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
+                has = f"the result has {len(one.hypotheses)} hypotheses, counted from 0"
+                raise UserError(f"there is no alternative {alternative}: {has}", exit_code=2)
         parts = [part.as_read for one in results for part in one.parts]
         return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
                         lambda _, alike: [self._measured(one, calibrated=calibrated)
@@ -285,7 +285,7 @@ class Translator(LoadedCheckpoint):
         from ..lens.tracing import trace_texts
 
         source, target = self._pair(source, target)
-        bare_pair(text, translation)  # or one is blank
+        bare_pair(text, translation)  # UserError if one is blank
         with self.inside() as (model, tokenizer):
             [trace] = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
@@ -309,7 +309,8 @@ class Translator(LoadedCheckpoint):
         from .scoring import score_targets
 
         if len(sources) != len(translations):
-            raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
+            raise UserError(f"expected a translation for each source, got {len(sources)} sources and"
+                            f" {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
         calibrator = self._calibrator(target) if calibrated else None
         model, tokenizer = self._load()
@@ -347,7 +348,7 @@ class Translator(LoadedCheckpoint):
         found = self.calibration.calibrator(target) if self.calibration else None
         if found is None:
             to = f" to {target}" if target else ""
-            raise UserError(f"{self.name} has no calibration{to}: seq2see calibrate {self.name} measures it")
+            raise UserError(f"{self.name} has no calibration{to}: run seq2see calibrate {self.name}")
         return found
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
@@ -356,9 +357,9 @@ class Translator(LoadedCheckpoint):
             return source or "", target or ""
         fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
         if not fitting:
-            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
+            pair = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
             known = ", ".join(f"{a} to {b}" for a, b in pairs)
-            raise UserError(f"this model does not translate {asked}; it has {known}")
+            raise UserError(f"this model does not translate {pair}; choose {known}")
         return fitting[0]
 
     def tag(self, target: str) -> int | None:
@@ -366,13 +367,13 @@ class Translator(LoadedCheckpoint):
         if not target or not self.codec.tags:
             return None
         if target not in self.codec.tags:
-            raise UserError(f"no target language {target!r} here: this tokenizer has {', '.join(self.codec.tags)}")
+            raise UserError(f"the tokenizer has no target language {target!r}; it has {', '.join(self.codec.tags)}")
         return self.codec.tags[target]
 
 
 @contextmanager
 def _option_errors() -> Iterator[None]:
-    """An option out of bounds is the caller's to mend."""
+    """Turn an option's ValueError into a UserError."""
     try:
         yield
     except ValueError as error:

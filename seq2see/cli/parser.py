@@ -1,4 +1,4 @@
-"""What can be asked for on the command line: the verbs, each with its arguments.  Imports nothing heavy."""
+"""The arguments of every verb on the command line.  Imports nothing heavy."""
 
 import argparse
 import os
@@ -31,17 +31,17 @@ examples:
 
 `seq2see VERB --help` says more about one verb.
 """
-ANY_MODEL = f"{', '.join(NAMES)}, a run's folder, or a Hub id"
+ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but a mistake costs one line, not a page of usage."""
+    """argparse, with errors of one line instead of a page of usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """argparse says nothing where help cannot be written; only of a stdout that was closed nobody wants any."""
+        """Unlike argparse, fail where help cannot be written, unless stdout is closed."""
         if file is sys.stdout and sys.stdout.writable():
             sys.stdout.write(message)
         else:
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers from `low` up to `high`, for argparse's `type=`."""
+    """A parser of whole numbers from `low` up to `high`, for argparse's `type=`."""
     wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
 
     def read(text: str) -> int:
@@ -65,9 +65,9 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
 
 
 def model_name(text: str) -> str:
-    """A reader of models' names, for argparse's `type=`: an empty one would be the folder that we are in."""
+    """A parser of model names, for argparse's `type=`: an empty name would mean the current folder."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; expected a model's name, a run's folder, or a Hub id")
+        raise argparse.ArgumentTypeError("it is empty; expected a model name, a run folder, or a Hub id")
     return text
 
 
@@ -94,7 +94,7 @@ def build_parser() -> Parser:
 
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     args, rest = parser.parse_known_args(argv)
-    if "overrides" in args:  # argparse closes a list of any length at the first option; settings may follow it
+    if "overrides" in args:  # argparse ends a list at the first option; settings may follow it
         args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
         rest = [item for item in rest if item.startswith("-")]
     if "text" in args:
@@ -105,8 +105,8 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
 
 
 def settle_text(args: argparse.Namespace, rest: list[str]) -> list[str]:
-    """`[RUN] TEXT`, with options between the two: argparse takes a RUN before an option for the TEXT, and leaves over
-    the TEXT that follows.  Returns what is left over then."""
+    """Sort out `[RUN] TEXT` with options between the two: argparse takes such a RUN for the TEXT and leaves the TEXT
+    unparsed.  Returns the arguments that are still unparsed."""
     if args.run is None and rest and (" " in rest[0] or not rest[0].startswith("-")):
         args.run, args.text, *rest = args.text, *rest
     if args.run is None and not rest and is_model(args.text):
@@ -120,7 +120,7 @@ def is_model(text: str) -> bool:
 
 
 def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
-    """A verb, whose work is done by `seq2see.cli.NAME.run`."""
+    """A verb, which `seq2see.cli.NAME.run` carries out."""
     verb: Parser = verbs.add_parser(
         name,
         help=summary,
@@ -137,14 +137,14 @@ def add_demo(verbs: Verbs) -> None:
         "open the page on a model",
         "Nothing is downloaded. Where RUN is a folder without a finished run, as in\n"
         "  seq2see demo --run runs/storybook\n"
-        "the built-in English-French model is trained there while you watch: a few minutes on two CPU cores, once.",
+        "the built-in English-French model is first trained there while you watch: a few minutes on two CPU cores.",
     )
     verb.add_argument(
         "--run", default=DEFAULT, metavar="RUN", type=model_name,
-        help=f"{' or '.join(NAMES)}, or a run's folder (%(default)s)",
+        help=f"{' or '.join(NAMES)}, or a run folder (%(default)s)",
     )
-    add_address(verb, port=None, port_help="port of the page (the first free one from 7860)")
-    verb.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
+    add_address(verb, port=None, port_help="port of the page (the first free port from 7860)")
+    verb.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
 
 
 def recipes() -> str:
@@ -159,24 +159,24 @@ def recipes() -> str:
 def add_train(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "train",
-        "train or fine-tune a model as a configuration says",
-        "Every setting can be changed on the command line, for example\n"
+        "train or fine-tune a model",
+        "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
-        "What is learnt of the built-in corpus is measured at the end: word links, how far to trust each view, what\n"
-        "each head is for (RUN/alignment.json, trust.json, heads.json). Training from English to French also leaves a\n"
-        "replay of 18 moments (replay.json.gz). All of this takes at most a fifth of the training's time.",
+        "A model of the built-in corpus is measured after training: word links, the faithfulness of each view and the\n"
+        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records a replay of\n"
+        "18 moments (replay.json.gz). Together these add at most a fifth to the training time.",
     )
     verb.set_defaults(check="seq2see.training.checks:check_command")
     verb.epilog = recipes()
     verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
     verb.add_argument(
-        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that replace those of the file"
+        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that override the file"
     )
     verb.add_argument(
         "--dry-run", action="store_true",
         help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",
     )
-    verb.add_argument("--no-measures", action="store_true", help="only train: measure nothing, and keep no replay")
+    verb.add_argument("--no-measures", action="store_true", help="skip the measurements and the replay")
 
 
 def add_distil(verbs: Verbs) -> None:
@@ -262,7 +262,7 @@ def add_look(verbs: Verbs) -> None:
         "--alternative", type=whole_number(0), default=0, metavar="N",
         help="which hypothesis (0: the best); the search has at least N + 1 beams",
     )
-    verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page gets all of them)")
+    verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page has all views)")
     verb.add_argument(
         "--kind", choices=("cross", "encoder", "decoder"), default="cross", help="which attention (cross)"
     )
@@ -299,8 +299,8 @@ def add_align(verbs: Verbs) -> None:
     )
     verb.set_defaults(check="seq2see.cli.align_checks:check_command")
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
     add_languages(verb)
     verb.add_argument("--fit", action="store_true", help="choose and weight maps on sentences with known links")
     verb.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
@@ -317,10 +317,10 @@ def add_heads(verbs: Verbs) -> None:
     )
     add_model(verb)
     verb.add_argument(
-        "--json", metavar="FILE", help="write all figures to this file; RUN/heads.json makes badges on the page"
+        "--json", metavar="FILE", help="write all figures to this file; the page shows RUN/heads.json as badges"
     )
     verb.add_argument(
-        "--sentences", type=whole_number(50), metavar="N", help="at most N to choose on and N to report on (all)"
+        "--sentences", type=whole_number(50), metavar="N", help="at most N for choosing and N for reporting (all)"
     )
     add_device(verb)
 
@@ -336,8 +336,8 @@ def add_calibrate(verbs: Verbs) -> None:
     )
     verb.set_defaults(check="seq2see.cli.align_checks:check_files")
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
     add_languages(verb)
     add_device(verb)
 
@@ -351,8 +351,8 @@ def add_export(verbs: Verbs) -> None:
     add_model(verb)
     verb.add_argument(
         "--format", choices=("ctranslate2", "transformers", "endpoint"), default="ctranslate2",
-        help="transformers: a Pegasus, which transformers loads with its own classes alone; endpoint: a handler.py for"
-        " Hugging Face Inference Endpoints, beside the model (%(default)s)",
+        help="transformers: a Pegasus model, which needs no code of ours; endpoint: adds a handler.py for Hugging Face"
+        " Inference Endpoints to the model (%(default)s)",
     )
     verb.add_argument(
         "--quantization", choices=("int8", "float32"), default="int8", help="of CTranslate2's weights (%(default)s)"
@@ -363,10 +363,10 @@ def add_export(verbs: Verbs) -> None:
 def add_lessons(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "lessons",
-        "run the lessons: claims about attention, each measured, with numbers and pictures on one page",
-        "Writes DIR/index.html, which needs nothing else, and DIR/lessons.json. With a NUMBER that lesson alone, as\n"
-        "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take ten to twenty minutes\n"
-        "on two cores. What is trained for them is kept for the next run.",
+        "run the lessons: claims about attention, measured, with numbers and pictures on one page",
+        "Writes a self-contained DIR/index.html and DIR/lessons.json. With a NUMBER, runs that lesson alone, writes\n"
+        "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take ten to twenty minutes on two\n"
+        "cores. Models trained for them are cached for the next run.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
     verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="output folder (%(default)s)")
@@ -376,7 +376,7 @@ def add_lessons(verbs: Verbs) -> None:
     )
     verb.add_argument(
         "--quick", action="store_true",
-        help="only as much work as shows that the lessons run: the verdicts mean nothing",
+        help="a smoke test on a small budget: the verdicts mean nothing",
     )
 
 
@@ -390,38 +390,38 @@ def add_serve(verbs: Verbs) -> None:
     )
     verb.add_argument(
         "run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
-        help=f"{ANY_MODEL}; or several of them ({DEFAULT})",
+        help=f"{ANY_MODEL}; one or more ({DEFAULT})",
     )
     add_engine(verb)
     add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
-    verb.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
+    verb.add_argument("--config", metavar="FILE", help="a settings file like the packaged serve.yaml")
     verb.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
 
 
 def add_models(verbs: Verbs) -> None:
-    add_verb(verbs, "models", "list the models that come with the package, with their languages, sizes and scores")
+    add_verb(verbs, "models", "list the packaged models with their languages, sizes and scores")
 
 
 def add_env(verbs: Verbs) -> None:
-    add_verb(verbs, "env", "print the versions and the machine, for a bug report")
+    add_verb(verbs, "env", "print versions and hardware, for a bug report")
 
 
-# Arguments of several verbs
+# Shared arguments
 
 
-def add_model(verb: Parser, kind: str = "of any transformers encoder-decoder") -> None:
+def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
     verb.add_argument(
         "run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name, help=f"{ANY_MODEL}, {kind} ({DEFAULT})"
     )
 
 
 def add_languages(verb: Parser) -> None:
-    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="language of the input (the model's first)")
-    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="language of the output (the model's first)")
+    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
+    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
 
 
 def add_beams(verb: Parser) -> None:
-    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beams of the search (the model's own)")
+    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beam width (the model's default)")
 
 
 def add_engine(verb: Parser) -> None:

@@ -187,7 +187,7 @@ def one_line(err: str) -> str:
         (["serve", "runs/x", "--port", "70000"], "70000 is not a whole number from 0 to 65535"),
         (["translate", "runs/x", "--frm", "en"], "unrecognized arguments: --frm en (see seq2see translate --help)"),
         (["--frm"], "unrecognized arguments: --frm (see seq2see --help)"),
-        (["translate", ""], "argument RUN: it is empty; expected a model's name, a run's folder, or a Hub id"),
+        (["translate", ""], "argument RUN: it is empty; expected a model name, a run folder, or a Hub id"),
         (["serve", "runs/x", " "], "argument RUN: it is empty"),
         (["demo", "--run", ""], "argument --run: it is empty"),
     ],
@@ -228,7 +228,7 @@ def failing_with(error: BaseException) -> Callable[[object], None]:
         (ModuleNotFoundError("No module named 'yaml'", name="yaml"), 1, "error: yaml is missing: pip install pyyaml"),
         (ModuleNotFoundError("No module named 'ctranslate2.x'", name="ctranslate2.x"), 1, "'seq2see[fast]'"),
         (ModuleNotFoundError("No module named 'typo'", name="typo"), 1, "internal error: ModuleNotFoundError"),
-        (KeyError("two\nlines"), 1, "internal error: KeyError: 'two\\nlines' (run again with SEQ2SEE_DEBUG=1"),
+        (KeyError("two\nlines"), 1, "internal error: KeyError: 'two\\nlines' (rerun with SEQ2SEE_DEBUG=1"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
@@ -302,7 +302,7 @@ def test_a_server_translates_without_torch_and_says_what_looking_needs(exported_
             address = process.stderr.readline().removeprefix("Seq2See is at ").partition("/ (")[0]
             page = "<p>The <b>cat</b> did.</p>"
             assert "<b>" in post("/translate", q=page, source="en", target="fr", format="html")[1]["translatedText"]
-            told = {"error": "torch is missing on this server, which looking inside a model and sampling need",
+            told = {"error": "torch is not installed on this server; looking inside a model and sampling need it",
                     "code": "not_installed"}
             assert post("/v1/look", text="The cat.") == (501, told)
         finally:

@@ -96,10 +96,10 @@ def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
     assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
     assert from_pharaoh("1-1 1p1").possible == set()  # what is sure is not merely possible
     for wrong in ("0-0-1", "0-0x", "-0-0", "0-", "0--0", "0.5-1", "٠-0"):
-        with pytest.raises(UserError, match=f"'{wrong}' is no link"):
+        with pytest.raises(UserError, match=f"'{wrong}' is not a link"):
             from_pharaoh(f"1-1 {wrong}")
     (tmp_path / "links").write_text("0-0\n\n1-1\n0_1 2-2\n")
-    with pytest.raises(UserError, match=r"links, line 4: '0_1' is no link"):
+    with pytest.raises(UserError, match=r"links, line 4: '0_1' is not a link"):
         list(read_pharaoh(tmp_path / "links"))
     (tmp_path / "links").write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="not UTF-8"):

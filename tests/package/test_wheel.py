@@ -154,7 +154,7 @@ def test_the_command_is_installed(environment: Path, tmp_path: Path) -> None:
 def test_lines_become_as_many_translated_lines(environment: Path, workplace: Path) -> None:
     arguments = ("translate", "runs/storybook", "--to", "fr")
     done = run(environment, "seq2see", *arguments, folder=workplace, given="The sad cat.\n\nThe boats.\n")
-    cut = r"the translation stopped at the model's limit of length, .* of 3 lines \(the first: line 1\)\n"
+    cut = r"the translation reached the model's maximum length, .* of 3 lines \(first: line 1\)\n"
     assert done.returncode == 0 and re.fullmatch(f"(?:{cut})?", done.stderr)  # a model trained for a moment rarely ends
     assert len(done.stdout.split("\n")) == 4 and done.stdout.split("\n")[1] == ""
 

@@ -104,10 +104,10 @@ def test_the_clients_health_and_info(live):
 @pytest.mark.parametrize(
     ("path", "text", "parameters", "status", "error"),
     [
-        ("", "x" * 5001, {}, 400, "a text of 5001 characters: 5000 at most are taken"),
-        ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "zz is not supported; there is fr, de"),
-        ("", TEXT, {"generate_parameters": {"num_beams": 33}}, 400, "num_beams 33: 8 at most are allowed"),
-        ("", TEXT, {"generate_parameters": {"max_new_tokens": 10**4}}, 400, "512 at most are allowed"),
+        ("", "x" * 5001, {}, 400, "a text has 5001 characters: at most 5000 are allowed"),
+        ("", TEXT, {"src_lang": "en", "tgt_lang": "zz"}, 400, "zz is not supported; choose fr, de"),
+        ("", TEXT, {"generate_parameters": {"num_beams": 33}}, 400, "num_beams 33: at most 8 are allowed"),
+        ("", TEXT, {"generate_parameters": {"max_new_tokens": 10**4}}, 400, "at most 512 are allowed"),
         ("", TEXT, {"generate_parameters": {"beams": 2}}, 400, "parameters.generate_parameters.beams: there is no"),
         ("", TEXT, {"generate_parameters": {"num_beams": "2"}}, 400, "num_beams: Input should be a valid integer"),
         ("", 5, {}, 400, "inputs.text: Input should be a valid string"),
@@ -131,7 +131,7 @@ def test_keys_and_rates(guarded, translator):
         slow = InferenceClient(model=server.url)
         for _ in range(2):
             slow.translation("The cat.", generate_parameters={"max_new_tokens": 1})
-        with pytest.raises(HfHubHTTPError, match="more than 2 texts a minute") as raised:
+        with pytest.raises(HfHubHTTPError, match="more than 2 texts per minute") as raised:
             slow.translation("The cat.")
     assert raised.value.response.status_code == 429
     assert 1 <= int(raised.value.response.headers["retry-after"]) <= 31

@@ -55,7 +55,7 @@ def test_only_these_two_are_offered(live, client):
     [
         ("/translate", ("x" * 5001,), "5000 at most"),
         ("/translate", (5,), "text: Input should be a valid string"),
-        ("/translate", (TEXT, "en", "zz"), "zz is not supported; there is fr, de"),
+        ("/translate", (TEXT, "en", "zz"), "zz is not supported; choose fr, de"),
         ("/translate", (TEXT, ["en"], "fr"), "source: Input should be a valid string"),
         ("/translate", (TEXT, "en", "fr", 9), "5 at most"),
         ("/translate", (TEXT, "en", "fr", True), "alternatives: Input should be a valid integer"),

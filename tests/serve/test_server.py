@@ -210,7 +210,7 @@ def test_a_server_that_others_reach_without_a_key_warns(host, keys, warned, monk
 
 def test_a_port_in_use_is_told(stub):
     port = stub.base_url.port
-    with pytest.raises(UserError, match=f"port {port}: .*choose another by --port"):
+    with pytest.raises(UserError, match=f"port {port}: .*choose another with --port"):
         Server({"stub": Stub}, host="127.0.0.1", port=port)
 
 

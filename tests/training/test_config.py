@@ -200,11 +200,11 @@ def test_a_message_of_several_lines_is_told_whole(tmp_path):
 def test_unknown_configuration_names_the_nearest(tmp_path):
     with pytest.raises(UserError, match="did you mean storybook"):
         load_config("storybok")
-    with pytest.raises(UserError, match="xyz.*; known are everyday, finetune, ") as caught:
+    with pytest.raises(UserError, match="xyz.*; expected one of everyday, finetune, ") as caught:
         load_config("xyz")
     assert str(caught.value).count("multi30k-en-de-fast") == 1
     (tmp_path / "list.yaml").write_text("[1, 2]")
-    with pytest.raises(UserError, match="holds list"):
+    with pytest.raises(UserError, match="contains list"):
         load_config(str(tmp_path / "list.yaml"))
     (tmp_path / "broken.yaml").write_text("a: [1")
     with pytest.raises(UserError, match="is not YAML"):

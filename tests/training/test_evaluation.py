@@ -313,4 +313,4 @@ def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
 def test_a_model_of_another_kind_is_one_line(tmp_path, capsys):
     folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))
     assert main(["evaluate", str(folder), "--data", str(tmp_path), "--to", "fr"]) == 1
-    assert "is a marian model, and only Seq2See models are measured" in capsys.readouterr().err
+    assert "is a marian model, but evaluate supports only Seq2See models" in capsys.readouterr().err

@@ -227,7 +227,7 @@ def test_a_mistake_is_named(config_file, tmp_path, change, said):
 
 
 @pytest.mark.parametrize("line, said", [("0-0\n" * 99, "99 lines of links and 100"), ("0-0\n" * 99 + "0-77\n", "0-77"),
-                                        ("0-0\n" * 99 + "0:0\n", "line 100: '0:0' is no link")])
+                                        ("0-0\n" * 99 + "0:0\n", "line 100: '0:0' is not a link")])
 def test_a_faulty_file_of_links_is_named(config_file, tmp_path, line, said):
     (tmp_path / "data" / "links.txt").write_text(line, "utf-8")
     with pytest.raises(UserError, match=said):

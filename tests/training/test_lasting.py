@@ -222,7 +222,7 @@ def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
     except SystemExit as stopped:
         assert stopped.code == code
     said = capfd.readouterr().err
-    assert "stopping after this step, with a checkpoint" in said and "stopped; to go on, " in said.splitlines()[-1]
+    assert "stopping after this step, with a checkpoint" in said and "stopped; to continue, " in said.splitlines()[-1]
     at(0, None)
     done, folder = toy("run", "training.resume=true")
     assert done == 0

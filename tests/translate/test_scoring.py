@@ -132,7 +132,7 @@ def test_calibrated_scores_are_those_of_the_calibrated_trace(folder, tmp_path, c
     run = tmp_path / "run"
     shutil.copytree(folder, run)
     translator = Translator.from_pretrained(run, engine="torch")
-    with pytest.raises(UserError, match=f"{run} has no calibration to de: seq2see calibrate {run} measures it"):
+    with pytest.raises(UserError, match=f"{run} has no calibration to de: run seq2see calibrate {run}"):
         translator.score(["The cat."], ["Die Katze."], target="de", calibrated=True)
     calibrate_by_hand(run, "de", Calibrator(0.1, 0.7))
     translator = Translator.from_pretrained(run, engine="torch")

@@ -300,7 +300,7 @@ def test_look_gives_every_layer_and_head(translator):
     [
         ("tokenizer.json", "{", "tokenizer.json is not valid JSON"),
         ("tokenizer.json", None, "the tokenizer in .* cannot be read"),
-        ("seen_words.json", "[1]", "seen_words.json holds a list, expected an object"),
+        ("seen_words.json", "[1]", "seen_words.json contains a list; expected an object"),
         ("seen_words.json", "{", "seen_words.json is not valid JSON"),
         ("model.safetensors", None, "no model.safetensors"),
     ],

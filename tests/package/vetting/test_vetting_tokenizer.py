@@ -135,7 +135,7 @@ def test_a_tokenizer_whose_trial_does_not_end(folder, monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", sleeping)
     edit(folder / "tokenizer.json", pre_tokenizer=split_by(" {2,}"))
-    assert "does not open" in refused(folder)
+    assert "does not load" in refused(folder)
 
 
 @pytest.mark.parametrize("name", ["a word and a half", "many in a row", "growth by steps", "id beyond"])
