@@ -12,6 +12,7 @@ from .intervals import Figure, error_rate, middle, resampled
 from .kinds import MapName, Rows
 from .trace import Trace
 from .trust import NOISE, Key, MapTrust, Trust
+from .views import VIEW
 
 # M maps, J target words, I source words, N sentences, P pairs of source words
 
@@ -102,8 +103,7 @@ class Tallies:
 def _holds(key: Key, heads: Collection[MapName]) -> bool:
     """Whether a map shows one of these heads, or its layer, or (in views through layers) a layer above it."""
     view, _, name = key
-    through = view in ("rollout", "contributions")
-    return any(head[: len(name)] == name or (through and head[:1] < name) for head in heads if name)
+    return any(head[: len(name)] == name or (VIEW[view].through_layers and head[:1] < name) for head in heads if name)
 
 
 def _figure(value: Any, drawn: np.ndarray) -> Figure:

@@ -104,6 +104,9 @@ def heads_by_site(
 ) -> list[tuple[AttentionSite, list[int]]]:
     """The attention modules that contain `heads`, each with the numbers of its heads.  UserError for a missing one."""
     sites = attention_sites(model)
+    heads = list(heads)
+    if heads and isinstance(heads[0], str):
+        raise UserError(f"{tuple(heads)} is a single head, expected a list of heads", exit_code=2)
     found: dict[tuple[Kind, int], set[int]] = defaultdict(set)
     for kind, layer, head in heads:
         if kind not in sites:

@@ -14,7 +14,7 @@ import numpy as np
 from ..tokenizer.words import Piece, Word
 from .kinds import KINDS, Kind
 from .trace_data import TraceData
-from .views import WITH_HEADS
+from .views import VIEW
 
 # L layers, H heads, R rows, C columns
 
@@ -90,7 +90,7 @@ def summarise(trace: TraceData) -> dict[str, Any]:
     for kind in KINDS:
         summary[kind] = {"entropy": entropy(trace.maps(kind)).tolist(), "sinks": {}}
         for view in trace.views:
-            if view in (*WITH_HEADS, "rollout", "contributions"):
+            if VIEW[view].heads or VIEW[view].through_layers:
                 shares = np.moveaxis(sink_shares(trace, kind, view=view), -1, 0)
                 summary[kind]["sinks"][view] = {name: share.tolist() for name, share in zip(SINKS, shares, strict=True)}
     return summary

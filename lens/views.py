@@ -35,8 +35,9 @@ OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "de
 class View:
     """What a view shows, what the number in a cell is, and what a row of each kind sums to.
 
-    `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `make` computes the
-    maps from a trace and, if `of_blocks`, from another pass through the model.
+    `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `through_layers`:
+    a layer's map is about all layers up to it.  `make` computes the maps from a trace and, if `of_blocks`, from another
+    pass through the model.
     """
 
     about: str
@@ -44,6 +45,7 @@ class View:
     sums: dict[Kind, str]
     heads: bool = False
     shares: bool = True
+    through_layers: bool = False
     of_blocks: bool = False
     make: Callable[[TraceData, Blocks | None], dict[Kind, np.ndarray]] | None = None
 
@@ -92,7 +94,8 @@ VIEW: dict[str, View] = {
     ),
     "rollout": View(
         "where the content of a state comes from through all layers up to this one, if each passes on half of the mean"
-        " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS, make=_rollout,
+        " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS,
+        through_layers=True, make=_rollout,
     ),
     "mixing": View(
         "each token's share of the attention block's output, within this layer (ALTI, Ferrando et al. 2022)",
@@ -103,7 +106,7 @@ VIEW: dict[str, View] = {
     ),
     "contributions": View(
         "each token's contribution to a state through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
-        OF_ALL_LAYERS, of_blocks=True, make=_contributions,
+        OF_ALL_LAYERS, through_layers=True, of_blocks=True, make=_contributions,
     ),
     "left_out": View(
         "how much less probable each token of the translation becomes when a source word is left out",

@@ -195,8 +195,8 @@ FAULTS = [
     Fault(
         "a layer with a supervised head is not labelled",
         "lens/faithfulness.py",
-        "head[: len(name)] == name or (through",
-        "head == name or (through",
+        "head[: len(name)] == name or (VIEW[view].through_layers",
+        "head == name or (VIEW[view].through_layers",
         tests="tests/lens/test_trust.py -k a_layer_that_contains",
     ),
     Fault(
