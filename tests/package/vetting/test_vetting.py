@@ -119,7 +119,7 @@ def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
         ({"max_length": HUGE}, "max_length"),
         ({"max_length": 0}, "max_length"),
         ({"max_length": 2}, "max_length: expected at least 3 including the start and tag tokens, got 2"),
-        ({"max_length": 1, "forced_bos_token_id": None}, "expected at least 2, for the start count"),
+        ({"max_length": 1, "forced_bos_token_id": None}, "expected at least 2 including the start token"),
         ({"length_penalty": float("nan")}, "length_penalty"),
         ({"length_penalty": "1"}, "length_penalty"),
         ({"repetition_penalty": 0}, "repetition_penalty"),
