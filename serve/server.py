@@ -127,7 +127,7 @@ class Server(uvicorn.Server):
             import_gradio()
             from .ui import page
 
-            return page.shown(self.app, page.build_page(self.service, training=self.training), self.service)
+            return page.shown(self.app, page.build_page(self.service, learning=self.training), self.service)
 
         self._close_tabs = await stack.enter_async_context(await self._in_thread(build))
 

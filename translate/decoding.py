@@ -68,7 +68,7 @@ class DecodingOptions:
         """The divisor that turns a hypothesis's log-probability into its score."""
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
 
-    def begun(self, ids: Sequence[int]) -> DecodingOptions:
+    def with_prefix(self, ids: Sequence[int]) -> DecodingOptions:
         """The same for a translation that begins with these ids, after its tag."""
         return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
 
