@@ -162,10 +162,10 @@ class Service:
             self.metrics.cancelled.inc()
             raise
         except BaseException as raised:  # a panic of the tokenizer is not an Exception
-            error = as_api_error(raised)
-            outcome = OUTCOMES.get(error.status, "refused")
-            self.metrics.count(error)
-            raise error from None
+            failure = as_api_error(raised)
+            outcome = OUTCOMES.get(failure.status, "refused")
+            self.metrics.count(failure)
+            raise failure from None
         finally:
             self.metrics.requests.labels(outcome).inc()
 

@@ -131,7 +131,7 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
     (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
     (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1, byte 1: not UTF-8"),
     (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
-    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; it has en to fr, en to de"),
+    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; choose en to fr, en to de"),
     (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links needs --fit"),
     (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
     (["--fit"], "not trained on storybook"),
