@@ -231,7 +231,7 @@ def test_look_without_heads_translates_with_their_averages(live, translator):
 
 @pytest.mark.parametrize(("more", "told"), [
     ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"without": [["cross", 0]]}, "without"),
-    ({"translation": "x" * 1001}, "at most 1000"), ({"evidence": True, "others": ["x" * 1001]}, "1000 at most"),
+    ({"translation": "x" * 1001}, "at most 1000"), ({"evidence": True, "others": ["x" * 1001]}, "at most 1000"),
     ({"others": ["a"] * 5}, "others"),
 ])
 def test_look_says_what_is_wrong_in_one_line(live, more, told):
