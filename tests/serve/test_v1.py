@@ -141,13 +141,13 @@ def test_models(live):
         ("translate", {}, "texts: missing"),
         ("translate", {"texts": ["a"], "beams": 2}, "beams: unknown field"),
         ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
-        ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: 8 at most"),
+        ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
         ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "num_beams 2: sampling"),
-        ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
+        ("translate", {"texts": ["a"], "model": "other"}, "unknown model"),
         ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; choose fr, de"),
         ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
-        ("look", {"text": "  "}, "a text without words"),
-        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: seq2see calibrate"),
+        ("look", {"text": "  "}, "the text has no words"),
+        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: run seq2see calibrate"),
         ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
         ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
         ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
@@ -232,7 +232,7 @@ def test_look_without_heads_translates_with_their_averages(live, translator):
 
 @pytest.mark.parametrize(("more", "told"), [
     ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"without": [["cross", 0]]}, "without"),
-    ({"translation": "x" * 1001}, "1000 at most"), ({"evidence": True, "others": ["x" * 1001]}, "1000 at most"),
+    ({"translation": "x" * 1001}, "at most 1000"), ({"evidence": True, "others": ["x" * 1001]}, "at most 1000"),
     ({"others": ["a"] * 5}, "others"),
 ])
 def test_look_says_what_is_wrong_in_one_line(live, more, told):

@@ -27,7 +27,7 @@ def ask(server, route, body):
         ({"alternatives": 100}, "alternatives"),
         ({"temperature": 1e9}, "temperature"),
         ({"prefix": 5}, "prefix"),
-        ({"model": "another"}, "no such model"),
+        ({"model": "another"}, "unknown model"),
         ({"more": 1}, "unknown field"),
     ],
 )
