@@ -147,7 +147,7 @@ function rests(state, trace, unit, settings) {
     said.push(html`Erasing ${flips.map((one, i) => html`${i ? " or " : ""}${word(one)}`)} flips it.`);
   }
   if (fell.length) {
-    said.push(html`Margin ${fell.map((one, i) => html`${i ? "; " : ""}without ${word(one)}: ${nats(one.margin)}`)}.`);
+    said.push(html`Without ${fell.map((one, i) => html`${i ? "; " : ""}${word(one)}: ${nats(one.margin)}`)}.`);
   }
   if (!flips.length && !fell.length) said.push(html`Erasing any one word changes little.`);
   if (!trace.telling(piece).length) {
