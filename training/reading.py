@@ -311,7 +311,7 @@ def _records(rows: Iterable[Any], languages: Sequence[str]) -> Iterator[Row]:
         record = record if isinstance(record, dict) else {}
         named = {_spelt(key): side for key, side in record.items()}
         in_order = len(record) == len(wanted) and not _name_languages(named, wanted)
-        sides = list(record.values()) if in_order else [named.get(language) for language in wanted]
+        sides: list[Any] = list(record.values()) if in_order else [named.get(language) for language in wanted]
         if row is None:  # a blank line
             continue
         if isinstance(row, Fault):

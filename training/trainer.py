@@ -287,7 +287,7 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
         if resume_from_checkpoint is True:
             resume_from_checkpoint = get_last_checkpoint(str(self.args.output_dir))
-        self.resumed_from = Path(resume_from_checkpoint) if resume_from_checkpoint else None
+        self.resumed_from = Path(str(resume_from_checkpoint)) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
             with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
