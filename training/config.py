@@ -345,7 +345,7 @@ def _build(cls: type, section: Any, name: str, where: str) -> Any:
         section = section | {"corpora": corpora}
     values = {key: check_type(value, hints[key], f"{name}.{key}") for key, value in section.items()}
     for item in fields(cls):
-        value, least, most = values.get(item.name), *map(item.metadata.get, ("least", "most"))
+        value, bounds = values.get(item.name), item.metadata
         if value is None and item.default is MISSING:
             raise wrong(f"{where} has no {name}.{item.name}; add it")
         if least is not None and most is not None and isinstance(value, int | float) and not least <= value <= most:

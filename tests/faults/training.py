@@ -281,8 +281,8 @@ FAULTS = [
     Fault(
         "a setting has no upper bound",
         "training/config.py",
-        "not least <= value <= most",
-        "not least <= value",
+        "not bounds[\"least\"] <= value <= bounds[\"most\"]",
+        "not bounds[\"least\"] <= value",
         tests="tests/training/test_config.py -k mistakes",
     ),
     Fault(
@@ -617,7 +617,7 @@ FAULTS = [
     Fault(
         "a setting out of range is taken",
         "training/config.py",
-        "not least <= value <= most:",
+        "not bounds[\"least\"] <= value <= bounds[\"most\"]:",
         "False:",
         tests="tests/training/test_config.py",
     ),
