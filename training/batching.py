@@ -44,10 +44,10 @@ class EncodedPair:
         pairs = (self, *others)
         source = np.concatenate([*(pair.source[:-1] for pair in pairs), self.source[-1:]])
         labels = np.concatenate([self.labels[:1], *(pair.labels[1:-1] for pair in pairs), self.labels[-1:]])
-        guides, at = [], np.zeros(3, dtype=np.float32)
-        for pair in pairs if self.guide is not None else ():
-            assert pair.guide is not None, "all pairs of a corpus have links, or none"
-            guides.append(pair.guide + at)
+        guides, at = list[np.ndarray](), np.zeros(3, dtype=np.float32)
+        for pair in pairs:
+            if pair.guide is not None:
+                guides.append(pair.guide + at)
             at += (len(pair.labels) - 2, len(pair.source) - 1, 0)
         return EncodedPair(source, labels, np.concatenate(guides) if guides else None)
 

@@ -348,7 +348,8 @@ def _build(cls: type, section: Any, name: str, where: str) -> Any:
         value, bounds = values.get(item.name), item.metadata
         if value is None and item.default is MISSING:
             raise wrong(f"{where} has no {name}.{item.name}; add it")
-        if least is not None and most is not None and isinstance(value, int | float) and not least <= value <= most:
+        if bounds and isinstance(value, int | float) and not bounds["least"] <= value <= bounds["most"]:
+            least, most = bounds["least"], bounds["most"]
             expected = f"a number from {least} to {most}" if most < sys.float_info.max else f"at least {least}"
             raise wrong(f"{name}.{item.name} is {value}, expected {expected}")
     return cls(**values)

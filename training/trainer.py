@@ -285,13 +285,13 @@ class Seq2SeeTrainer(FaultTolerantTrainer):
 
     def train(self, resume_from_checkpoint: str | bool | None = None, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
-        last = get_last_checkpoint(str(self.args.output_dir)) if resume_from_checkpoint is True else None
-        folder = resume_from_checkpoint if isinstance(resume_from_checkpoint, str) else last
-        self.resumed_from = Path(folder) if folder else None
+        if resume_from_checkpoint is True:
+            resume_from_checkpoint = get_last_checkpoint(str(self.args.output_dir))
+        self.resumed_from = Path(str(resume_from_checkpoint)) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
             with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
-                result = super().train(folder, **kwargs)
+                result = super().train(resume_from_checkpoint, **kwargs)
         finally:
             self.bar.close()
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
