@@ -264,7 +264,7 @@ def test_without_a_run_there_is_nothing_to_measure(
     bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run_benchmark(bench, monkeypatch, "--quick")
+    run_benchmark(bench, monkeypatch, "runs/everyday", "--quick")
     told = capsys.readouterr()
     assert "no trained model at runs/everyday" in told.err
     assert json.loads(told.out.splitlines()[-1])["rows"] == []
