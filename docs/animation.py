@@ -74,6 +74,7 @@ def act(film: Film) -> None:
     film.take(400)
     tab.wait_for_function(SETTLED)
     tab.locator(f".thumbs [data-k='{head}']").click()  # the page went to the head that matters most now
+    tab.mouse.move(1, 1)
     tab.wait_for_timeout(300)
     film.take(3_500)
 
