@@ -365,7 +365,7 @@ def add_lessons(verbs: Verbs) -> None:
         verbs, "lessons",
         "run the lessons: claims about attention, measured, with numbers and pictures on one page",
         "Writes a self-contained DIR/index.html and DIR/lessons.json. With a NUMBER, runs that lesson alone, writes\n"
-        "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take ten to twenty minutes on two\n"
+        "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take 10 to 20 minutes on two\n"
         "cores. Models trained for them are cached for the next run.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")

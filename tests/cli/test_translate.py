@@ -95,7 +95,7 @@ def test_the_language_is_the_one_asked_for(run, translator):
     code, out, _ = run("translate", "--from", "en", "--to", "de", stdin=b"The cat.\n")
     assert (code, out) == (0, " ".join(translator("The cat.", target="de").text.splitlines()) + "\n")
     code, out, err = run("translate", "--to", "xx", stdin=b"The cat.\n")
-    assert (code, out) == (1, "") and "it has en to fr, en to de" in err and err.count("\n") == 1
+    assert (code, out) == (1, "") and "choose en to fr, en to de" in err and err.count("\n") == 1
 
 
 def test_a_line_that_is_not_utf8_is_named_after_those_before_it(run):
@@ -277,7 +277,7 @@ def test_trust_is_shown_for_the_weights_it_was_measured_on(run, folder, translat
     replace(made, weights="of others").save(copy / "trust.json")
     assert Translator.from_pretrained(copy, engine="torch").trust is None
     (copy / "trust.json").write_text("[]")
-    with pytest.raises(UserError, match="measure them anew"):
+    with pytest.raises(UserError, match="measure them again"):
         _ = Translator.from_pretrained(copy, engine="torch").trust
 
 
@@ -315,7 +315,7 @@ def test_look_writes_a_page(run, tmp_path):
         (["The cat.", "--head", "2"], 2, "there is no head 2 here: expected 0 to 1"),
         (["The cat.", "--alternative", "99"], 2, "alternatives 100: expected a whole number from 1 to 64"),
         (["   "], 1, "the text has no words"),
-        (["The cat.", "--to", "hi"], 1, "it has en to fr, en to de"),
+        (["The cat.", "--to", "hi"], 1, "choose en to fr, en to de"),
     ],
 )
 def test_look_refuses_in_one_line(run, arguments, code, told):

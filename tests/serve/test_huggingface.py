@@ -200,7 +200,7 @@ def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp
     german = translator(TEXT, target="de", num_beams=2).text
     assert german != translator(TEXT, num_beams=2).text
     assert second == str([{"translation_text": german}, {"translation_text": " 12 "}])
-    told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes 64",
+    told = ["inputs: expected", "inputs: expected", "tgt_lang: expected de, fr", "the model takes at most 64",
             "num_beams 1000: expected a whole number from 1 to 64", "expected an object with inputs",
             "custom_generate: expected one of num_beams, ", "generate_parameters: expected an object",
             "parameters: expected an object", "num_beams '4': expected a whole number", "num_beams True: expected",

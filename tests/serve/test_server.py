@@ -187,7 +187,7 @@ class Silent(Stub):
 
 def test_a_model_whose_probabilities_are_not_numbers_is_never_ready():
     server = Server({"broken": Silent}, host="127.0.0.1", port=0, settings=ServerSettings(page=False))
-    with pytest.raises(UserError, match="broken does not translate"):
+    with pytest.raises(UserError, match="broken cannot translate"):
         server.run()
     assert not server.service.ready
 

@@ -193,9 +193,9 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert "there is no 'test'" in refused(run, capsys, "--data", table, "--split", "test")
     assert "there is no 'test'" in refused(run, capsys)
     write_table(table, [])
-    assert f"{table} has no pairs of all" in refused(run, capsys, "--data", table)
+    assert f"{table} has no pairs in all" in refused(run, capsys, "--data", table)
     run_yaml(run, val_fraction=1e-6)
-    assert "has no pairs of val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
+    assert "has no pairs in val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
     assert not measured
 
 

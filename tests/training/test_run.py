@@ -162,7 +162,7 @@ def test_a_run_finds_its_data_from_any_folder_and_when_it_was_moved_with_them(to
     project.rename(moved)
     capsys.readouterr()
     assert main(["evaluate", "moved/run", "--split", "val"]) == 1
-    told = f"moved/run was trained on {project / 'mine.tsv'}, which is not here; give --data PATH"
+    told = f"moved/run was trained on {project / 'mine.tsv'}, which does not exist here; give --data PATH"
     assert last_error(capsys).endswith(told)
     monkeypatch.chdir(moved)
     assert train(*settings, "training.resume=true") == 0
@@ -361,8 +361,8 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         ([str(run)], "no 'test'"),
         ([str(run), "--to", "de"], "'de'"),
         ([str(tmp_path / "nowhere")], "nowhere"),
-        ([str(run), "--data", "no.tsv"], "--data no.tsv is no file or folder here"),
-        ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv is no file or folder here"),
+        ([str(run), "--data", "no.tsv"], "--data no.tsv does not exist"),
+        ([str(run), "--data", "no/pairs.tsv"], "--data no/pairs.tsv does not exist"),
     ):
         assert main(["evaluate", *arguments]) in (1, 2)
         assert message in last_error(capsys)

@@ -51,7 +51,7 @@ def test_it_writes_what_transformers_has_it_write(nllb):
 def test_other_languages_are_refused(nllb):
     translator = Translator.from_pretrained(nllb[0])
     for source, target in (("eng_Latn", None), (None, "fra_Latn"), ("zho_Hans", "deu_Latn")):
-        with pytest.raises(UserError, match="it has deu_Latn to zho_Hans"):
+        with pytest.raises(UserError, match="choose deu_Latn to zho_Hans"):
             translator("The cat.", source=source, target=target)
 
 

@@ -124,7 +124,7 @@ def test_a_bad_line_is_named_after_those_before_it(run, bad, said):
 
 def test_a_wrong_language_is_told_though_nothing_is_to_be_scored(run):
     code, out, err = run(b"", "--to", "xx")
-    assert (code, out) == (1, []) and "it has en to fr, en to de" in err
+    assert (code, out) == (1, []) and "choose en to fr, en to de" in err
 
 
 def test_calibrated_scores_are_those_of_the_calibrated_trace(folder, tmp_path, capsys, monkeypatch):

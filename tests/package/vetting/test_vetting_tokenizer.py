@@ -199,9 +199,9 @@ def test_the_map_of_published_tokenizers_is_no_growth():
         ([["a", -1.0]] * 100_000, "expected token ids from 0 to"),
         ([["a", -1.0], ["b", 1e999]], "expected tokens and their scores"),
         ([["a", -1.0], [7, -1.0]], "expected tokens and their scores"),
-        ([["a", "much"]], "not the file of a tokenizer"),
-        ([["a"]], "not the file of a tokenizer"),
-        ([["a", 10**400]], "not the file of a tokenizer"),
+        ([["a", "much"]], "is not a valid tokenizer file"),
+        ([["a"]], "is not a valid tokenizer file"),
+        ([["a", 10**400]], "is not a valid tokenizer file"),
     ],
 )
 def test_pieces_with_scores(folder, vocab, said):
