@@ -1,9 +1,10 @@
-# The commands a newcomer needs.  Each makes .venv and installs into it what it needs, once.
-#   make demo     open the page on the model that comes with the package
-#   make test     everything below `check`, then the tests
+# The most important commands.  Each creates .venv and installs its requirements on first use.
+#   make demo     open the page with the packaged model
+#   make test     `make check`, then the tests
 #   make check    lint and types
 #   make cover    the tests, and which lines none of them runs
 #   make bench    every benchmark, in its quick form
+#   make site     the documentation as a site, in build/site
 #   make release RUN=runs/everyday NAME=everyday    the finished run becomes the packaged model of that name
 # Variables: PYTHON, the Python that makes .venv (3.11, 3.12 or 3.13); JOBS, the processes that run tests: three
 # keep two cores busy, for many tests wait; OPTIONS of a release, which is --allow-dirty.
@@ -17,12 +18,13 @@ GPU = $(wildcard /proc/driver/nvidia/version)$(shell command -v nvidia-smi)
 BIN := .venv/bin
 USE := .venv/.installed-use
 DEV := .venv/.installed-dev
+DOCS := .venv/.installed-docs
 SHELL := /bin/bash
 
-# Where this is set, every process would compile all that it imports: nothing is compiled as it is installed.
+# With it, every process would compile its imports again: the installation leaves them uncompiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types cover bench release
+.PHONY: demo test check lint types cover bench site release
 
 demo: $(USE)
 	$(BIN)/python -m seq2see demo
@@ -44,14 +46,17 @@ cover: $(DEV)
 bench: $(DEV)
 	@shopt -s nullglob; set -e; scripts=(benchmarks/[a-z]*.py); \
 	for script in "$${scripts[@]}"; do echo "== $$script"; $(BIN)/python "$$script" --quick; done; \
-	if [ $${#scripts[@]} = 0 ]; then echo "benchmarks/ holds no benchmark yet"; fi
+	if [ $${#scripts[@]} = 0 ]; then echo "no benchmarks in benchmarks/"; fi
+
+site: $(DOCS)
+	$(BIN)/python docs/build_site.py
 
 release: $(DEV)
 	$(BIN)/python -m seq2see.measures.release $(RUN) $(NAME) $(OPTIONS)
 
-# What is installed follows these files; an editable install follows the sources by itself.  Everything is checked by
-# its hash but torch, whose right build depends on the machine, and what that brings.  Python compiles what is imported
-# when it is: of the 17,000 modules that is one in six.
+# Reinstalls when these files change; the editable install follows the sources.  Everything is checked by hash except
+# torch, whose build depends on the machine, and its dependencies.  Python compiles modules when they are imported: one
+# in six of 17,000.
 define install
 $(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r $(1)
 $(BIN)/python -m pip install --no-compile $(TORCH_INDEX:%=--extra-index-url %) -c constraints.txt torch
@@ -65,6 +70,10 @@ $(USE): pyproject.toml constraints.txt requirements-use.txt | $(BIN)/python
 $(DEV): pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/python
 	$(call install,requirements-dev.txt)
 	touch $(USE)
+
+$(DOCS): requirements-docs.txt $(USE)
+	$(BIN)/python -m pip install --no-compile --require-hashes --no-deps -r requirements-docs.txt
+	touch $@
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv

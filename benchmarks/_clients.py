@@ -1,12 +1,11 @@
-"""Clients of a translation server, many at a time: what `serving.py` starts in a process of its own.
+"""Concurrent clients of a translation server, which `serving.py` starts in a separate process.
 
     python benchmarks/_clients.py URL < plan.json       {"texts": [...], "clients": 64, "rate": null, "seconds": 5, ...}
 
-Each client is one connection that asks for a text, waits for the answer and asks for the next, until the texts are all
-asked for or the time is up.  With `rate`, all connections are opened first, and requests are then begun so many a
-second, whether or not those before are answered.  Prints JSON: of each request the text's number, the status, the
-seconds, and the translation.  HTTP is written by hand: a client library would need more of the two cores than the
-server does.
+Each client is one connection that requests a text, waits for the response and requests the next, until all texts are
+done or the time is up.  With `rate`, all connections are opened first, and then that many requests are started per
+second, whether or not earlier ones are answered.  Prints JSON: for each request the text's index, the status, the
+seconds and the translation.  HTTP is written by hand: a client library would use more CPU than the server.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ import urllib.parse
 
 
 class Client:
-    """One kept connection."""
+    """One persistent connection."""
 
     def __init__(self, url, path, settings):
         self.address = urllib.parse.urlsplit(url)
@@ -82,7 +81,7 @@ async def run(url, plan):
 
 
 async def at_rate(rate, stop, clients, one):
-    """Begin `rate` requests a second, each on a connection that is free; while there is none, none is begun."""
+    """Start `rate` requests per second on free connections; without a free one, none is started."""
     free = asyncio.Queue()
     for client in clients:
         free.put_nowait(client)

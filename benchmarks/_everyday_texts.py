@@ -1,22 +1,21 @@
-"""What `everyday.py` translates beside corpora, and the rules by which that is judged: sentences with strings to be
-copied, and with occupations.
+"""Sentences with strings to copy and with occupations for `everyday.py`, and the rules that score them.
 
-A string comes back *exactly* where the translation has it with no letter or digit at its ends.  It comes back *by
-convention* where it does not, but is written as the target language writes it:
+A string is copied *exactly* if the translation contains it with no letter or digit at its ends.  It is copied *by
+convention* if it is instead written as in the target language:
 
-    integer      1,250          fr 1 250        de, es 1.250            or without any mark
+    integer      1,250          fr 1 250        de, es 1.250            or without a separator
     decimal      3.5            3,5
     time         9:30           fr 9 h 30, 9 heures 30, 9.30            de 9.30, 9 Uhr 30       es 9.30, 9 h 30
-    price        $25.99         the amount with a comma or a stop, beside the sign or the currency's name
+    price        $25.99         the amount with a comma or point, beside the sign or the currency's name
     date         14 July 1987   fr 14 juillet 1987, 14/07/1987          de 14. Juli 1987, 14.7.1987
                                 es 14 de julio de 1987, 14/07/1987
-    quoted       "OK"           in any quotation marks, with spaces inside or not
+    quoted       "OK"           in any quotation marks, with or without spaces inside
 
-A leading zero of hours, days and months may come or go.  For all other strings there is no such rule.  A number in
-words, or an hour counted otherwise (2:30 as 14 h 30), is neither, though it may be right.
+A leading zero of hours, days and months may be added or dropped.  Other strings have no such rule.  A number in words,
+or a time in another clock (2:30 as 14 h 30), counts as neither, though it may be right.
 
-The gender of an occupation is told by two rules.  *Article*: by the first word, if it is le, la, un, une; der, die,
-ein, eine; el, la, un, una (l' tells nothing).  *Pronoun*: by the first of il, elle; er, sie; él, ella.
+Two rules determine the gender of an occupation.  *Article*: the first word, if it is le, la, un, une; der, die, ein,
+eine; el, la, un, una (not l').  *Pronoun*: the first of il, elle; er, sie; él, ella.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from datetime import datetime
 from random import Random
 
 DATES = ("{0:%Y-%m-%d}", "{0.day} {0:%B %Y}", "{0:%B} {0.day}, {0.year}")
-READ = ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y")  # the same, for strptime
+READ = ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y")  # the same for strptime
 NAMES = ("Sarah Miller", "Kevin O'Brien", "Anna Schmidt", "Tom Baker", "Julie Moreau", "Pablo Garcia", "Laura Johnson",
          "Kenji Tanaka", "Eva Novak", "James Watson")
 URLS = ("https://example.com/news", "http://shop.example.org/item?id=42", "www.example.net", "https://a.example/b_c#d")
@@ -48,7 +47,7 @@ LANGUAGES = tuple(MONTHS)
 
 @dataclass(frozen=True)
 class Copied:
-    """A sentence with a string that is to come back."""
+    """A sentence with a string to copy."""
 
     kind: str
     text: str
@@ -111,7 +110,7 @@ KINDS: dict[str, tuple[Callable[[Random], str], tuple[str, ...]]] = {
 
 
 def copied_sentences(count: int, *, seed: int = 0) -> Iterator[Copied]:
-    """So many sentences, the kinds in turn."""
+    """That many sentences, cycling through the kinds."""
     draw = Random(seed)
     for number in range(count):
         kind = list(KINDS)[number % len(KINDS)]
@@ -121,7 +120,7 @@ def copied_sentences(count: int, *, seed: int = 0) -> Iterator[Copied]:
 
 
 def convention(kind: str, string: str, language: str) -> str | None:
-    """What a string looks like in the target language, as a pattern; None where there is no rule."""
+    """A pattern for the string as written in the target language; None if there is no rule."""
     if language not in LANGUAGES:
         return None
     if kind == "integer":
@@ -153,7 +152,7 @@ def _date_pattern(string: str, language: str) -> str:
 
 
 def _found(pattern: str, text: str, flags: int = 0) -> bool:
-    """Whether it is there, and no part of a longer word or number."""
+    """Whether the pattern occurs, not as part of a longer word or number."""
     return re.search(rf"(?<!\w)(?<!\d[.,:/]){pattern}(?!\w)(?![.,:/]\d)", text, flags) is not None
 
 
@@ -195,6 +194,6 @@ def gender_by_pronoun(text: str, language: str) -> str:
 
 
 def _gender(words: list[str], forms: tuple[str, str]) -> str:
-    """The gender of the first word that is one of the forms of either."""
+    """The gender of the first word that is one of these forms."""
     known = {form: gender for gender, some in zip(GENDERS, forms, strict=True) for form in some.split()}
-    return next((known[word] for word in words if word in known), "not told")
+    return next((known[word] for word in words if word in known), "unknown")

@@ -1,4 +1,4 @@
-"""What the benchmarks share: their arguments, their sentences, the machine, and the line of JSON that ends each."""
+"""Shared by the benchmarks: arguments, sentences, the machine, and the final line of JSON."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 CPUINFO = Path("/proc/cpuinfo")
-LOAD = round(os.getloadavg()[0], 2)  # before anything is started: other work makes all figures worse
+LOAD = round(os.getloadavg()[0], 2)  # before the start: other load distorts all figures
 
 
 def arguments(doc: str | None, *, run: bool = False, text: bool = False) -> argparse.ArgumentParser:
-    """--quick, and where wanted RUN and --text FILE."""
+    """--quick, and optionally RUN and --text FILE."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     if run:
         parser.add_argument("run", nargs="?", type=folder, default="storybook",
                             help="a trained model: its folder, or the name of a packaged one (%(default)s)")
     if text:
-        parser.add_argument("--text", type=Path, help="source sentences, one a line, .gz or not (storybook's test)")
-    parser.add_argument("--quick", action="store_true", help="as little as shows that it works")
+        parser.add_argument("--text", type=Path, help="source sentences, one per line, or a .gz (storybook's test set)")
+    parser.add_argument("--quick", action="store_true", help="a smoke test")
     return parser
 
 
@@ -38,15 +38,15 @@ def folder(name: str) -> str:
 
 
 def is_trained(run: str | Path) -> bool:
-    """Whether there is a model to measure; where there is none, that is said."""
+    """Whether there is a model to measure; prints a message if not."""
     if (Path(run) / "config.json").is_file():
         return True
-    print(f"there is no trained model at {run}: nothing to measure", file=sys.stderr)
+    print(f"no trained model at {run}: nothing to measure", file=sys.stderr)
     return False
 
 
 def sentences(path: Path | None) -> list[str]:
-    """The lines of a file, or the sources of storybook's test."""
+    """The lines of a file, or the sources of storybook's test set."""
     if path is not None:
         data = path.read_bytes()
         return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""The simplest server one might write: FastAPI, and one `generate` a request.  What `serving.py` compares with.
+"""The baseline of `serving.py`, the simplest possible server: FastAPI and one `generate` per request.
 
     python benchmarks/_plain_server.py RUN PORT BEAMS THREADS
 """

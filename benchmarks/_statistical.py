@@ -1,7 +1,7 @@
-"""The statistical aligner eflomal (Östling and Tiedemann 2016) as a program, and its two directions as one.
+"""Runs the statistical aligner eflomal (Östling and Tiedemann 2016), and symmetrises its two directions.
 
-It is licensed under the GPL and no part of Seq2See: install it where you like (`pip install eflomal`, which compiles),
-and name its program by EFLOMAL=/path/to/eflomal-align if it is not on the PATH.
+It is licensed under the GPL and not part of Seq2See: install it anywhere (`pip install eflomal`, which compiles), and
+set EFLOMAL=/path/to/eflomal-align if it is not on the PATH.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NEIGHBOURS = [(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 
 
 
 def find_eflomal() -> str | None:
-    """The program, or None where there is none."""
+    """The program, or None if it is not installed."""
     beside = Path(sys.executable).with_name("eflomal-align")
     return os.environ.get("EFLOMAL") or shutil.which("eflomal-align") or (str(beside) if beside.is_file() else None)
 
@@ -29,9 +29,9 @@ def find_eflomal() -> str | None:
 def both_directions(
     program: str, sources: Sequence[str], targets: Sequence[str], *, languages: tuple[str, str]
 ) -> tuple[list[frozenset[Link]], list[frozenset[Link]]]:
-    """Links of each pair, learnt from these pairs and nothing else: one source word for each target word, and back.
+    """Links of each pair, learnt from these pairs alone: one source word per target word, and in reverse.
 
-    Words are those of `split_words`, as everywhere here; eflomal lower-cases them itself.
+    Words are those of `split_words`; eflomal lower-cases them itself.
     """
     with tempfile.TemporaryDirectory() as scratch:
         files = {name: Path(scratch) / name for name in ("source", "target", "forward", "reverse")}
@@ -47,7 +47,7 @@ def both_directions(
 
 
 def symmetrised(forward: frozenset[Link], reverse: frozenset[Link]) -> dict[str, frozenset[Link]]:
-    """The usual ways to make one of two directions (Koehn et al. 2003), and each direction alone."""
+    """The usual symmetrisations (Koehn et al. 2003), and each direction alone."""
     return {
         "forward": forward,
         "reverse": reverse,
@@ -58,8 +58,8 @@ def symmetrised(forward: frozenset[Link], reverse: frozenset[Link]) -> dict[str,
 
 
 def grow_diag_final_and(forward: frozenset[Link], reverse: frozenset[Link]) -> frozenset[Link]:
-    """From the intersection, take in neighbours out of the union that reach a word without a link; at last take in
-    those of either direction whose words are both without one."""
+    """Grow the intersection by neighbours from the union that link an unlinked word; finally add links of either
+    direction whose words are both unlinked."""
     links, union = set(forward & reverse), forward | reverse
     grown = True
     while grown:

@@ -1,7 +1,7 @@
-"""The processes that `train_speed.py` starts: the peer, and our own command with some of its measures taken away.
+"""The processes that `train_speed.py` starts: the peer, and our own command without some of its optimisations.
 
     python _train_workers.py peer JOB.json                   under torchrun too
-    python _train_workers.py without '["allocator"]' train multi30k-en-de ...
+    python _train_workers.py without '["byte dropout"]' train multi30k-en-de ...
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def train_peer(job: dict[str, Any]) -> None:
-    """MarianMTModel under the stock Seq2SeqTrainer; announces each update, and leaves the target tokens of all."""
+    """MarianMTModel with the stock Seq2SeqTrainer; announces each update, and records the target tokens of all."""
     import datasets
     import transformers
 
@@ -52,7 +52,7 @@ def train_peer(job: dict[str, Any]) -> None:
 
 
 def switch_off(names: Sequence[str]) -> None:
-    """Put the plain way in the place of ours, in this process and in those that the command will start."""
+    """Replace our optimisations by the standard implementation, in this process and those that the command starts."""
     import torch
 
     from seq2see.training import batching, kernels, processes, trainer
@@ -60,7 +60,7 @@ def switch_off(names: Sequence[str]) -> None:
     collate = batching.Collator.__call__
 
     def padding_counts(self: Any, items: Any) -> Any:
-        """Padding becomes something to predict, which costs what a prediction costs that is thrown away."""
+        """Padding becomes a token to predict, at the cost of a discarded prediction."""
         batch = collate(self, items)
         return batch | {"labels": batch["labels"].masked_fill(batch["labels"] == -100, self.pad_token_id)}
 
@@ -75,18 +75,17 @@ def switch_off(names: Sequence[str]) -> None:
         "short attention (sdpa)": (kernels, "SHORT_ATTENTION", "sdpa"),
         "byte dropout": (kernels, "ByteDropout", torch.nn.Dropout),
         "in-place loss": (trainer, "smoothed_cross_entropy", plain_loss),
-        "allocator": (trainer, "keep_freed_memory", lambda: None),
     }
     here = Path(__file__)
     first = f"import sys; sys.path.insert(0, {str(here.parent)!r}); from {here.stem} import switch_off"
     follow = f"{first}; switch_off({list(names)!r}); {processes.FOLLOW}"
     for owner, name, value in [*(patches[name] for name in names), (processes, "FOLLOW", follow)]:
-        getattr(owner, name)  # a patch of what is no longer there would measure nothing
+        getattr(owner, name)  # fails for a name that no longer exists, instead of measuring nothing
         setattr(owner, name, value)
 
 
 def plain_plan(lengths: Any, *, ours: Callable[..., list[Any]], seed: int, epoch: int, **limits: Any) -> list[Any]:
-    """Batches as the stock Trainer's `group_by_length` makes them, as many as ours has, in random order."""
+    """Batches like the stock Trainer's `group_by_length`, as many as ours, in random order."""
     import numpy as np
     import torch
     from transformers.trainer_pt_utils import get_length_grouped_indices

@@ -1,19 +1,18 @@
-"""Which words belong together: what attention says, and what a statistical aligner says of the same pairs.
+"""Word alignment: attention compared with a statistical aligner on the same pairs.
 
     python benchmarks/alignment.py --storybook runs/storybook --aligned runs/storybook-aligned \\
         --multi30k runs/multi30k-en-de --data ../shared/data/multi30k
-    python benchmarks/alignment.py --quick        a hundred sentences of a model that has hardly learnt anything
+    python benchmarks/alignment.py --quick        a hundred sentences of a barely trained model
 
-Of storybook the links are gold, by its frozen guideline.  Everything is chosen on the validation part and reported on
-the test part, the held-out combinations: every map alone with its best rule, the fitted choice, and the last layer's
-mean, which is what most tools draw.  `--storybook` takes several runs, of several seeds.
-`--aligned` is a model with a supervised head, which gold links trained: reported apart, since it shows what it was
-taught.
+Storybook has gold links, by its frozen guideline.  Everything is chosen on the validation set and reported on the test
+set, the held-out combinations: every map alone with its best rule, the fitted choice, and the last layer's mean, which
+most tools draw.  `--storybook` takes several runs, with different seeds.
+`--aligned` is a model with a head supervised by gold links: reported separately, since the head shows its training.
 
-eflomal learns from the same pairs, without gold links; its two directions are made one in the usual ways, and the best
-on the validation part counts.  It sees the test pairs too, as is the custom.  Install it anywhere, see _statistical.py.
-Of Multi30k nobody knows the links: there the intersection of eflomal's directions stands for them.  That is silver: an
-error against it is a distance to eflomal.
+eflomal learns from the same pairs, without gold links; the symmetrisation that is best on the validation set counts.
+As usual, it also sees the test pairs.  Install it anywhere, see _statistical.py.
+Multi30k has no gold links: the intersection of eflomal's directions serves as silver links, so an error against them is
+a distance to eflomal.
 """
 
 from __future__ import annotations
@@ -34,27 +33,28 @@ from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
 from seq2see.lens import VIEWS, Trace
-from seq2see.lens.aer import Agreement, agreement
 from seq2see.lens.alignment import AlignmentChoice
 from seq2see.lens.fitting import GoldSentences
-from seq2see.measures.alignment import Aligner, known
+from seq2see.lens.intervals import Agreement, agreement
+from seq2see.measures.alignment import Aligner, texts_and_links
 from seq2see.measures.gold import groups_of
 from seq2see.storybook import generate
 from seq2see.tokenizer.links import Link, Links
 from seq2see.tokenizer.words import split_words
 
-POINTS = 10.0  # by which the fitted choice is to beat the last layer's mean
+POINTS = 10.0  # target for the fitted choice's advantage over the last layer's mean
 
 TRAIN = """
 import sys
 from pathlib import Path
 from seq2see.training.config import load_config
-from seq2see.training.run import train_model
+from seq2see.training.run import prepare, train_model
 
 config = load_config("storybook", sys.argv[1:])
-trained = train_model(config, Path(config.training["output_dir"]))
-for part in (trained.model, trained.tokenizer):
-    part.save_pretrained(config.training["output_dir"])
+output = Path(config.training["output_dir"])
+trainer = train_model(prepare(config, output), config, output)
+for part in (trainer.model, trainer.processing_class):
+    part.save_pretrained(output)
 """
 
 TextPair = tuple[str, str]
@@ -62,16 +62,16 @@ TextPair = tuple[str, str]
 
 @dataclass
 class Part:
-    """Sentence pairs with the links they are measured by, and what eflomal found for them."""
+    """Sentence pairs with their reference links, and eflomal's links."""
 
     pairs: list[TextPair]
     gold: list[Links]
     languages: tuple[str, str]
-    groups: list[str] | None = None  # which sentence each is a variant of
+    groups: list[str] | None = None  # the sentence that each is a variant of
     statistical: dict[str, list[frozenset[Link]]] = field(default_factory=dict)
 
     def twice(self, number: int) -> tuple[set[int], set[int]]:
-        """The words of a pair, on either side, that occur more than once in their sentence."""
+        """The words on each side of a pair that occur more than once in their sentence."""
         sides = []
         for text, language in zip(self.pairs[number], self.languages, strict=True):
             words = [word.text.casefold() for word in split_words(text, language=language)]
@@ -80,7 +80,7 @@ class Part:
         return sides[0], sides[1]
 
     def measure(self, found: Sequence[Iterable[Link]], *, repeated: bool = False) -> Agreement:
-        """Against the gold; with `repeated`, of links that touch a word which occurs twice, and no others."""
+        """Agreement with the gold links; with `repeated`, only of links of a word that occurs more than once."""
         if not repeated:
             return agreement(found, self.gold, groups=self.groups)
         kept, gold, groups = [], [], []
@@ -99,40 +99,40 @@ def main() -> None:
     parser.add_argument("--aligned", nargs="*", default=[], metavar="RUN", help="models of storybook-aligned")
     parser.add_argument("--multi30k", nargs="*", default=[], metavar="RUN", help="models of Multi30k en-de")
     parser.add_argument("--data", default="../shared/data/multi30k", help="Multi30k's folder (%(default)s)")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     torch.set_num_threads(1)
     program = find_eflomal()
     if program is None:
-        print("eflomal-align is not here: its rows are left out (pip install eflomal, or EFLOMAL=its program)")
+        print("eflomal-align not found, so its rows are omitted (pip install eflomal, or set EFLOMAL to the program)")
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
-        if asked.quick and not asked.storybook:
-            asked.storybook = [train_a_little(Path(scratch) / "run")]
-        if not (asked.storybook or asked.aligned or asked.multi30k):
+        if args.quick and not args.storybook:
+            args.storybook = [train_a_little(Path(scratch) / "run")]
+        if not (args.storybook or args.aligned or args.multi30k):
             raise SystemExit("nothing to measure: seq2see train storybook, then --storybook runs/storybook; or --quick")
-        if asked.storybook or asked.aligned:
-            dev, test = storybook_parts(program, quick=asked.quick)
+        if args.storybook or args.aligned:
+            dev, test = storybook_parts(program, quick=args.quick)
             if program:
                 print_statistical(dev, test)
-            for kind, runs in (("ordinary", asked.storybook), ("supervised by gold links", asked.aligned)):
+            for kind, runs in (("ordinary", args.storybook), ("supervised by gold links", args.aligned)):
                 for run in runs:
-                    rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, taught=kind != "ordinary")
-    if asked.multi30k:
+                    rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, supervised=kind != "ordinary")
+    if args.multi30k:
         if program is None:
-            raise SystemExit("the links of Multi30k are eflomal's: install it (see benchmarks/_statistical.py)")
-        dev, test = multi30k_parts(program, Path(asked.data), quick=asked.quick)
-        for run in asked.multi30k:
-            rows += measure_run(f"Multi30k, silver links: {run}", run, dev, test, taught=False)
+            raise SystemExit("links for Multi30k come from eflomal: install it (see benchmarks/_statistical.py)")
+        dev, test = multi30k_parts(program, Path(args.data), quick=args.quick)
+        for run in args.multi30k:
+            rows += measure_run(f"Multi30k, silver links: {run}", run, dev, test, supervised=False)
     end("alignment", rows)
 
 
 def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
     book = generate(train_size=1) if quick else generate()
     limit = 100 if quick else None
-    parts = [Part(*known(stories), ("en", "fr"), groups_of(stories))
+    parts = [Part(*texts_and_links(stories), ("en", "fr"), groups_of(stories))
              for stories in (book.val[:limit], book.test[:limit])]
     if program:
-        add_statistical(program, [] if quick else known(book.train)[0], parts)
+        add_statistical(program, [] if quick else texts_and_links(book.train)[0], parts)
     return parts[0], parts[1]
 
 
@@ -168,14 +168,14 @@ def print_statistical(dev: Part, test: Part) -> None:
 
 
 def best_way(dev: Part) -> str:
-    """The symmetrisation that is best on the validation part."""
+    """The symmetrisation that is best on the validation set."""
     return min(dev.statistical, key=lambda way: dev.measure(dev.statistical[way]).aer)
 
 
-def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) -> list[dict[str, Any]]:
+def measure_run(title: str, run: str, dev: Part, test: Part, *, supervised: bool) -> list[dict[str, Any]]:
     aligner = Aligner(Translator.from_pretrained(run, engine="torch"))
     tried_on = GoldSentences(traces_of(aligner, dev), dev.gold, dev.groups)
-    fitted = tried_on.fit(fitted_on="the validation part", guided=taught)
+    fitted = tried_on.fit(fitted_on="the validation part", guided=supervised)
     chosen = {"fitted choice": fitted, "last layer's mean": aligner.naive()}
     links: dict[str, list[frozenset[Link]]] = {name: [] for name in chosen}
 
@@ -187,7 +187,7 @@ def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) ->
 
     tested = GoldSentences(noted(traces_of(aligner, test)), test.gold, test.groups)
     print(f"\n{title}")
-    print("  AER in % of every map on the test part, each with the rule and threshold of the validation part")
+    print("  AER in % of every map on the test set, each with its rule and threshold from the validation set")
     print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_maps()])
     print(f"  fitted: {fitted.describe()}")
     compared: dict[str, list[frozenset[Link]]] = dict(links)
@@ -200,18 +200,18 @@ def measure_run(title: str, run: str, dev: Part, test: Part, *, taught: bool) ->
         print(f"  {'  occurring twice':18} {twice[name]}")
     bleu = bleu_of(Path(run))
     if bleu is not None:
-        print(f"  BLEU on its test part {bleu}")
-    return compared_rows(title, measured, twice, taught=taught, bleu=bleu, choice=fitted)
+        print(f"  BLEU on its test set {bleu}")
+    return compared_rows(title, measured, twice, supervised=supervised, bleu=bleu, choice=fitted)
 
 
 def compared_rows(
-    title: str, measured: dict[str, Agreement], twice: dict[str, Agreement], *, taught: bool, bleu: float | None,
+    title: str, measured: dict[str, Agreement], twice: dict[str, Agreement], *, supervised: bool, bleu: float | None,
     choice: AlignmentChoice,
 ) -> list[dict[str, Any]]:
-    """Points of AER won: over the last layer's mean; a model that was taught links is compared with eflomal too."""
-    sides = [("last layer's mean", "all words", measured, None if taught else POINTS)]
+    """Gains in AER over the last layer's mean; a supervised model is also compared with eflomal."""
+    sides = [("last layer's mean", "all words", measured, None if supervised else POINTS)]
     if "eflomal" in measured:
-        wanted = 0.0 if taught else None
+        wanted = 0.0 if supervised else None
         sides += [("eflomal", "all words", measured, wanted), ("eflomal", "words that occur twice", twice, wanted)]
     return [
         {"name": f"{title}, {words}, fitted against {peer}", "ours": round(100 * found["fitted choice"].aer, 2),
@@ -223,7 +223,7 @@ def compared_rows(
 
 
 def print_maps(found: list[tuple[AlignmentChoice, Agreement]]) -> None:
-    """A line for each view, row meaning and layer; the figures of its heads side by side."""
+    """A line per view, row meaning and layer, with the figures of its heads side by side."""
     lines: dict[tuple[str, str, str], list[str]] = {}
     for choice, measured in found:
         [name] = choice.maps
@@ -240,7 +240,7 @@ def traces_of(aligner: Aligner, part: Part) -> Iterator[Trace]:
 
 
 def bleu_of(run: Path) -> float | None:
-    """What the run's own evaluation has found."""
+    """The BLEU of the run's own evaluation."""
     path = run / "metrics.json"
     if not path.is_file():
         return None
@@ -249,10 +249,11 @@ def bleu_of(run: Path) -> float | None:
 
 
 def train_a_little(folder: Path) -> str:
-    """A small model after a few steps, of the command itself."""
+    """A small model, trained for a few steps with the command's code."""
     settings = ["training.max_steps=30", "model.d_model=32", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
-                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no", "evaluation.pairs=1",
-                "training.save_strategy=no", "training.cpu_processes=1", f"training.output_dir={folder}"]
+                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no",
+                "evaluation.eval_samples=1", "training.save_strategy=no", "training.cpu_processes=1",
+                f"training.output_dir={folder}"]
     done = subprocess.run([sys.executable, "-c", TRAIN, *settings], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)

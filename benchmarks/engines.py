@@ -1,11 +1,11 @@
-"""Do both engines find the same translations?
+"""Do both engines give the same translations?
 
     python benchmarks/engines.py RUN            RUN: a trained model, storybook by default; 200 sentences
     python benchmarks/engines.py RUN --quick    20 sentences
 
-Sentences are those of storybook's test, or lines of --text FILE.  A row says on how many of them CTranslate2 finds
-exactly the pieces that torch finds in float32, and the largest difference of the scores of those; where it finds other
-pieces, both translations are printed with their scores.
+The sentences are storybook's test set, or lines of --text FILE.  A row says for how many of them CTranslate2 gives
+exactly the tokens of torch in float32, and the largest difference between their scores; other translations are printed
+in pairs with their scores.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ WAYS = [("float32", 1), ("float32", 4), ("int8", 1), ("int8", 4)]
 
 
 def main() -> None:
-    asked = arguments(__doc__, run=True, text=True).parse_args()
+    args = arguments(__doc__, run=True, text=True).parse_args()
     rows = []
-    if is_trained(asked.run):
-        texts = sentences(asked.text)  # of storybook all kinds, which stand one after the other
+    if is_trained(args.run):
+        texts = sentences(args.text)  # storybook's kinds come in blocks
         random.Random(0).shuffle(texts)
-        rows = agreement(asked.run, texts[: 20 if asked.quick else SENTENCES])
+        rows = agreement(args.run, texts[: 20 if args.quick else SENTENCES])
     show(rows)
     end("engines", rows)
 

@@ -1,27 +1,26 @@
-"""How well does `everyday` translate, as it is served: by CTranslate2 in int8 with four beams?
+"""How well does `everyday` translate as served: with CTranslate2 in int8 and four beams?
 
     python benchmarks/everyday.py RUN                       RUN: a trained model, everyday by default
     python benchmarks/everyday.py RUN --data FOLDER         where the corpora of its run.yaml lie now
     python benchmarks/everyday.py RUN --only scores texts   some sections; --quick: a few sentences of each
 
-*scores*: BLEU and chrF2 on the whole test part of each corpus, for each target language, with signatures.  Where a
-source has several translations, these are not merged: each pair counts by itself, with one reference.  Of storybook
-also the families of pairs, with the share of right pronouns.
-*texts*: 500 texts a language, of 2 to 6 unrelated sentences of the test part, as in long_texts.py: how many are wrong
-texts, which lose or add a sentence, and how many sentences differ in any character from their translation alone.  A
-sentence that refers back is translated with the one before it, and may differ rightly.
-*copied*: 300 sentences, written by templates, with a string that is to come back: how many do so exactly, and how many
-by the target language's convention, by the rules of _everyday_texts.py.
-*written*: 1,000 test pairs a language in another writing.  A row is of the pairs that this writing changes: those
-without a quotation mark or apostrophe have no typographic ones.  The reference is changed too where the translation
-should be: no final stop, capitals, emoji.  *Plain* is the chrF2 of the plain sentence's translation, so changed by
-rule; from that chrF2 falls by so many points.
-*links*: the alignment error rate on storybook's gold links, with its 95 % interval over groups of variants: the fitted
-choice, chosen on the validation part, the guided head, with the rule that is best for it there, and the last layer's
-mean.  By torch, which is what looks inside.
-*sentences*: everyday_sentences.tsv in all languages, a table for a person to mark; --out FILE writes it.
-*bias*: occupations in 40 templates, with he, with she and with neither: which gender the translation has, by the rules
-of _everyday_texts.py.  Counts, no judgement.
+*scores*: BLEU and chrF2 on the full test set of each corpus, for each target language, with signatures.  Several
+translations of one source are not merged: each pair counts separately, with one reference.  For storybook also the
+families of pairs, with the share of right pronouns.
+*texts*: 500 texts per language, of 2 to 6 unrelated sentences of the test set, as in long_texts.py: how many texts lose
+or add a sentence, and how many sentences differ in any character from their translation alone.  A sentence that refers
+back is translated with the one before it, and may legitimately differ.
+*copied*: 300 template sentences with a string to copy: how many copy it exactly, and how many by the convention of the
+target language, by the rules of _everyday_texts.py.
+*written*: 1,000 test pairs per language in another spelling.  A row covers the pairs that the variant changes: those
+without a quotation mark or apostrophe have no typographic form.  The reference changes too where the translation
+should: no final stop, capitals, emoji.  *Plain* is the chrF2 of the translation of the plain sentence, changed by rule;
+*fall* is the loss of chrF2 against that.
+*links*: the alignment error rate on storybook's gold links, with its 95 % interval over groups of variants: the choice
+fitted on the validation set, the guided head with its best rule there, and the last layer's mean.  Computed in torch.
+*sentences*: everyday_sentences.tsv in all languages, a table for human marking; --out FILE writes it.
+*bias*: occupations in 40 templates, with he, she or neither: the gender in the translation, by the rules of
+_everyday_texts.py.  Counts without judgement.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ from long_texts import MOST_SENTENCES, texts_row
 
 from seq2see import Translator
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import supervised_heads
 from seq2see.lens.fitting import GoldSentences
+from seq2see.lens.hooks import supervised_heads
 from seq2see.measures.alignment import Aligner
 from seq2see.tokenizer.segments import count_sentences
 from seq2see.training.checkpoints import find_record
@@ -66,7 +65,7 @@ from seq2see.training.variation import capitals, lower_case, typographic, with_e
 BEAMS = 4
 COUNTS = {"texts": 500, "copied": 300, "written": 1_000}
 QUICK = 20  # pairs, texts or sentences with --quick
-EXAMPLES = 3  # of strings that did not come back, for each kind
+EXAMPLES = 3  # of strings not copied, for each kind
 SENTENCES = Path(__file__).with_name("everyday_sentences.tsv")
 
 
@@ -82,7 +81,7 @@ WRITINGS: dict[str, Callable[[Pair], Pair]] = {
 
 @dataclass(frozen=True)
 class Bench:
-    """What the sections measure: `translator(texts, target=...)` gives translations."""
+    """The subject of the sections: `translator(texts, target=...)` gives translations."""
 
     run: str
     translator: Callable[..., Any]
@@ -92,7 +91,7 @@ class Bench:
     out: Path | None = None
 
     def translate(self, texts: Sequence[str], target: str) -> list[str]:
-        """Each different text is translated once."""
+        """Translate each distinct text once."""
         once = list(dict.fromkeys(texts))
         found = dict(zip(once, (result.text for result in self.translator(once, target=target)), strict=True))
         return [found[text] for text in texts]
@@ -112,7 +111,7 @@ class Bench:
         return found
 
     def everyday(self, language: str) -> list[Pair]:
-        """The test pairs of a language, without storybook's."""
+        """The test pairs of a language, except storybook's."""
         return [pair for data, pairs in self.tests if data.path != "storybook" and data.targets == [language]
                 for pair in pairs]  # fmt: skip
 
@@ -142,10 +141,10 @@ def texts(bench: Bench) -> dict[str, Any]:
 
 def copied(bench: Bench) -> dict[str, Any]:
     table = {}
-    drawn = list(copied_sentences(bench.count("copied")))
+    sampled = list(copied_sentences(bench.count("copied")))
     for language in bench.data.targets:
         rows = {kind: {"sentences": 0, "exact": 0, "by convention": 0, "changed": []} for kind in KINDS}
-        for one, translation in zip(drawn, bench.translate([one.text for one in drawn], language), strict=True):
+        for one, translation in zip(sampled, bench.translate([one.text for one in sampled], language), strict=True):
             row: dict[str, Any] = rows[one.kind]
             row["sentences"] += 1
             how = one.comes_back(translation, language)
@@ -214,11 +213,11 @@ def sentences(bench: Bench) -> dict[str, Any]:
 
 def bias(bench: Bench) -> dict[str, Any]:
     table = {}
-    drawn = list(occupation_sentences(OCCUPATIONS[:1] if bench.quick else OCCUPATIONS))
+    sampled = list(occupation_sentences(OCCUPATIONS[:1] if bench.quick else OCCUPATIONS))
     for language in (one for one in bench.data.targets if one in ARTICLES):
-        translated = bench.translate([text for *_, text in drawn], language)
+        translated = bench.translate([text for *_, text in sampled], language)
         said = [(pronoun, job, gender_by_article(text, language), gender_by_pronoun(text, language))
-                for (pronoun, job, _), text in zip(drawn, translated, strict=True)]  # fmt: skip
+                for (pronoun, job, _), text in zip(sampled, translated, strict=True)]  # fmt: skip
         table[language] = {
             "article": genders((one, article) for one, _, article, _ in said),
             "pronoun": genders((one, pronoun) for one, _, _, pronoun in said),
@@ -228,10 +227,10 @@ def bias(bench: Bench) -> dict[str, Any]:
     return table
 
 
-def genders(told: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
-    """For what English says (he, she, neither): how many translations have which gender."""
-    found = Counter(told)
-    return {said: {gender: found[said, gender] for gender in (*GENDERS, "not told")}
+def genders(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    """For each English pronoun (he, she, neither): how many translations have which gender."""
+    found = Counter(pairs)
+    return {said: {gender: found[said, gender] for gender in (*GENDERS, "unknown")}
             for said in dict.fromkeys(said for said, _ in found)}  # fmt: skip
 
 
@@ -245,20 +244,20 @@ def main() -> None:
     parser.set_defaults(run="everyday")
     parser.add_argument("--data", type=Path, help="the folder of the corpora (that of run.yaml)")
     parser.add_argument("--only", nargs="+", choices=list(SECTIONS), default=list(SECTIONS), metavar="SECTION",
-                        help="of " + ", ".join(SECTIONS))  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where the table of sentences is written")
-    asked = parser.parse_args()
-    if not is_trained(asked.run):
+                        help="one or more of " + ", ".join(SECTIONS))  # fmt: skip
+    parser.add_argument("--out", type=Path, metavar="FILE", help="output file for the table of sentences")
+    args = parser.parse_args()
+    if not is_trained(args.run):
         return end("everyday", [])
-    record = find_record(Path(asked.run), "run.yaml")
+    record = find_record(Path(args.run), "run.yaml")
     if record is None:
-        raise SystemExit(f"{asked.run} has no run.yaml, which names its corpora")
+        raise SystemExit(f"{args.run} has no run.yaml that names its corpora")
     config = load_record(record)
-    translator = Translator.from_pretrained(asked.run, engine="ctranslate2", precision="int8")
-    bench = Bench(asked.run, partial(translator, source=config.data.source, num_beams=BEAMS),
-                  moved(config.data, asked.data), config.training.get("seed", 0), asked.quick, asked.out)  # fmt: skip
+    translator = Translator.from_pretrained(args.run, engine="ctranslate2", precision="int8")
+    bench = Bench(args.run, partial(translator, source=config.data.source, num_beams=BEAMS),
+                  moved(config.data, args.data), config.training.get("seed", 0), args.quick, args.out)  # fmt: skip
     rows = []
-    for name in asked.only:
+    for name in args.only:
         print(f"== {name}")
         try:
             found = SECTIONS[name](bench)
@@ -267,12 +266,12 @@ def main() -> None:
         shown = {key: value for key, value in found.items() if key != "table"}
         print(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, default_flow_style=None, width=200))
         rows.append({"name": name} | found)
-    end("everyday", rows, run=asked.run, engine=translator.engine.name, precision=translator.engine.precision,
-        beams=BEAMS, quick=asked.quick)
+    end("everyday", rows, run=args.run, engine=translator.engine.name, precision=translator.engine.precision,
+        beams=BEAMS, quick=args.quick)
 
 
 def moved(data: DataConfig, folder: Path | None) -> DataConfig:
-    """The data with its corpora in another folder, under the names that they have."""
+    """The data with its corpora in another folder, under the same names."""
     def there(path: str | list[str]) -> str | list[str]:
         if isinstance(path, list):
             return [str(there(one)) for one in path]

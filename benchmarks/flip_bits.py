@@ -1,14 +1,14 @@
-"""Damage a checkpoint in thousands of ways, and see that each is refused in one line or does no harm.
+"""Damage a checkpoint in thousands of ways, and check that each is refused in one line or harmless.
 
     python benchmarks/flip_bits.py                        # 2,000 flips and 500 truncations of a tiny model, each way
     python benchmarks/flip_bits.py --run runs/storybook   # of a trained one (a copy of it)
     python benchmarks/flip_bits.py --quick                # 40 flips and 20 cuts
 
-One bit of one file is flipped, or one file is cut, at a place drawn by a fixed seed; then the folder is opened as
-`Translator` does it, by torch or with its export by CTranslate2, and translates a sentence.  With the manifest every
-damage to a file that it names must be refused, by that file's name.  Without it, as other people's folders are, the
-folder is refused by one line or translates (its export always has one: without, it is made anew).  A worker that is
-killed, hangs for a minute or raises anything else is a fault.  The last line on stdout is one JSON object.
+A random bit of one file is flipped, or one file is truncated, with a fixed seed; then `Translator` opens the folder,
+with torch or with the CTranslate2 export, and translates a sentence.  With the manifest every damage to a listed file
+must be refused, naming the file.  Without it, as in other people's folders, the folder must be refused in one line or
+translate (an export always has a manifest, or it is made again).  A worker that is killed, hangs for a minute or raises
+anything else is a fault.  The last line on stdout is one JSON object.
 """
 
 import collections
@@ -31,8 +31,8 @@ FILES = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_c
 
 
 def damages(folder: Path, *, export: bool, flips: int, cuts: int, seed: int) -> list[tuple[str, str, int]]:
-    """(file, "flip" or "cut", place): every file as often as every other, a third of the places in its first kilobyte,
-    where headers are.  Files of the export are among them where it is used."""
+    """(file, "flip" or "cut", place): all files equally often, a third of the places in the first kilobyte, where
+    headers are.  Includes the files of the export if it is used."""
     dice = random.Random(seed)
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     names = [name for name in names if name in FILES or (export and "ctranslate2" in name)]
@@ -55,7 +55,7 @@ def spoil(path: Path, how: str, place: int) -> None:
 
 
 def attempt(folder: Path, engine: str) -> str:
-    """What opening a folder and translating with it comes to: a line that begins with ok, refused or FAULT."""
+    """The outcome of opening a folder and translating: a line that begins with ok, refused or FAULT."""
     from seq2see import Translator
     from seq2see.errors import UserError
 
@@ -72,14 +72,14 @@ def attempt(folder: Path, engine: str) -> str:
 
 
 def work(pipe, engine: str) -> None:
-    """A worker: folders come in, what became of them goes out."""
+    """A worker: receives folders, sends outcomes."""
     sys.stderr = open("/dev/null", "w")  # noqa: SIM115  (panics print)
     while (folder := pipe.recv()) is not None:
         pipe.send(attempt(folder, engine))
 
 
 class Worker:
-    """A process that may die: then another one goes on."""
+    """A process that may die and is then replaced."""
 
     def __init__(self, engine: str):
         self.engine = engine
@@ -107,7 +107,7 @@ class Worker:
 
 
 def run(whole: Path, *, engine: str, manifest: bool, flips: int, cuts: int, seed: int) -> dict[str, int]:
-    """Damage copies of a folder one by one; what became of them, counted, faults by their text."""
+    """Damage copies of a folder one by one; returns the counts of outcomes, and prints faults."""
     counts: collections.Counter[str] = collections.Counter()
     worker = Worker(engine)
     with tempfile.TemporaryDirectory() as scratch:
@@ -131,7 +131,7 @@ def run(whole: Path, *, engine: str, manifest: bool, flips: int, cuts: int, seed
 
 
 def tiny_run(folder: Path) -> Path:
-    """A tiny random model as a finished run has it, with its manifest."""
+    """A tiny random model as a finished run, with its manifest."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
     import tiny
 
@@ -153,7 +153,7 @@ def main() -> None:
     flips, cuts = (40, 20) if args.quick else (args.flips, args.cuts)
     import torch
 
-    torch.set_num_threads(1)  # the workers are forked: a child waits for ever for the threads that its parent had
+    torch.set_num_threads(1)  # the workers are forked: a child would wait for its parent's threads forever
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         whole = Path(scratch) / "run"

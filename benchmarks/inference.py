@@ -1,19 +1,19 @@
-"""How fast is a translation: `Translator` against MarianMTModel's `generate`, and against CTranslate2 alone.
+"""How fast is translation: `Translator` compared with MarianMTModel's `generate` and with bare CTranslate2.
 
-    python benchmarks/inference.py RUN --text FILE         FILE: source sentences, one a line (.gz or not)
+    python benchmarks/inference.py RUN --text FILE         FILE: source sentences, one per line (optionally .gz)
     python benchmarks/inference.py RUN --recipe RUN2 ...   RUN2: the recommended recipe, against RUN
     python benchmarks/inference.py --quick                 storybook: a few sentences, one round
 
-*greedy vs hf*, *beam vs hf*: the whole set, strings to strings, in int8; the peer is a MarianMTModel of the same
-layers, widths, activation and vocabulary, whose batches are sorted by length, of 32 and of 64 sentences, by eager
-attention and by sdpa, the fastest counting.  *latency vs hf*: one sentence at a time, greedy, the median sentence.
-*ready tokens*: strings to strings against CTranslate2 given tokens and giving tokens.  *torch vs hf*: the torch engine,
-greedy.  *recipe*: another run against this one, both as in *greedy vs hf* and *beam vs hf*.  *cold start*: from
-`python -c` to the first translation, the export for CTranslate2 being there already.
+*greedy vs hf*, *beam vs hf*: the whole set, strings to strings, in int8; the peer is a MarianMTModel with the same
+layers, widths, activation and vocabulary, in batches of 32 and 64 sentences sorted by length, with eager attention and
+with sdpa; the fastest counts.  *latency vs hf*: one sentence at a time, greedy, the median sentence.  *ready tokens*:
+strings to strings, compared with CTranslate2 from tokens to tokens.  *torch vs hf*: the torch engine, greedy.
+*recipe*: another run compared with this one, as in *greedy vs hf* and *beam vs hf*.  *cold start*: from `python -c` to
+the first translation, with an existing CTranslate2 export.
 
-The peer's weights are random, and it is made to end each sentence at the length that ours produced.  Every contender is
-a process of its own with one thread or two (CTranslate2: one for each sentence at work), and they take turns, every
-second round in reverse; medians count.
+The peer has random weights and is forced to end each sentence at the length of ours.  Every contender is a separate
+process with one or two threads (CTranslate2: one per concurrent sentence); they take turns, every second round in
+reverse order; medians count.
 """
 
 from __future__ import annotations
@@ -60,29 +60,29 @@ print(tokenizer.decode(ids[0]))
 
 def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
-    parser.add_argument("--recipe", help="another run, to be compared with this one")
+    parser.add_argument("--recipe", help="another run to compare with this one")
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.work:
-        answer(json.loads(asked.work))
+    args = parser.parse_args()
+    if args.work:
+        answer(json.loads(args.work))
         return
-    settings = {"run": asked.run, "rounds": 1 if asked.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
+    settings = {"run": args.run, "rounds": 1 if args.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
                 "batches_of_the_peer": BATCHES, "attentions_of_the_peer": ATTENTIONS, "threads": [1, 2]}  # fmt: skip
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
-        texts = sentences(asked.text)[: 64 if asked.quick else None]
+    if is_trained(args.run):
+        texts = sentences(args.text)[: 64 if args.quick else None]
         settings["sentences"] = len(texts)
         with tempfile.TemporaryDirectory() as scratch:
-            marian = make_marian(asked.run, Path(scratch) / "marian")
+            marian = make_marian(args.run, Path(scratch) / "marian")
             for threads in settings["threads"]:
-                rows += measure(asked.run, marian, texts, threads, settings["rounds"], asked.recipe)
-            rows.append(cold_start(asked.run, marian, texts[0], settings["rounds"]))
+                rows += measure(args.run, marian, texts, threads, settings["rounds"], args.recipe)
+            rows.append(cold_start(args.run, marian, texts[0], settings["rounds"]))
     show(rows)
     end("inference", rows, settings=settings)
 
 
 def make_marian(run: str, folder: Path) -> str:
-    """A MarianMTModel of the run's shape with its vocabulary, as a folder."""
+    """The folder of a MarianMTModel with the run's shape and vocabulary."""
     from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
     config = json.loads((Path(run) / "config.json").read_text("utf-8"))
@@ -99,7 +99,7 @@ def make_marian(run: str, folder: Path) -> str:
 
 
 class Worker:
-    """A contender, in a process of its own, that works when it is told to."""
+    """A contender in a separate process, which works on request."""
 
     def __init__(self, **job: Any):
         self.process = subprocess.Popen(
@@ -156,10 +156,10 @@ def measure(
 def take_turns(
     workers: dict[str, Worker], contenders: dict[str, dict[str, Any]], rounds: int
 ) -> dict[str, list[float]]:
-    """Seconds of each contender, round by round; a first round to warm up is not counted."""
+    """Seconds of each contender, round by round; the first round warms up and does not count."""
     found: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 1):
-        for name in list(contenders)[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
+        for name in list(contenders)[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
             seconds = workers[name].ask(**contenders[name])
             if turn:
                 found[name].append(seconds)
@@ -189,7 +189,7 @@ def cold_start(run: str, marian: str, text: str, rounds: int) -> dict[str, Any]:
 
 
 def answer(job: dict[str, Any]) -> None:
-    """What a worker does: one line in, one line out."""
+    """The loop of a worker: one line in, one line out."""
     import torch
 
     torch.set_num_threads(job["threads"])
@@ -224,7 +224,7 @@ class Ours:
 
 
 class Bare:
-    """CTranslate2 with tokens in and tokens out, told the same."""
+    """CTranslate2 from tokens to tokens, with the same options."""
 
     def __init__(self, run: str, threads: int, texts: list[str]):
         from seq2see import Translator
@@ -272,7 +272,7 @@ class Marian:
         ))
 
     def faster(self, work: Callable[[], float]) -> float:
-        """Seconds of work by the attention that takes fewer."""
+        """Seconds of work with the faster attention."""
         found = []
         for attention in ATTENTIONS:
             self.model.set_attn_implementation(attention)
@@ -298,7 +298,7 @@ class Marian:
 
 
 class EndAt:
-    """Makes each row end when it has as many pieces as it is told."""
+    """Ends each row at a given number of tokens."""
 
     def __init__(self, lengths: list[int], beams: int):
         import torch

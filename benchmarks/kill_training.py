@@ -1,13 +1,13 @@
-"""Kills trainings at random moments and has them go on: do they end with the weights of one that nobody killed?
+"""Kills trainings at random moments and resumes them: do they end with the weights of an uninterrupted one?
 
     python benchmarks/kill_training.py                       30 trials in one process, 3 in two that train together
     python benchmarks/kill_training.py --quick               3 trials in one process, each killed once
-    python benchmarks/kill_training.py --trials 5 --pairs 2  so many, in one process and in two
+    python benchmarks/kill_training.py --trials 5 --pairs 2  number of trials in one and in two processes
 
 A trial is killed twice, by SIGKILL: at a moment drawn from the length of a whole training, start and end included, and
 inside a save, at a moment drawn from its length; odd trials in this order, even ones in the other.  Then it runs to its
 end.  Compared are the finished model and the last checkpoint's averaged and raw weights, to the bit.  Everything random
-is on: dropout, R-Drop, BPE-dropout, batches by length; averaged weights, the best checkpoint kept, two processes that
+is on: dropout, joined texts, batches by length; averaged weights, the best checkpoint kept, two processes that
 load the data.  In a pair of processes one of them is drawn to be killed, and the other must end by itself within a
 minute.
 """
@@ -32,16 +32,16 @@ from _frame import arguments, end
 
 WORDS = ["dog", "cat", "bird", "horse", "sees", "hears", "small", "big", "never", "often", "today", "here", "the", "a"]
 SETTINGS = [
-    "tokenizer.vocab_size=400", "tokenizer.bpe_dropout=0.2", "model.d_model=16", "model.encoder_layers=1",
+    "tokenizer.vocab_size=400", "data.joined=0.5", "model.d_model=16", "model.encoder_layers=1",
     "model.decoder_layers=1", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "model.dropout=0.3",
     "training.max_tokens=300", "training.num_train_epochs=2", "training.use_cpu=true", "training.ema_decay=0.9",
-    "training.r_drop=1", "training.dataloader_num_workers=2", "training.eval_strategy=steps", "training.eval_steps=3",
+    "training.dataloader_num_workers=2", "training.eval_strategy=steps", "training.eval_steps=3",
     "training.save_strategy=steps", "training.save_steps=3", "training.load_best_model_at_end=true",
-    "evaluation.pairs=5", "evaluation.num_beams=1", "evaluation.max_length=12", "data.val_fraction=0.1",
+    "evaluation.eval_samples=5", "evaluation.num_beams=1", "evaluation.max_length=12", "data.val_fraction=0.1",
 ]  # fmt: skip
-A_SAVE = 0.05  # seconds, about
+A_SAVE = 0.05  # seconds, approximately
 A_MINUTE = 60
-Moment = tuple[float, int | None]  # seconds, and the save from which they count, or None: from the start
+Moment = tuple[float, int | None]  # seconds after the start or, if it is not None, after the beginning of that save
 
 
 def write_corpus(path: Path) -> None:
@@ -58,11 +58,11 @@ def experiment(run: Path, corpus: Path, *, processes: int) -> Any:
 
 
 def start(run: Path, corpus: Path, *, processes: int) -> int:
-    """Begin or go on with a training in a process of its own; its id."""
+    """Start or resume a training in a separate process; returns its id."""
     from seq2see.training.run import run_experiment
 
     config = experiment(run, corpus, processes=processes)
-    gc.freeze()  # what is there by now is no garbage of the child's, which would copy it all to look for some
+    gc.freeze()  # the child must not search the parent's objects for garbage, which would copy them all
     child = os.fork()
     if child:
         return child
@@ -89,7 +89,7 @@ def weights(run: Path) -> list[str]:
 
 
 def wait_for_moment(run: Path, child: int, *, after: float, save: int | None) -> bool:
-    """Wait so many seconds, from the given save on if one is given; False where the training ends before."""
+    """Wait, from the given save on if there is one; False if the training ends first."""
     staging, deadline, before = run / ".saving", None if save else time.perf_counter() + after, False
     while deadline is None or time.perf_counter() < deadline:
         if ended(child):
@@ -104,7 +104,7 @@ def wait_for_moment(run: Path, child: int, *, after: float, save: int | None) ->
 
 
 def follower_of(process: int) -> int | None:
-    """The second process of a pair, where it has begun to train along."""
+    """The second process of a pair, once it has started training."""
     for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
         if b"follow()" in Path(f"/proc/{child}/cmdline").read_bytes():
             return int(child)
@@ -151,7 +151,7 @@ def measure(scratch: Path, *, trials: int, kills: int, seed: int, processes: int
 
     corpus, whole = scratch / "toy.tsv", scratch / f"whole-{processes}"
     write_corpus(corpus)
-    prepare(experiment(whole, corpus, processes=1), whole)  # what is kept from run to run is not to be timed
+    prepare(experiment(whole, corpus, processes=1), whole)  # fill the caches before timing
     begun = time.perf_counter()
     os.waitpid(start(whole, corpus, processes=processes), 0)
     seconds = time.perf_counter() - begun
@@ -181,7 +181,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args(argv)
     os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")
-    import matplotlib.figure  # noqa: F401  # here, and not in every training anew
+    import matplotlib.figure  # noqa: F401  # once, not in every training
     import torch
 
     torch.set_num_threads(1)

@@ -1,14 +1,14 @@
-"""Does every sentence of a text come out, and as it would alone?
+"""Is every sentence of a text translated, and as it would be alone?
 
     python benchmarks/long_texts.py RUN            RUN: a trained storybook model, the packaged one by default
     python benchmarks/long_texts.py --quick        50 texts instead of 1,000
 
-Texts of 2 to 6 unrelated sentences of storybook's test part, drawn at random, are translated, and each of their
-sentences alone.  A text with fewer sentences in its translation has *lost* some, one with more has *added* some; either
-is a *wrong text*.  Where the number is right, a sentence *differs* if it is not what it is alone; a pronoun, and what
-agrees with it, may differ, for a pronoun depends on what stands before it.  *One by one* are texts that the safeguard
-translated again.  The family of pairs whose second sentence depends on the first (*The owl lent the ladder to the crow.
-It was grateful.*) shows what is gained by translating sentences together: the share of right pronouns.
+Random texts of 2 to 6 unrelated sentences of storybook's test set are translated, and each of their sentences alone.
+A translation with fewer sentences has *lost* some, one with more has *added* some; either is a *wrong text*.  If the
+number is right, a sentence *differs* if it is not the same as alone; pronouns and words that agree with them may
+differ, because they depend on the sentence before.  *One by one* counts texts that the safeguard retranslated.  The
+family of pairs whose second sentence depends on the first (*The owl lent the ladder to the crow.  It was grateful.*)
+shows the benefit of translating sentences together: the share of right pronouns.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def main() -> None:
     parser = arguments(__doc__, run=True)
     parser.add_argument("--texts", type=int, help=f"how many ({TEXTS:,}, or {QUICK} with --quick)")
     parser.add_argument("--engine", choices=["auto", "ctranslate2", "torch"], default="auto", help="(%(default)s)")
-    asked = parser.parse_args()
-    if not is_trained(asked.run):
+    args = parser.parse_args()
+    if not is_trained(args.run):
         return end("long_texts", [])
-    translator = Translator.from_pretrained(asked.run, engine=asked.engine)
+    translator = Translator.from_pretrained(args.run, engine=args.engine)
     test = generate(seed=0).test
     single = [pair.source for pair in test if sentences(pair.source, "en") == 1]
-    rows = [texts_row(translator, single, count=asked.texts or (QUICK if asked.quick else TEXTS)),
+    rows = [texts_row(translator, single, count=args.texts or (QUICK if args.quick else TEXTS)),
             pronoun_row(translator, [pair for pair in test if sentences(pair.source, "en") == 2])]
     show(rows)
     end("long_texts", rows, engine=translator.engine.name)
@@ -50,7 +50,7 @@ def texts_row(
     translator: Callable[..., Any], single: Sequence[str], *, count: int, target: str = "fr",
     exactly: bool = False,
 ) -> dict[str, Any]:
-    """So many texts of `single` sentences; `exactly`: a pronoun may not differ either."""
+    """Results for that many texts of `single` sentences; `exactly`: pronouns may not differ either."""
     alike = str.__eq__ if exactly else same
     draw = Random(0)
     texts = [draw.sample(single, draw.randint(2, MOST_SENTENCES)) for _ in range(count)]
@@ -89,7 +89,7 @@ def sentences(text: str, language: str) -> int:
 
 
 def same(one: str, other: str) -> bool:
-    """The same words; where pronouns differ, what agrees with them may differ too."""
+    """The same words; if pronouns differ, words that agree with them may differ too."""
     if subject_pronouns(one) == subject_pronouns(other):
         return one == other
     sides = [[ENDINGS.sub("", word) for word in re.findall(r"\w+", text) if not subject_pronouns(word)]

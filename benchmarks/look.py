@@ -1,15 +1,15 @@
-"""What a trace costs: translating with one against translating alone, in one process on one machine.
+"""The cost of a trace: translating with one compared with translating alone, in one process on one machine.
 
     python benchmarks/look.py RUN                  RUN: a trained storybook model, the packaged one by default
     python benchmarks/look.py --quick              five rounds instead of fifteen, of the plain trace alone
 
-A batch of sentences of the storybook's test set is translated by `Translator` (torch, beam 4), and the results are
-handed to `look`: every layer and head of the three kinds, candidates, words and spans.  Each round translates once and
-looks afterwards: *alone* is the translation, *with* the same one and its look; medians count.  Seconds by the clock
-decide; seconds of processor time are given beside them, and tell more where other work slows the machine down.  The
-views that go deeper are timed as well, each as a look of its own after that translation.  Beside a translation by
-CTranslate2, greedy and in int8, a trace alone is given in seconds: there it is what costs.  Without a trained model at
-RUN, an untrained one of the same shape is measured, the last row is left out, and the result says so.
+`Translator` translates a batch of sentences of storybook's test set (torch, beam 4), and `look` traces the results:
+every layer and head of the three kinds, candidates, words and spans.  Each round translates once and then looks:
+*alone* is the translation, *with* is the translation plus its look; medians count.  Wall-clock time decides; CPU time
+is given too, and is more reliable on a busy machine.  The other views are timed as separate looks after the same
+translation.  The last row compares the look alone with a translation by CTranslate2, greedy and in int8, where the look
+dominates.  Without a trained model at RUN, an untrained one of the same shape is measured without the last row, and
+the result says so.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def translator_at(run: Path) -> tuple[Any, bool]:
 
     if (run / "config.json").is_file():
         return Translator.from_pretrained(run, engine="torch"), True
+    from seq2see.training.building import make_model
     from seq2see.training.config import load_config
     from seq2see.training.corpora import load_corpus
-    from seq2see.training.run import make_model
 
     config = load_config("storybook", [])
     tokenizer, model = make_model(config, load_corpus(config.data), None)
-    model.generation_config.max_length = 24  # what translations of these sentences take; untrained it never ends
+    model.generation_config.max_length = 24  # the length of these translations; an untrained model does not stop
     return Translator(model.eval(), tokenizer, name="untrained"), False
 
 
@@ -50,7 +50,7 @@ def some_sentences() -> list[str]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """What it returns, seconds by the clock, seconds of processor time."""
+    """The result, wall-clock seconds and CPU seconds."""
     clock, processor = time.perf_counter(), time.process_time()
     result = work()
     return result, time.perf_counter() - clock, time.process_time() - processor
@@ -84,7 +84,7 @@ def measure(translator: Any, texts: list[str], *, rounds: int, views: list[str])
 
 
 def measure_fast(fast: Any, texts: list[str], *, rounds: int) -> dict[str, Any]:
-    """A trace alone, against translating by CTranslate2."""
+    """A trace alone, compared with translating by CTranslate2."""
     fast.look(fast(texts, num_beams=1))  # loads the model into torch
     found = []
     for _ in range(rounds):
@@ -117,7 +117,7 @@ def main() -> None:
 
         fast = Translator.from_pretrained(args.run, engine="ctranslate2", threads=1)
         rows.append(measure_fast(fast, some_sentences(), rounds=5 if args.quick else args.rounds))
-    print(f"{'':<34}{'with':>9}{'alone':>9}{'ratio':>8}{'low':>8}{'high':>8}{'by processor time':>20}")
+    print(f"{'':<34}{'with':>9}{'alone':>9}{'ratio':>8}{'low':>8}{'high':>8}{'by CPU time':>20}")
     for row in rows:
         print(f"{row['name']:<34}{row['ours']:>9.3f}{row['peer']:>9.3f}{row['ratio']:>8.2f}{row['low']:>8.2f}"
               f"{row['high']:>8.2f}{row['ratio_processor']:>20.2f}")

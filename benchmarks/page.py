@@ -1,13 +1,13 @@
-"""How long does the page let one wait?  By the clock, in headless Chromium, on the cores that the server runs on.
+"""How long do users of the page wait?  Wall-clock time, in headless Chromium, on the same cores as the server.
 
     python benchmarks/page.py RUN            RUN: a trained model, storybook by default; 24 clicks each
     python benchmarks/page.py RUN --quick    six clicks each
 
-*first translation*: from a press of Translate on a page that was just opened.  *thumbnails*: from opening Look to every
-map drawn, small and large; the model is in torch by then, for words were linked.  *a click*: from a click on a
-thumbnail to its large map.  *a cell*: from pointing at one to its value.  Each ends when the browser has drawn it.
-Then the last three with an untrained model of RUN's size, but 4 + 4 layers, and texts of 30 and of 120 pieces, whose
-translations are as long.
+*first translation*: from pressing Translate on a freshly opened page.  *thumbnails*: from opening Look until every map
+is drawn, small and large; torch is already loaded, because words were linked.  *a click*: from a click on a thumbnail
+to its large map.  *a cell*: from pointing at a cell to its value.  Each ends when the browser has drawn the result.
+Then the last three with an untrained model of RUN's size, but 4 + 4 layers, and texts of 30 and 120 tokens with
+translations of the same length.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from _frame import arguments, end, is_trained, show
 from serving import server
 
 SENTENCE = "The cat did not cross the street because it was too tired."
-PIECES = (30, 120)
-# What the page is told to do, and when that is seen on it: two frames later it is on the screen.
+LENGTHS = (30, 120)  # tokens
+# Actions on the page, and the conditions that end their timing, two frames later.
 LIBRARY = """
 window.timed = (act, done) => new Promise((resolve, reject) => {
   const began = performance.now(), end = began + 120000;
@@ -57,8 +57,9 @@ CELL = """share => {
 }"""
 
 
-def untrained(run: Path, folder: Path, *, pieces: int) -> str:
-    """A model of that run's size but for its layers, whose translations have so many pieces; and such a text."""
+def untrained(run: Path, folder: Path, *, tokens: int) -> str:
+    """Save a model of that run's size, except for its layers, whose translations have that many tokens; returns a text
+    of that length."""
     import torch
 
     from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
@@ -68,16 +69,16 @@ def untrained(run: Path, folder: Path, *, pieces: int) -> str:
     torch.manual_seed(0)
     config = Seq2SeeConfig.from_pretrained(run, encoder_layers=4, decoder_layers=4)
     model = Seq2SeeForConditionalGeneration(config)
-    model.generation_config.update(max_length=pieces + 1, num_beams=1, forced_bos_token_id=tokenizer.tag_id("fr"))
+    model.generation_config.update(max_length=tokens + 1, num_beams=1, forced_bos_token_id=tokenizer.tag_id("fr"))
     for one in (model, tokenizer):
         one.save_pretrained(folder)
-    words = SENTENCE.lower().strip(".").split() * pieces
-    count = next(n for n in range(len(words)) if len(tokenizer.encode_source(" ".join(words[:n]))) >= pieces)
+    words = SENTENCE.lower().strip(".").split() * tokens
+    count = next(n for n in range(len(words)) if len(tokenizer.encode_source(" ".join(words[:n]))) >= tokens)
     return " ".join(words[:count])
 
 
 def measure(tab: Any, url: str, text: str, *, clicks: int) -> dict[str, Any]:
-    """Milliseconds, of a page that is opened anew."""
+    """Milliseconds, on a freshly opened page."""
     tab.goto(url)
     tab.locator("textarea.tr-text:not([disabled])").wait_for()
     tab.evaluate(LIBRARY)
@@ -103,28 +104,28 @@ def rows_of(text: str, found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    asked = arguments(__doc__, run=True).parse_args()
+    args = arguments(__doc__, run=True).parse_args()
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     rows: list[dict[str, Any]] = []
     if program is None:
-        print("there is no Chromium: nothing to measure", file=sys.stderr)
-    elif is_trained(asked.run):
+        print("Chromium not found: nothing to measure", file=sys.stderr)
+    elif is_trained(args.run):
         from playwright.sync_api import sync_playwright
 
         with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            texts = {asked.run: ("the cat sentence", SENTENCE)}
-            for pieces in PIECES:
-                folder = Path(scratch) / str(pieces)
-                texts[str(folder)] = (f"{pieces} pieces", untrained(Path(asked.run), folder, pieces=pieces))
+            texts = {args.run: ("the cat sentence", SENTENCE)}
+            for tokens in LENGTHS:
+                folder = Path(scratch) / str(tokens)
+                texts[str(folder)] = (f"{tokens} tokens", untrained(Path(args.run), folder, tokens=tokens))
             for run, (name, text) in texts.items():
                 with server(argparse.Namespace(run=run)) as (url, _):
                     tab = browser.new_page(viewport={"width": 1440, "height": 1000})
-                    rows += rows_of(name, measure(tab, url, text, clicks=6 if asked.quick else 24))
+                    rows += rows_of(name, measure(tab, url, text, clicks=6 if args.quick else 24))
                     tab.close()
             browser.close()
     show(rows)
-    end("page", rows, run=asked.run)
+    end("page", rows, run=args.run)
 
 
 if __name__ == "__main__":

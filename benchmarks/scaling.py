@@ -1,13 +1,12 @@
-"""Ray Serve starts a second engine when many come and stops it when they have gone: is a request lost on the way?
+"""Does Ray Serve lose requests when it starts a second engine under load and stops it afterwards?
 
     python benchmarks/scaling.py RUN            RUN: a trained model, storybook by default; some two minutes
     python benchmarks/scaling.py RUN --quick    without the last twenty seconds of each load
 
-Needs the extra `ray`.  A cluster of this machine alone, one engine at least and two at most, which Ray may start and
-stop after five seconds (30 and 600 otherwise).  Three loads: few clients; many, until there are two engines; few, until
-there is one.  Each client asks for a text and, when it has the answer, for the next.  *lost*: no answer, or none within
-a minute; *wrong*: another translation than the engine gives alone, or a status other than 200 and a 503 with
-Retry-After.
+Needs the extra `ray`.  The cluster is this machine alone, with one or two engines, which Ray may start and stop after
+five seconds (by default 30 and 600).  Three loads: few clients; many, until there are two engines; few, until there is
+one.  Each client requests texts one after the other.  *lost*: no response within a minute; *wrong*: a translation that
+differs from the engine's own, or a status other than 200 or 503 with Retry-After.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from _frame import arguments, end, is_trained, sentences, show
 
 LOADS = ((2, 1), (48, 2), (2, 1))  # clients, and engines to wait for
 PATIENCE = 180  # seconds for Ray to start or stop an engine
-LONGER = 20  # seconds that a load goes on with the engines it waited for
+LONGER = 20  # seconds that a load continues after the engines have changed
 DELAY = 5
-TOGETHER = 8  # sentences in a text: with one the front would have as much to do as the engines
+TOGETHER = 8  # sentences in a text: with one the front would be as busy as the engines
 
 
 def running_engines() -> int:

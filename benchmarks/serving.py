@@ -1,16 +1,15 @@
-"""How much of the engine's speed do clients get over HTTP, and what happens when too many come?
+"""How much of the engine's speed reaches clients over HTTP, and what happens under overload?
 
     python benchmarks/serving.py RUN            RUN: a trained model, storybook by default; five rounds
     python benchmarks/serving.py RUN --quick    one short round
 
-Sentences are storybook's test, or lines of --text FILE; each has a number of its own put in, so that no two are the
-same.  They are translated by the engine offline (`Translator`, strings to strings, in int8, on all cores), by 64
-clients in a second process (`_clients.py`) of `seq2see serve`, by the same with batching off, and by the same of a
-server that calls `generate` once a request (`_plain_server.py`); the four take turns.  The last generates by torch in
-float32, on one thread, and gets 150 of the sentences.  The clients use the same cores.  *swapped or different*: answers
-of `seq2see serve` that are not, to the letter, what the engine says of that very sentence alone.  *overload*: ten times
-as many requests a second as were served, and a small queue; each is for eight sentences by eight beams, so that the
-clients can ask for so many on the same cores.
+Sentences are storybook's test set, or lines of --text FILE, each made unique by a number.  They are translated by the
+engine offline (`Translator`, strings to strings, in int8, on all cores); by `seq2see serve` for 64 clients in a second
+process (`_clients.py`); by the same without batching; and by a server that calls `generate` once per request
+(`_plain_server.py`).  The four take turns.  The last one uses torch in float32 on one thread, and gets 150 sentences.
+The clients use the same cores.  *swapped or different*: responses of `seq2see serve` that differ in any character from
+the engine's translation of that sentence alone.  *overload*: ten times the served request rate with a small queue; each
+request has eight sentences and eight beams, so that the clients can send that many on the same cores.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from _frame import arguments, end, is_trained, sentences, show
 HERE = Path(__file__).resolve().parent
 CLIENTS = 64
 PLAIN = 150  # sentences for the plain server
-HEAVY = 8  # sentences and beams of a request of the overload
+HEAVY = 8  # sentences, and beams, of a request under overload
 PARTS = """
 import sys, psutil
 def said(part):
@@ -61,17 +60,17 @@ translator.look(translator("Hello.")); said("the first look")
 def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--beams", type=int, default=1)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
-        texts = numbered(asked.text, 300 if asked.quick else 3000)
-        rows = [*speed(asked, texts), *overload(asked, texts), *beginning(asked)]
+    if is_trained(args.run):
+        texts = numbered(args.text, 300 if args.quick else 3000)
+        rows = [*speed(args, texts), *overload(args, texts), *beginning(args)]
     show(rows)
-    end("serving", rows, run=asked.run, beams=asked.beams, clients=CLIENTS)
+    end("serving", rows, run=args.run, beams=args.beams, clients=CLIENTS)
 
 
 def numbered(path: Path | None, count: int) -> list[str]:
-    """Sentences, each with a number of its own in place of its last character."""
+    """Sentences, each made unique by a number in place of its last character."""
     found = sentences(path)
     random.Random(0).shuffle(found)
     return [f"{found[number % len(found)][:-1]} {number}." for number in range(count)]
@@ -81,10 +80,10 @@ def numbered(path: Path | None, count: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int]]:
-    """The address and the process of `seq2see serve`, ready."""
+def server(args: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int]]:
+    """Start `seq2see serve`; yields its address and process id."""
     options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
-    command = [sys.executable, "-m", "seq2see", "serve", asked.run, "--port", "0", *options]
+    command = [sys.executable, "-m", "seq2see", "serve", args.run, "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -99,11 +98,11 @@ def server(asked: argparse.Namespace, *settings: str) -> Iterator[tuple[str, int
 
 
 @contextlib.contextmanager
-def plain_server(asked: argparse.Namespace) -> Iterator[tuple[str, int]]:
+def plain_server(args: argparse.Namespace) -> Iterator[tuple[str, int]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, str(HERE / "_plain_server.py"), asked.run, str(port), str(asked.beams), "1"]
+    command = [sys.executable, str(HERE / "_plain_server.py"), args.run, str(port), str(args.beams), "1"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         url = f"http://127.0.0.1:{port}"
         while not answers(url):
@@ -120,10 +119,10 @@ def answers(url: str) -> bool:
         return False
 
 
-def ask(asked: argparse.Namespace, url: str, texts: list[str], **more: Any) -> dict[str, Any]:
-    """What the clients' process has to tell."""
+def ask(args: argparse.Namespace, url: str, texts: list[str], **more: Any) -> dict[str, Any]:
+    """The output of the clients' process."""
     plan = {"texts": texts, "clients": CLIENTS, "rate": None, "seconds": 600, "path": "/v1/translate",
-            "settings": {"num_beams": asked.beams}, **more}
+            "settings": {"num_beams": args.beams}, **more}
     done = subprocess.run([sys.executable, str(HERE / "_clients.py"), url], input=json.dumps(plan), text=True,
                           capture_output=True, check=True)
     return dict(json.loads(done.stdout))
@@ -138,38 +137,38 @@ def batch_sizes(url: str) -> dict[str, float]:
 # --- what is measured
 
 
-def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+def speed(args: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     from seq2see import Translator
 
-    engine = Translator.from_pretrained(asked.run)
-    alone = [engine(text, num_beams=asked.beams).text for text in texts]
-    servers = {"batched": partial(server, asked), "unbatched": partial(server, asked, "batch_tokens=1", "wait_ms=0"),
-               "plain": partial(plain_server, asked)}
+    engine = Translator.from_pretrained(args.run)
+    alone = [engine(text, num_beams=args.beams).text for text in texts]
+    servers = {"batched": partial(server, args), "unbatched": partial(server, args, "batch_tokens=1", "wait_ms=0"),
+               "plain": partial(plain_server, args)}
     found: dict[str, list[float]] = {way: [] for way in ("offline", *servers)}
     seconds: list[float] = []
     wrong = requests = failed = 0
     sizes: list[float] = []
-    for turn in range(1 if asked.quick else 5):
-        for way in list(found)[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
+    for turn in range(1 if args.quick else 5):
+        for way in list(found)[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
             if way == "offline":
                 began = time.perf_counter()
-                engine(texts, num_beams=asked.beams)
+                engine(texts, num_beams=args.beams)
                 found[way].append(len(texts) / (time.perf_counter() - began))
                 continue
             few = texts[:PLAIN] if way == "plain" else texts
             with servers[way]() as (url, _):
-                ask(asked, url, texts[:CLIENTS])  # warm
+                ask(args, url, texts[:CLIENTS])  # warm
                 before = batch_sizes(url) if way == "batched" else {}
-                told = ask(asked, url, few)
-                found[way].append(len(few) / told["seconds"])
+                result = ask(args, url, few)
+                found[way].append(len(few) / result["seconds"])
                 if way == "batched":
                     after = batch_sizes(url)
                     sizes.append((after["sum"] - before["sum"]) / (after["count"] - before["count"]))
-                    seconds += [record[2] for record in told["records"]]
+                    seconds += [record[2] for record in result["records"]]
                 if way != "plain":
-                    requests += len(told["records"])
-                    failed += sum(record[1] != 200 for record in told["records"])
-                    wrong += sum(record[3] != alone[record[0]] for record in told["records"])
+                    requests += len(result["records"])
+                    failed += sum(record[1] != 200 for record in result["records"])
+                    wrong += sum(record[3] != alone[record[0]] for record in result["records"])
     medians = {way: statistics.median(rates) for way, rates in found.items()}
     centiles = statistics.quantiles(seconds, n=100)
 
@@ -181,33 +180,33 @@ def speed(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     return [
         row("64 clients vs offline", "offline", 0.7),
         row("64 clients vs batching off", "unbatched", 2.0),
-        row("64 clients vs one generate a request", "plain", None),
+        row("64 clients vs one generate per request", "plain", None),
         {"name": "latency", "p50": round(centiles[49] * 1000), "p99": round(centiles[98] * 1000), "unit": "ms"},
         {"name": "batch", "ours": round(statistics.median(sizes), 1), "unit": "sentences"},
         {"name": "swapped or different", "ours": wrong, "of": requests, "failed": failed, "wanted": 0},
     ]
 
 
-def overload(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+def overload(args: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     import psutil
 
-    length = 5 if asked.quick else 20
+    length = 5 if args.quick else 20
     heavy: dict[str, Any] = {"settings": {"num_beams": HEAVY}}
     texts = [" ".join(texts[begin : begin + HEAVY]) for begin in range(0, len(texts) - HEAVY + 1, HEAVY)]
-    with server(asked, "queue_tokens=4000") as (url, pid):
-        ask(asked, url, texts[:16], clients=16, **heavy)  # warm
-        told = ask(asked, url, texts[:100], clients=16, **heavy)
-        rate = sum(record[1] == 200 for record in told["records"]) / told["seconds"]
+    with server(args, "queue_tokens=4000") as (url, pid):
+        ask(args, url, texts[:16], clients=16, **heavy)  # warm
+        result = ask(args, url, texts[:100], clients=16, **heavy)
+        rate = sum(record[1] == 200 for record in result["records"]) / result["seconds"]
         process = psutil.Process(pid)
         before = process.memory_info().rss
-        told = ask(asked, url, texts, rate=10 * rate, seconds=length, clients=500, **heavy)
+        result = ask(args, url, texts, rate=10 * rate, seconds=length, clients=500, **heavy)
         after = process.memory_info().rss
         ready = answers(url)
-    records = told["records"]
+    records = result["records"]
     refused = [record for record in records if record[1] in (429, 503)]
     times = sorted(record[2] * 1000 for record in refused)
     return [
-        {"name": "overload, asked", "ours": round(len(records) / length), "peer": round(rate),
+        {"name": "overload, requested", "ours": round(len(records) / length), "peer": round(rate),
          "unit": "requests/s", "ratio": round(len(records) / length / rate, 1)},
         {"name": "overload, refused within", "p50": round(times[len(times) // 2]) if times else None,
          "p99": round(times[len(times) * 99 // 100]) if times else None, "ours": round(times[-1]) if times else None,
@@ -220,22 +219,22 @@ def overload(asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]
     ]
 
 
-def beginning(asked: argparse.Namespace) -> list[dict[str, Any]]:
+def beginning(args: argparse.Namespace) -> list[dict[str, Any]]:
     import psutil
 
     starts, sizes, looked = [], [], []
-    for _ in range(1 if asked.quick else 5):
+    for _ in range(1 if args.quick else 5):
         began = time.perf_counter()
-        with server(asked) as (url, pid):
+        with server(args) as (url, pid):
             while not answers(url):
                 time.sleep(0.01)
             starts.append(time.perf_counter() - began)
-            ask(asked, url, ["Hello."], settings={"source": "auto"})
+            ask(args, url, ["Hello."], settings={"source": "auto"})
             sizes.append(psutil.Process(pid).memory_info().rss / 2**20)
             body = json.dumps({"text": "Hello."}).encode()
             urllib.request.urlopen(urllib.request.Request(f"{url}/v1/look", body, {"Content-Type": "application/json"}))
             looked.append(psutil.Process(pid).memory_info().rss / 2**20)
-    done = subprocess.run([sys.executable, "-c", PARTS, asked.run], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", PARTS, args.run], capture_output=True, text=True, check=True)
     parts = [line.split("\t") for line in done.stdout.splitlines()]
     levels = [0.0, *(float(level) for _, level in parts)]
     return [

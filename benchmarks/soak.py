@@ -1,14 +1,14 @@
-"""Does a server stay what it is?  Mixed requests for half an hour, and its memory, files and answers watched.
+"""Does a server stay stable?  Sends mixed requests for half an hour and watches memory, files and responses.
 
     python benchmarks/soak.py RUN                  RUN: a trained model, storybook by default; 30 minutes
     python benchmarks/soak.py RUN --minutes 5
     python benchmarks/soak.py RUN --quick          twenty seconds
 
-So many requests a second as --rate says go to `seq2see serve`: translations in its own dialect, LibreTranslate's and
-Hugging Face's (not in Gradio's, the page's), HTML, looks, wrong ones, and such whose client goes before the answer.
-Every answer must have the texts that the same request had the first time (int8 rounds scores otherwise in another
-batch), and the status that it should have.  *memory* is the slope of a line through the resident memory of the second
-half; *files* are open file descriptors, and *threads* threads, at the end against the middle.
+`seq2see serve` gets --rate requests per second: translations through its own API, LibreTranslate's and Hugging Face's
+(not Gradio's), HTML, looks, invalid requests, and requests whose client disconnects early.  Every response must have
+the expected status and the same texts as the first time (scores vary, as int8 rounding depends on the batch).  *memory*
+is the slope of a line through the resident memory in the second half; *files* (open file descriptors) and *threads*
+compare the end with the middle.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ import psutil
 from _frame import arguments, end, is_trained, show
 from serving import numbered, server
 
-TEXTS = 40  # different ones; each has been answered before the second half begins
-PAUSE = 5.0  # seconds between two samples
+TEXTS = 40  # distinct texts; each has been answered before the second half begins
+PAUSE = 5.0  # seconds between samples
 
 
 def main() -> None:
     parser = arguments(__doc__, run=True, text=True)
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--rate", type=float, default=20, help="requests a second")
-    asked = parser.parse_args()
-    seconds = 20 if asked.quick else 60 * asked.minutes
+    parser.add_argument("--rate", type=float, default=20, help="requests per second")
+    args = parser.parse_args()
+    seconds = 20 if args.quick else 60 * args.minutes
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
-        with server(asked) as (url, pid):
-            rows = asyncio.run(soak(url, pid, numbered(asked.text, TEXTS), seconds=seconds, rate=asked.rate))
+    if is_trained(args.run):
+        with server(args) as (url, pid):
+            rows = asyncio.run(soak(url, pid, numbered(args.text, TEXTS), seconds=seconds, rate=args.rate))
     show(rows)
-    end("soak", rows, run=asked.run, seconds=seconds, rate=asked.rate)
+    end("soak", rows, run=args.run, seconds=seconds, rate=args.rate)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of request: where it goes, with what, and the status that is right."""
+    """One kind of request: path, body and expected status."""
 
     name: str
     path: str
-    body: Any  # of a text
+    body: Any  # a function of the text
     status: int = 200
     weight: int = 1
-    leaves: bool = False  # the client goes before the answer
+    leaves: bool = False  # the client disconnects early
 
 
 def kinds(source: str, target: str) -> list[Kind]:
-    """All of them, LibreTranslate's from one language to the other."""
+    """All kinds; LibreTranslate's with these languages."""
     libre = {"source": source, "target": target}
     return [
         Kind("own", "/v1/translate", lambda text: {"texts": [text]}, weight=8),
@@ -75,7 +75,7 @@ def kinds(source: str, target: str) -> list[Kind]:
 
 @dataclass
 class Seen:
-    """What came of the requests."""
+    """The outcomes of the requests."""
 
     seconds: list[float] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -93,7 +93,7 @@ async def soak(url: str, pid: int, texts: list[str], *, seconds: float, rate: fl
         among = kinds(*await languages(client))
         tasks.create_task(watch(psutil.Process(pid), seen, seconds))
         began = time.perf_counter()
-        for number, (kind, text) in enumerate(drawn(among, texts)):
+        for number, (kind, text) in enumerate(sample(among, texts)):
             if (ahead := number / rate - (time.perf_counter() - began)) > 0:
                 await asyncio.sleep(ahead)
             if time.perf_counter() - began > seconds:
@@ -103,12 +103,12 @@ async def soak(url: str, pid: int, texts: list[str], *, seconds: float, rate: fl
 
 
 async def languages(client: httpx.AsyncClient) -> tuple[str, str]:
-    """The first pair that is served."""
+    """The first supported pair."""
     first = (await client.get("/languages")).json()[0]
     return first["code"], first["targets"][0]
 
 
-def drawn(among: list[Kind], texts: list[str]) -> Iterator[tuple[Kind, str]]:
+def sample(among: list[Kind], texts: list[str]) -> Iterator[tuple[Kind, str]]:
     chance, weights = random.Random(0), [kind.weight for kind in among]
     while True:
         yield chance.choices(among, weights)[0], chance.choice(texts)
@@ -133,7 +133,7 @@ async def one(client: httpx.AsyncClient, kind: Kind, text: str, seen: Seen) -> N
 
 
 def strings(value: Any) -> Iterator[str]:
-    """All texts in a JSON value."""
+    """All strings in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -158,7 +158,7 @@ def rows(seen: Seen) -> list[dict[str, Any]]:
         {"name": "wrong status or another answer", "ours": sum(seen.wrong.values()), "wanted": 0, **seen.wrong},
         {"name": "latency", "p50": round(centiles[49] * 1000), "p99": round(centiles[98] * 1000), "unit": "ms"},
         {"name": "memory", "ours": round(memory[-1]), "in the middle": round(memory[0]), "unit": "MiB",
-         "slope": f"{slope:+.1f} MiB an hour"},
+         "slope": f"{slope:+.1f} MiB per hour"},
         {"name": "files", "ours": files[-1], "in the middle": files[0]},
         {"name": "threads", "ours": threads[-1], "in the middle": threads[0]},
     ]  # fmt: skip

@@ -1,13 +1,13 @@
-"""Does training need more memory when there is more to train on?  Two made-up corpora, a small model, 200 steps.
+"""Does the memory for training grow with the corpus?  Two synthetic corpora, a small model, 200 steps.
 
     python benchmarks/train_memory.py            50,000 and 1,000,000 pairs: a few minutes on two cores, Linux only
     python benchmarks/train_memory.py --quick    2,000 and 10,000 pairs, ten steps
 
-Each corpus is trained on by the command's own code in fresh processes, with an empty cache: read, a vocabulary learnt,
-tokenised, 200 steps; then once more, all that is prepared being found in the cache.  The figure is the highest resident
-memory of all processes together, looked at ten times a second.  A page that several of them map counts once in all
-(`PSS`); the plain sum of what each has (`RSS`), which counts it for each, stands beside it.  Runs that are all alike
-differ by some 70 MiB: the heap of training grows with the shapes of its batches, in whatever order they come.
+The command's own code trains on each corpus in fresh processes, with an empty cache: reading, learning a vocabulary,
+tokenising, 200 steps; then again with everything cached.  The figure is the peak resident memory of all processes
+together, sampled ten times a second.  Pages shared by several processes count once (`PSS`); the plain sum (`RSS`),
+which counts them for each process, is given too.  Identical runs differ by about 70 MiB: the heap grows with the shapes
+of the batches, which come in random order.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ import psutil
 from _frame import arguments, end, show
 
 MIB = 2**20
-AIM = 300  # MiB at most that the large corpus may take beyond the small one
+AIM = 300  # MiB by which the large corpus may exceed the small one
 TRAIN = """
 import json, sys, time
 from pathlib import Path
 from seq2see.training.config import load_config
 from seq2see.training.processes import on_all_cores
-from seq2see.training.run import train_model
+from seq2see.training.run import prepare, train_model
 
 config = load_config("multi30k-en-de", sys.argv[1:])
 start = time.perf_counter()
 with on_all_cores(config):
-    trained = train_model(config, Path(config.training["output_dir"]))
-before = time.perf_counter() - start - trained.seconds
-print(json.dumps({"seconds_before": round(before, 1), "seconds_of_training": round(trained.seconds, 1)}))
+    output = Path(config.training["output_dir"])
+    trainer = train_model(prepare(config, output), config, output)
+before = time.perf_counter() - start - trainer.pace.elapsed()
+print(json.dumps({"seconds_before": round(before, 1), "seconds_of_training": round(trainer.pace.elapsed(), 1)}))
 """
 SETTINGS = [
     "tokenizer.vocab_size=4000", "model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1",
@@ -50,9 +51,9 @@ SETTINGS = [
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--processes", type=int, default=2, help="that train together (default 2)")
-    asked = parser.parse_args()
-    sizes, steps = ((2_000, 10_000), 10) if asked.quick else ((50_000, 1_000_000), 200)
+    parser.add_argument("--processes", type=int, default=2, help="training processes (default 2)")
+    args = parser.parse_args()
+    sizes, steps = ((2_000, 10_000), 10) if args.quick else ((50_000, 1_000_000), 200)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
         for pairs in sizes:
@@ -60,7 +61,7 @@ def main() -> None:
             folder.mkdir()
             write_corpus(folder / "pairs.tsv", pairs)
             for start in ("cold", "warm"):
-                settings = {"max_steps": steps, "cpu_processes": asked.processes}
+                settings = {"max_steps": steps, "cpu_processes": args.processes}
                 figures = measure(folder, *(f"training.{key}={value}" for key, value in settings.items()))
                 rows.append({"name": f"{pairs:,} pairs, {start} start", "pairs": pairs, **figures})
                 show(rows[-1:])
@@ -72,7 +73,7 @@ def main() -> None:
 
 
 def write_corpus(path: Path, pairs: int) -> None:
-    """Sentences of 4 to 20 made-up words, some far more common than others; each pair another."""
+    """Write distinct pairs of sentences of 4 to 20 synthetic words with Zipfian frequencies."""
     rng = np.random.default_rng(0)
     syllables = [a + b for a in "bdfglmnprstvz" for b in "aeiou"]
     words = ["".join(rng.choice(syllables, size=size)) for size in rng.integers(1, 5, size=20_000)]
@@ -81,18 +82,18 @@ def write_corpus(path: Path, pairs: int) -> None:
         file.write("en\tde\n")
         for start in range(0, pairs, 1000):
             lengths = rng.integers(4, 21, size=2 * min(1000, pairs - start))
-            drawn = np.searchsorted(shares, rng.random(lengths.sum()) * shares[-1])
-            sides = [" ".join([words[i] for i in row]) for row in np.split(drawn, np.cumsum(lengths)[:-1])]
+            sampled = np.searchsorted(shares, rng.random(lengths.sum()) * shares[-1])
+            sides = [" ".join([words[i] for i in row]) for row in np.split(sampled, np.cumsum(lengths)[:-1])]
             file.writelines(f"{source}\t{target}\n" for source, target in zip(sides[::2], sides[1::2], strict=True))
 
 
 def measure(folder: Path, *overrides: str) -> dict[str, float]:
-    """Train once; the highest memory of the process and of those below it, and the seconds it took."""
+    """Train once; returns the peak memory of the process and its children, and the seconds."""
     command = [sys.executable, "-c", TRAIN, f"data.path={folder / 'pairs.tsv'}", *SETTINGS, *overrides]
     command.append(f"training.output_dir={folder / 'run'}{time.time_ns()}")
     variables = {**os.environ, "HF_DATASETS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
     peak = {"pss_mib": 0, "rss_mib": 0}
-    said, errors = folder / "stdout", folder / "stderr"  # files: a pipe that nobody empties would stop the child
+    said, errors = folder / "stdout", folder / "stderr"  # files, because an unread pipe would block the child
     with (
         said.open("w") as out, errors.open("w") as err,
         subprocess.Popen(command, stdout=out, stderr=err, env=variables) as process,

@@ -1,19 +1,18 @@
-"""How fast training is on a CPU, against the stock Trainer: real target tokens per second, in one run on one machine.
+"""Training speed on a CPU compared with the stock Trainer: real target tokens per second, in one run on one machine.
 
     python benchmarks/train_speed.py --data FOLDER         FOLDER with train.en, train.de ...; without it: storybook
     python benchmarks/train_speed.py --quick               one short round of three contenders
     python benchmarks/train_speed.py --only ours stock 'no bf16'
 
-`ours` is the command `seq2see train multi30k-en-de` as a user gives it but for three settings (below); `stock` a
-MarianMTModel of the same shape under transformers' own Seq2SeqTrainer; `tuned` the same, helped by all that can be set
-without code.  Of their settings the fastest counts.  `steps` are our command with one of its measures taken away.
-Contenders take turns, each in fresh processes.  The clock runs from the end of one update to that of a later one:
-start, evaluation and saving are left out.  Memory is the highest resident memory, summed over the processes.  Where
-other work slows the machine down, tokens for each second of processor time (`per CPU s`) tell more, but for threads
-that wait for each other by spinning.
+`ours` is the command `seq2see train multi30k-en-de` as a user runs it, except for three settings (below); `stock` is a
+MarianMTModel of the same shape with transformers' Seq2SeqTrainer; `tuned` is the same with every helpful setting that
+needs no code.  The fastest of their settings counts.  `steps` are our command without one of its optimisations.
+Contenders take turns, each in fresh processes.  The clock runs from the end of one update to the end of a later one,
+without start, evaluation and saving.  Memory is the peak resident memory, summed over the processes.  On a busy machine
+tokens per second of CPU time (`per CPU s`) are more reliable, except where threads spin while they wait.
 
 Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
-What Marian has no counterpart for, BPE-dropout, R-Drop and Muon, is off, whatever the recipe says.
+What Marian has no counterpart for, Muon, is off, whatever the recipe says.
 Not equal: Marian is post-norm, cannot be otherwise, and so lacks our two last norms; the stock sampler looks at source
 lengths alone; we average the weights (`ema_decay`) and log every update, Marian does neither; our memory includes the
 training of the tokenizer.
@@ -41,13 +40,13 @@ from _frame import arguments, end
 
 RECIPE = "multi30k-en-de"
 WORKERS = str(Path(__file__).with_name("_train_workers.py"))
-OFF = ("tokenizer.bpe_dropout=0", "training.r_drop=0", "training.muon=0")
+OFF = ("training.optim=adamw_torch_fused",)
 WARM_UP = 5  # updates before the clock starts
 WANTED = {"end to end": 3.0, "end to end, tuned peer": 1.8}
 QUICK = ["ours", "stock float32", "tuned float32 ranks"]  # one of each group
-HOPELESS = 0.85  # a setting of the peer slower than this share of its best one is not tried a second time
+HOPELESS = 0.85  # a setting of the peer slower than this share of its best one is not repeated
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592", "MALLOC_TOP_PAD_": "67108864"}
-# What the peer takes over from our model and our training arguments.
+# What the peer takes from our model and training arguments.
 SHAPE = (
     *("d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads"),
     *("encoder_ffn_dim", "decoder_ffn_dim", "dropout", "attention_dropout", "activation_dropout", "scale_embedding"),
@@ -58,15 +57,14 @@ TRAINING = (
     *("learning_rate", "lr_scheduler_type", "warmup_steps", "optim", "adam_beta1", "adam_beta2", "adam_epsilon"),
     *("weight_decay", "max_grad_norm", "label_smoothing_factor"),
 )
-# The measures of `switch_off`, and what stands in their place.
+# The optimisations that `switch_off` disables, and their replacements.
 STEPS = {
-    "token batches": "as many pairs in each batch, grouped by length",
+    "token batches": "equally many pairs in each batch, grouped by length",
     "real positions": "logits and loss at padded positions too",
     "short attention": "eager attention",
     "short attention (sdpa)": "scaled_dot_product_attention",
     "byte dropout": "torch's dropout",
     "in-place loss": "torch's cross_entropy",
-    "allocator": "the allocator as it comes",
 }
 
 
@@ -90,7 +88,7 @@ class Bench:
     steps: int  # timed updates
     shape: dict[str, Any]
     training: dict[str, Any]
-    batch_size: int  # pairs in an update, on the mean
+    batch_size: int  # mean number of pairs in an update
     max_tokens: int
     lengths: Any  # [N, 2], of `EncodedPairs`
     target_lengths: list[int]
@@ -99,9 +97,9 @@ class Bench:
 @dataclass(frozen=True)
 class Run:
     tokens_per_second: float
-    tokens_per_processor_second: float | None  # of all threads, waiting ones too; None where there is no /proc
+    tokens_per_processor_second: float | None  # of all threads, including waiting ones; None without /proc
     tokens_per_update: float
-    memory_mib: float | None  # None where there is no /proc
+    memory_mib: float | None  # None without /proc
 
 
 def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
@@ -128,19 +126,20 @@ def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
     return [*found, Contender("no step at all", "steps", "none of these", overrides, everything, threads)]
 
 
-# Before and around the runs
+# Setup and runs
 
 
 def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     from seq2see.training.batching import EncodedPairs, plan_epoch
+    from seq2see.training.building import make_model
     from seq2see.training.config import load_config
     from seq2see.training.corpora import load_corpus
-    from seq2see.training.run import build_arguments, make_model
+    from seq2see.training.run import build_arguments
 
     config = load_config(RECIPE, overrides)
     corpus = load_corpus(config.data)
     (folder / "data").mkdir()
-    for split, pairs in (("train", corpus.train), ("val", corpus.val[:2])):  # the command ends by translating val
+    for split, pairs in (("train", corpus.train), ("val", corpus.val[:2])):  # the command translates val at the end
         for side, language in (("source", config.data.source), ("target", config.data.targets[0])):
             text = "".join(f"{getattr(pair, side)}\n" for pair in pairs)
             (folder / "data" / f"{split}.{language}").write_text(text, "utf-8")
@@ -160,7 +159,7 @@ def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
     return Bench(
         folder=folder,
         overrides=overrides,
-        # transformers sorts so many batches at a time, the longest pairs first: fewer would not stand for the corpus.
+        # transformers sorts this many batches at a time, longest pairs first: fewer would not be representative.
         steps=steps or max(1, min(len(encoded) // (batch_size * 4), 50)),
         shape={key: getattr(model.config, key) for key in SHAPE},
         training={key: value for key, value in arguments.to_dict().items() if key in TRAINING},
@@ -172,7 +171,7 @@ def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
 
 
 def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
-    """Train in fresh processes, timing the lines that announce the updates."""
+    """Train in fresh processes, timing the lines that announce updates."""
     updates, done, tail = WARM_UP + bench.steps, dict[int, tuple[float, float]](), list[str]()
     with tempfile.TemporaryDirectory(dir=bench.folder) as name:
         command = peer_command if contender.settings else our_command
@@ -194,14 +193,14 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
             tokens = planned_tokens(contender, bench, updates, seed)
             theirs, ours = (folder / "tokenizer.json" for folder in (bench.folder / "tokenizer", Path(name) / "run"))
             if ours.read_bytes() != theirs.read_bytes():
-                raise RuntimeError("seq2see train made another tokenizer than the one that Marian was given")
+                raise RuntimeError("seq2see train made a different tokenizer from the one given to Marian")
     timed = sum(tokens[WARM_UP:updates])
     seconds, processor = (end - start for start, end in zip(done[WARM_UP], done[updates], strict=True))
     return Run(timed / seconds, timed / processor if processor else None, timed / bench.steps, memory.get("peak"))
 
 
 def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
-    """`seq2see train`, by way of the workers' file where measures are taken away."""
+    """`seq2see train`, through the workers' file if optimisations are disabled."""
     start = [WORKERS, "without", json.dumps(contender.without)] if contender.without else ["-m", "seq2see"]
     return [
         *(sys.executable, *start, "train", RECIPE, *bench.overrides, *contender.overrides),
@@ -213,7 +212,7 @@ def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> 
 
 
 def peer_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
-    """The peer, under torchrun where it has several ranks."""
+    """The peer, under torchrun if it has several ranks."""
     ranks = contender.settings["ranks"]
     arguments = {
         **bench.training, "seed": seed, "bf16": contender.settings["bf16"], "max_steps": WARM_UP + bench.steps,
@@ -229,7 +228,7 @@ def peer_command(contender: Contender, bench: Bench, output: Path, seed: int) ->
 
 
 def planned_tokens(contender: Contender, bench: Bench, updates: int, seed: int) -> list[int]:
-    """Target tokens of our first updates, which are known beforehand."""
+    """Target tokens of our first updates, which are known in advance."""
     from _train_workers import plain_plan
 
     from seq2see.training.batching import plan_epoch
@@ -245,7 +244,7 @@ def planned_tokens(contender: Contender, bench: Bench, updates: int, seed: int) 
 
 @contextlib.contextmanager
 def peak_memory(pid: int) -> Iterator[dict[str, float]]:
-    """Fills in `peak`: MiB of a process and all below it, each at its own peak.  Shared pages count for each."""
+    """Fills in `peak`: MiB of a process and its descendants, each at its own peak.  Shared pages count for each."""
     result, over = dict[str, float](), threading.Event()
 
     def watch() -> None:
@@ -263,7 +262,7 @@ def peak_memory(pid: int) -> Iterator[dict[str, float]]:
 
 
 def processor_time(pid: int) -> float:
-    """Seconds that a process and all below it have used; 0 where there is no /proc."""
+    """CPU seconds of a process and its descendants; 0 without /proc."""
     fields = [read(f"/proc/{one}/stat").rpartition(")")[2].split() for one in family(pid)]
     return sum(int(each[11]) + int(each[12]) for each in fields if each) / os.sysconf("SC_CLK_TCK")
 
@@ -274,7 +273,7 @@ def family(pid: int) -> list[int]:
 
 
 def read(path: str | Path) -> str:
-    """The text of a file; of a process that has just ended, nothing."""
+    """The text of a file; empty for a process that has just ended."""
     try:
         return Path(path).read_text()
     except OSError:
@@ -287,7 +286,7 @@ def read(path: str | Path) -> str:
 def summarise(
     chosen: Sequence[Contender], runs: dict[str, list[Run]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """A row for each contender, and how much faster ours is than the peer at its best and than itself with less."""
+    """A row per contender, and how much faster ours is than the best peer and than itself without each optimisation."""
     rows: list[dict[str, Any]] = [
         {
             "name": one.name,
@@ -312,7 +311,7 @@ def summarise(
     ratios: list[dict[str, Any]] = []
     for name, rival in rivals.items():
         if ours and rival:
-            # Round by round, since contenders of one round have seen the same machine.
+            # Round by round, since contenders of one round run under the same conditions.
             pairs = zip(ours["tokens_per_second"], rival["tokens_per_second"], strict=False)
             found = [round(mine / other, 3) for mine, other in pairs]
             ratios.append({
@@ -348,8 +347,8 @@ def main(argv: list[str]) -> None:
     from seq2see.training.processes import usable_cores
 
     parser = arguments(__doc__)
-    parser.add_argument("--data", help="training pairs, as data.path of a recipe; default: storybook")
-    parser.add_argument("--steps", type=int, help="timed updates; default: as many as stand for the whole corpus")
+    parser.add_argument("--data", help="training pairs, like data.path in a recipe; default: storybook")
+    parser.add_argument("--steps", type=int, help="timed updates; default: a representative number")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="groups (ours stock tuned steps) or contenders")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="override the recipe")
@@ -360,14 +359,14 @@ def main(argv: list[str]) -> None:
     everybody = all_contenders(usable_cores(), bf16=bf16)
     chosen = [one for one in everybody if not args.only or {one.name, one.group} & set(args.only)]
     if unknown := set(args.only or ()) - {name for one in everybody for name in (one.name, one.group)}:
-        parser.error(f"no contender {', '.join(unknown)}; there are {', '.join(one.name for one in everybody)}")
+        parser.error(f"unknown contender {', '.join(unknown)}; choose from {', '.join(one.name for one in everybody)}")
     runs: dict[str, list[Run]] = {one.name: [] for one in chosen}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HF_DATASETS_CACHE"] = f"{folder}/cache"
         data = [f"data.path={args.data}"] if args.data else ["data.path=storybook", "data.target=fr"]
         bench = prepare(Path(folder), overrides=[*OFF, *data, *args.set], steps=args.steps)
         for turn in range(args.rounds):
-            for one in chosen[:: -1 if turn % 2 else 1]:  # and back, so that a drift hits all alike
+            for one in chosen[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
                 if turn and is_hopeless(one, chosen, runs):
                     continue
                 run = measure(one, bench, seed=turn)

@@ -1,19 +1,19 @@
-"""What is a trained model worth to a language of 2,700 pairs?  Fine-tuning English-French to Hindi, four ways.
+"""How much does a pretrained model help a language with 2,700 pairs?  Fine-tunes English-French to Hindi, four ways.
 
     python benchmarks/transfer.py --start runs/tatoeba-en-fr --data en-hi.tsv --out FOLDER [--seeds 0 1 2]
-    python benchmarks/transfer.py --quick          a few steps, on what the package brings along
+    python benchmarks/transfer.py --quick          a few steps, on packaged data
 
 | row | vocabulary | starts from |
 | --- | --- | --- |
-| `joint` | learnt anew on old and new text, as `seq2see train finetune-en-hi` does | the trained model |
-| `bytes` | the old one, which spells Hindi in bytes | the trained model |
-| `scratch` | that of `joint` | random weights, at the same peak and at the one of new models (`scratch, high peak`) |
+| `joint` | retrained on old and new text, as `seq2see train finetune-en-hi` does | the trained model |
+| `bytes` | the old one, which encodes Hindi in bytes | the trained model |
+| `scratch` | that of `joint` | random weights; same peak learning rate, or that of new models (`scratch, high peak`) |
 | `joint, no remedies` | that of `joint` | the trained model; dropout, smoothing, decay and averaging off |
 
-All are scored on the same test pairs, whose English sentences no run has trained on in Hindi.  FOLDER keeps the runs,
-which are not trained again, and gets `overfitting.png`: the loss of training and of validation pairs, both without
-dropout and smoothing, after each epoch of `joint` with the remedies and without.  Losses are of the averaged weights
-where they are averaged.
+All are scored on the same test pairs, whose English sentences no run has seen with Hindi translations.  FOLDER keeps
+the runs, which are reused, and gets `overfitting.png`: the loss on training and validation pairs, both without dropout
+and smoothing, after each epoch of `joint` with and without remedies.  Losses are of the averaged weights where there
+are any.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_REMEDIES = (
 )  # fmt: skip
 HIGH_PEAK = ("training.learning_rate=3e-3",)
 CURVES = ("joint", "joint, no remedies")
-SHOWN = 200  # training pairs, and at most so many validation pairs, that the curves are of
+SHOWN = 200  # training pairs, and maximum validation pairs, for the curves
 
 
 def main() -> None:
@@ -50,19 +50,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="table of English and Hindi")
     parser.add_argument("--out", type=Path, help="folder for the runs and the plot")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    asked = parser.parse_args()
-    if not asked.quick and not (asked.start and asked.data and asked.out):
-        parser.error("--start, --data and --out are wanted, or --quick")
+    args = parser.parse_args()
+    if not args.quick and not (args.start and args.data and args.out):
+        parser.error("expected --start, --data and --out, or --quick")
     with tempfile.TemporaryDirectory() as scratch:
-        if asked.quick:
+        if args.quick:
             rows = measure(*miniature(Path(scratch)), Path(scratch), [0], ["training.max_steps=3"])
         else:
-            rows = measure(asked.start, asked.data, asked.out, asked.seeds, [])
+            rows = measure(args.start, args.data, args.out, args.seeds, [])
     report(rows)
 
 
 def miniature(folder: Path) -> tuple[Path, Path]:
-    """A start and a table from what the package brings along: storybook, and its Hindi idioms."""
+    """A starting model and a table from packaged data: storybook and its Hindi idioms."""
     from seq2see.storybook import generate
 
     train("storybook", folder / "start", "training.max_steps=3", "evaluation.num_beams=1", "evaluation.max_length=20",
@@ -74,7 +74,7 @@ def miniature(folder: Path) -> tuple[Path, Path]:
 
 
 def measure(start: Path, data: Path, out: Path, seeds: Sequence[int], extra: Sequence[str]) -> list[dict[str, Any]]:
-    """Train every row with every seed; one line of figures each."""
+    """Train every row with every seed; one row of figures each."""
     found: list[dict[str, Any]] = []
     for seed in seeds:
         folder = out / f"seed-{seed}"
@@ -111,7 +111,7 @@ def train(recipe: str, output: Path, *overrides: str) -> None:
 
 
 def spelling_in_bytes(start: Path, folder: Path) -> Path:
-    """The trained model with a tag for Hindi, whose embedding is the mean of the others', and no new pieces."""
+    """The trained model with a tag for Hindi, whose embedding is the mean of the other tags', and no new tokens."""
     model, tokenizer = load_checkpoint(start), Seq2SeeTokenizer.from_pretrained(start)
     tags = [tokenizer.tag_id(language) for language in tokenizer.languages]
     embedding_VD = model.get_input_embeddings().weight.data
@@ -120,7 +120,7 @@ def spelling_in_bytes(start: Path, folder: Path) -> Path:
 
 
 def forgotten(run: Path, folder: Path) -> Path:
-    """A model of the same shape and vocabulary that has learnt nothing."""
+    """An untrained model with the same shape and vocabulary."""
     torch.manual_seed(0)
     return saved(
         Seq2SeeForConditionalGeneration(load_checkpoint(run).config), Seq2SeeTokenizer.from_pretrained(run), folder
@@ -138,16 +138,16 @@ def figures(run: Path) -> dict[str, Any]:
     scores, training = metrics["evaluation"]["test"], metrics["training"]
     tokenizer = Seq2SeeTokenizer.from_pretrained(run)
     corpus = load_corpus(load_config(str(run / "run.yaml")).data)
-    pieces = statistics.mean(len(tokenizer.encode_source(pair.target)) for pair in corpus.test)
+    tokens = statistics.mean(len(tokenizer.encode_source(pair.target)) for pair in corpus.test)
     return {
         "chrf": scores["chrf"], "bleu": scores["bleu"], "test_pairs": scores["pairs"], "pairs": training["pairs"],
-        "pieces": round(pieces, 1), "seconds": training["seconds"], "steps": training["steps"],
+        "tokens": round(tokens, 1), "seconds": training["seconds"], "steps": training["steps"],
         "signatures": [scores["chrf_signature"], scores["bleu_signature"]],
     }  # fmt: skip
 
 
 def learning_curve(run: Path, parts: Mapping[str, Sequence[Pair]]) -> dict[str, list[tuple[int, float]]]:
-    """Nats per piece on each part after each epoch."""
+    """Nats per token on each part after each epoch."""
     tokenizer = Seq2SeeTokenizer.from_pretrained(run)
     folders = sorted(run.glob("checkpoint-*"), key=lambda folder: int(folder.name.rpartition("-")[2]))
     curve: dict[str, list[tuple[int, float]]] = {name: [] for name in parts}
@@ -184,20 +184,20 @@ def draw(path: Path, curves: Mapping[str, Mapping[str, Sequence[tuple[int, float
         axis.set_ylim(bottom=0)
         axis.spines[["top", "right"]].set_visible(False)
         axis.legend(frameon=False)
-    figure.axes[0].set_ylabel("loss per piece (nats)")
+    figure.axes[0].set_ylabel("loss per token (nats)")
     figure.savefig(path, metadata={"Software": None})
 
 
 def report(found: Sequence[Mapping[str, Any]]) -> None:
-    """A table of means over the seeds, and the line of JSON."""
+    """Print a table of means over the seeds, and the line of JSON."""
     rows = []
     for name in dict.fromkeys(row["name"] for row in found):
         runs = [row for row in found if row["name"] == name]
-        mean = {key: statistics.mean(run[key] for run in runs) for key in ("chrf", "bleu", "pieces", "seconds")}
+        mean = {key: statistics.mean(run[key] for run in runs) for key in ("chrf", "bleu", "tokens", "seconds")}
         rows.append({**runs[0], **mean, "runs": [[run["chrf"], run["bleu"]] for run in runs]})
-    print(f"{'':22}{'chrF2':>8}{'BLEU':>8}{'pieces a sentence':>20}{'seconds':>10}")
+    print(f"{'':22}{'chrF2':>8}{'BLEU':>8}{'tokens per sentence':>20}{'seconds':>10}")
     for row in rows:
-        print(f"{row['name']:22}{row['chrf']:8.2f}{row['bleu']:8.2f}{row['pieces']:20.1f}{row['seconds']:10.0f}")
+        print(f"{row['name']:22}{row['chrf']:8.2f}{row['bleu']:8.2f}{row['tokens']:20.1f}{row['seconds']:10.0f}")
     end("transfer", rows)
 
 

@@ -1,12 +1,12 @@
-"""Twenty people at the page at once: do all get their translations, how long do they wait, and are they told so?
+"""With twenty people on the page at once, do all get their translations, how long do they wait, and are they informed?
 
     python benchmarks/visitors.py RUN            RUN: a trained model, storybook by default; for sixty seconds
     python benchmarks/visitors.py RUN --quick    for ten
 
-Each visitor does over HTTP what the page's JavaScript does, without a browser: load the page, ask for a translation
-through Gradio's queue, then for which word is which, then the next sentence, without a pause.  *first*: from the page's
-load to the first translation of a lone visitor.  *waiting*: how often a visitor was told how many stand before.  When
-the time is over nobody asks anew; who has no answer a minute later has failed.
+Each visitor sends the requests of the page's JavaScript, without a browser: load the page, request a translation
+through Gradio's queue, then its word links, then the next sentence, without a pause.  *first*: from loading the page to
+the first translation of a single visitor.  *waiting*: how often a visitor saw a position in the queue.  When the time
+is up, no new requests are made; requests without a response a minute later have failed.
 The visitors run on the same cores as the server.
 """
 
@@ -26,11 +26,11 @@ from _frame import arguments, end, is_trained, show
 from serving import numbered, server
 
 PAGE = "/ui"
-PATIENCE = 60  # seconds, in which who has asked is to be answered
+PATIENCE = 60  # seconds to wait for responses at the end
 
 
 class Visitor:
-    """One page that is open."""
+    """One open page."""
 
     def __init__(self, client: httpx.AsyncClient, number: int):
         self.client = client
@@ -38,7 +38,7 @@ class Visitor:
         self.session = f"visitor{number}"
         self.handlers: dict[str, int] = {}
         self.places: list[int] = []
-        self.asked = 0
+        self.requests = 0
 
     async def load(self) -> None:
         (await self.client.get(f"{PAGE}/")).raise_for_status()
@@ -51,13 +51,13 @@ class Visitor:
                                       and (shown, "change") in map(tuple, one["targets"]))
 
     async def translate(self, text: str) -> tuple[str, dict[str, Any]]:
-        """The translation, and what Look and the alignment are asked about it with."""
-        self.asked += 1
-        event = {"n": self.asked, "text": text, "source": "en", "target": "fr", "num_beams": 4, "alternatives": 3}
+        """The translation, and the state that Look and the alignment need."""
+        self.requests += 1
+        event = {"n": self.requests, "text": text, "source": "en", "target": "fr", "num_beams": 4, "alternatives": 3}
         answer: dict[str, Any] = {}
         shown: dict[str, Any] = {}
         async for data in self._queue(self.handlers["ask"], [], event):
-            if isinstance(data[0], list):  # only what is new; the whole comes at the end
+            if isinstance(data[0], list):  # a partial update; the full answer comes last
                 continue
             box = {**data[0], **data[0].get("props", {})} if data[0] else {}
             if box.get("line"):
@@ -81,7 +81,7 @@ class Visitor:
                 if not line.startswith("data:"):
                     continue
                 message = json.loads(line[5:])
-                if message["msg"] == "close_stream":  # who leaves before is forgotten, with what he asks next
+                if message["msg"] == "close_stream":  # leaving earlier would lose the session
                     return
                 if message.get("event_id") not in (None, joined["event_id"]):
                     continue
@@ -92,7 +92,7 @@ class Visitor:
                         yield message["output"]["data"]
 
 
-async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
+async def visit(url: str, args: argparse.Namespace, texts: list[str]) -> list[dict[str, Any]]:
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=url, timeout=600, limits=limits) as client:
         lone = Visitor(client, -1)
@@ -101,13 +101,13 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
         text, shown = await lone.translate(texts[0])
         first = time.perf_counter() - began
         await lone.align(shown)  # loads torch
-        visitors = [Visitor(client, number) for number in range(asked.visitors)]
+        visitors = [Visitor(client, number) for number in range(args.visitors)]
         translated: list[float] = []
         aligned: list[float] = []
         failures: list[str] = []
 
         began = time.perf_counter()
-        until = began + (10 if asked.quick else 60)
+        until = began + (10 if args.quick else 60)
 
         async def sit(visitor: Visitor, own: list[str]) -> None:
             await visitor.load()
@@ -127,7 +127,7 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
             except Exception as error:
                 failures.append(f"{type(error).__name__}: {error}")
 
-        await asyncio.gather(*(bounded(one, texts[one.number :: asked.visitors]) for one in visitors))
+        await asyncio.gather(*(bounded(one, texts[one.number :: args.visitors]) for one in visitors))
         seconds = time.perf_counter() - began
     if failures:
         print("\n".join(sorted(set(failures))), file=sys.stderr)
@@ -149,15 +149,15 @@ async def visit(url: str, asked: argparse.Namespace, texts: list[str]) -> list[d
 def main() -> None:
     parser = arguments(__doc__, run=True)
     parser.add_argument("--visitors", type=int, default=20)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     rows: list[dict[str, Any]] = []
-    if is_trained(asked.run):
+    if is_trained(args.run):
         texts = numbered(None, 10_000)
         random.Random(0).shuffle(texts)
-        with server(asked) as (url, _):
-            rows = asyncio.run(visit(url, asked, texts))
+        with server(args) as (url, _):
+            rows = asyncio.run(visit(url, args, texts))
     show(rows)
-    end("visitors", rows, run=asked.run, visitors=asked.visitors)
+    end("visitors", rows, run=args.run, visitors=args.visitors)
 
 
 if __name__ == "__main__":

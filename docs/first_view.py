@@ -21,8 +21,8 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 from seq2see import Translator
+from seq2see.lens.explorer import as_data, script, style
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.show import as_data, script, style
 from seq2see.pretrained import NAMES
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply

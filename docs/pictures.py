@@ -2,27 +2,40 @@
 
     python docs/pictures.py         it needs Chromium
 
-The page is that of `seq2see demo`: the packaged models, with what was measured of them.  That of a model which learns
-is taken from `seq2see demo --run` with nothing trained yet, which takes some minutes more.
+The page is that of `seq2see demo` with the packaged model storybook.  Each picture carries the mark of the first view
+that the page had (`mark`), so that tests/package/test_pictures.py finds those that are stale.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Browser, Page, sync_playwright
 
 DOCS = Path(__file__).resolve().parent
+FIRST_VIEW = DOCS.parent / "serve" / "ui" / "first_view.html"
+SETTLED = """() => {
+    const root = document.querySelector('.s2s:not(.s2s-first)'), text = (name) => root.querySelector(name).innerText;
+    return root && root.querySelector('.grid2, .lined') && !root.querySelector('.texts.working')
+        && !/Translating|Looking/.test(text('.say')) && !/Switching/.test(text('.word'))
+        && root.querySelector('.needed');
+}"""
+
+
+def mark() -> str:
+    """What the page shows first: its words, labels, layers, heads and figures."""
+    return hashlib.sha256(FIRST_VIEW.read_bytes()).hexdigest()
 
 
 @contextlib.contextmanager
@@ -42,78 +55,56 @@ def served(*command: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def opened(browser: Browser, url: str, *, width: int, height: int = 900, scheme: str = "light") -> Iterator[Page]:
-    tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-    tab.set_default_timeout(60_000)
+def page_of_storybook() -> Iterator[tuple[Browser, str]]:
+    """A browser, and the address of the page."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        sys.exit("there is no Chromium to take pictures with: install it")
+    with served("demo", "--run", "storybook", "--no-browser") as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser, url
+        browser.close()
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, url: str, *, width: int, height: int) -> Iterator[Page]:
+    tab = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+    tab.set_default_timeout(120_000)
     tab.goto(url)
     tab.locator(".s2s:not(.s2s-first) .grid2").wait_for()
+    tab.wait_for_function(SETTLED)
     tab.wait_for_timeout(500)
     yield tab
     tab.close()
 
 
-def keep(tab: Page, name: str, *, whole: bool = False) -> None:
-    with Image.open(io.BytesIO(tab.screenshot(full_page=whole))) as picture:
-        picture.convert("RGB").save(DOCS / name, optimize=True)
+def keep(tab: Page, name: str) -> None:
+    told = PngInfo()
+    told.add_text("first view", mark())
+    with Image.open(io.BytesIO(tab.screenshot())) as picture:
+        picture.convert("RGB").save(DOCS / name, optimize=True, pnginfo=told)
         print(f"docs/{name}: {picture.width} x {picture.height}, {(DOCS / name).stat().st_size / 1000:.0f} kB")
 
 
-def first_view(browser: Browser, url: str) -> None:
-    """The page as it opens; light at 1440 is also the first picture of README."""
-    for width, scheme in ((1440, "light"), (1440, "dark"), (768, "light"), (390, "light"), (390, "dark")):
-        with opened(browser, url, width=width, scheme=scheme) as tab:
-            keep(tab, f"explore-{width}-{scheme}.png", whole=width < 1000)
-            if (width, scheme) == (1440, "light"):
-                keep(tab, "page.png")
-
-
-def other_views(browser: Browser, url: str) -> None:
-    """The other word of the pair, a head switched off, and the model as it learns."""
-    with opened(browser, url, width=1440) as tab:
+def main() -> None:
+    with page_of_storybook() as (browser, url), opened(browser, url, width=1440, height=900) as tab:
+        keep(tab, "page.png")
         tab.locator(".flip button", has_text="wide").click()
         tab.wait_for_function("document.querySelector('.tgt').innerText.includes('elle')")
-        tab.locator(".needed").wait_for()
+        tab.wait_for_function(SETTLED)
         tab.wait_for_timeout(3_000)  # changed words are marked for a moment
-        keep(tab, "explore-wide.png")
+        keep(tab, "page-wide.png")
         tab.get_by_role("button", name="What if this head were missing?").click()
         tab.locator(".verdict").wait_for()
         tab.mouse.move(1, 1)
         tab.wait_for_timeout(500)
-        keep(tab, "explore-lab.png")
+        keep(tab, "page-lab.png")
         tab.keyboard.press("Escape")
         tab.get_by_role("button", name="Watch it learn").click()
         tab.get_by_role("button", name="Pause").wait_for()
         tab.wait_for_function("Number((/Step (\\d+)/.exec(document.body.innerText) || [])[1]) > 120")
         tab.get_by_role("button", name="Pause").click()
-        keep(tab, "explore-learning.png")
-
-
-def learning_page(browser: Browser) -> None:
-    """Two fifths of the way through the training of `seq2see demo`."""
-    run = ("--run", f"{tempfile.mkdtemp()}/storybook")
-    with served("demo", *run, "--no-browser") as url:
-        tab = browser.new_page(viewport={"width": 1080, "height": 675})
-        tab.goto(url)
-        tab.wait_for_function("""() => {
-            const [, step, steps] = /step ([\\d,]+) of ([\\d,]+)/.exec(document.body.innerText) || [0, '0', '1'];
-            return 5 * parseInt(step.replace(',', '')) > 2 * parseInt(steps.replace(',', ''));
-        }""", timeout=900_000)
-        keep(tab, "learning.png")
-        tab.close()
-    shutil.rmtree(run[1], ignore_errors=True)
-
-
-def main() -> None:
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        sys.exit("there is no Chromium to take pictures with: install it")
-    with served("demo", "--no-browser") as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        first_view(browser, url)
-        other_views(browser, url)
-        if "--quick" not in sys.argv:
-            learning_page(browser)
-        browser.close()
+        keep(tab, "page-learning.png")
 
 
 if __name__ == "__main__":

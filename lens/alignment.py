@@ -1,13 +1,13 @@
-"""From where a model looked to which word it translated: links between words, read off its maps by one stated choice.
+"""Links between source and target words, read off a model's maps by a stated choice.
 
-Attention is not the alignment (Ferrando and Costa-jussa 2021), and which layer, head and row of it comes nearest
-differs from model to model.  So an `AlignmentChoice` says all that was chosen, and the error it had where it was fitted
-(`fitting.py`); `naive_choice` is what is commonly drawn, fitted to nothing.
+Attention is not alignment (Ferrando and Costa-jussa 2021), and the layer, head and row that come nearest to it differ
+from model to model.  An `AlignmentChoice` records everything that was chosen and its error on the data it was fitted
+on (`fitting.py`).  `naive_choice` is what is commonly drawn and is not fitted.
 """
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,11 +15,13 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from seq2see.views import VIEWS
 from ..tokenizer.links import Link
 from .by_words import Unit, word_map
-from .kinds import WITH_HEADS, Rows
-from .trace_data import TraceData
+from .kinds import MapName, Rows
+from .plain_json import Count, Share, from_plain
+from .trace import Trace
+from .trust import Trust
+from .views import VIEWS, WITH_HEADS
 
 # M maps, J target words, I source words
 
@@ -29,59 +31,56 @@ SAID: dict[Rule, str] = {
     "target": "the best source word of each target word", "source": "the best target word of each source word",
     "both": "where the best of both directions agree", "either": "the best of either direction", "all": "every pair",
 }  # fmt: skip
-MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map
 
 FILE = "alignment.json"  # the choice, beside the run it was fitted on
-ANEW = "fit it anew, by seq2see align RUN --fit"
 
 
 @dataclass(frozen=True)
 class AlignmentChoice:
-    """How links are read off a trace.  A choice is made for one model; of another it says nothing.
+    """How links are read off a trace.  A choice is valid for one model only.
 
     `maps` of `view` are averaged, each by words, each row as shares of what falls on words: `[[1, 2], [2, 0]]` is head
-    2 of layer 1 and head 0 of layer 2.  `rows` says which steps a target word's row is the mean of.  `rule`:
+    2 of layer 1 and head 0 of layer 2.  `rows` says which steps are averaged into a target word's row.  `rule`:
 
         target   each target word is linked to the source word with the largest share in its row
         source   each source word is linked to the target word in whose row it has the largest share
         both     the links on which these two agree         either   the links of one or the other
         all      every pair
 
-    and of these the links whose share is at least `threshold`.  `aer`, `low`, `high` are the error on the `sentences`
-    of `fitted_on`, with its 95 % interval; None and empty if nothing was fitted.  `guided`: whether a head of the model
-    was trained with gold links, which makes it an aligner and tells nothing of what other models do.  `fingerprint`
-    is that of the model's weights: of others the choice says nothing.
+    Links with a share below `threshold` are dropped.  `aer`, `low`, `high` are the error and its 95 % interval on the
+    `sentences` of `fitted_on`; None and empty if nothing was fitted.  `guided`: a head of the model was trained with
+    gold links, so its error says nothing about other models.  `fingerprint` identifies the model's weights.
 
-    With `weights` the maps are not averaged but weighed: in place of the mean share stands the probability of a link,
-    as a logistic regression has it of the `evidence` in the maps; `weights` has one for each, and a constant last.
-    `rows` then chooses nothing, and the error is that on each half of the sentences of what was fitted to the other.
+    With `weights` the maps are weighted instead of averaged: the probability of a link, given the `evidence` in the
+    maps by logistic regression, replaces the mean share.  There is one weight for each piece of evidence, and a
+    constant last.  `rows` is then unused, and the error is cross-validated over two halves of the sentences.
     """
 
     view: str
     rows: Rows
-    maps: tuple[MapName, ...]
+    maps: tuple[tuple[Count, ...], ...]
     rule: Rule
-    threshold: float
+    threshold: Share
     fitted_on: str = ""
-    sentences: int = 0
-    aer: float | None = None
-    low: float | None = None
-    high: float | None = None
+    sentences: Count = 0
+    aer: Share | None = None
+    low: Share | None = None
+    high: Share | None = None
     guided: bool = False
     weights: tuple[float, ...] = ()
     fingerprint: str = ""
 
-    def links(self, trace: TraceData) -> frozenset[Link]:
+    def links(self, trace: Trace) -> frozenset[Link]:
         """The links (source word, target word) of a trace.  UserError where it lacks the view, layer or head."""
         found_JI = linked(self.strengths(trace)[None], self.rule, self.threshold)[0]
         return frozenset((int(i), int(j)) for j, i in np.argwhere(found_JI))
 
-    def strengths(self, trace: TraceData) -> np.ndarray:
-        """[J,I]: the mean share of each pair of words or, where maps are weighed, the probability that it is a link."""
+    def strengths(self, trace: Trace) -> np.ndarray:
+        """[J,I]: the mean share of each pair of words or, with `weights`, the probability that it is a link."""
         return self.combined(lambda rows: shares(trace, self.view, rows, self.maps))
 
     def combined(self, shares_of: Callable[[Rows], np.ndarray]) -> np.ndarray:
-        """As `strengths`, of the shares [M,J,I] of its maps by each row meaning."""
+        """As `strengths`, from the shares [M,J,I] of its maps for each row meaning."""
         if not self.weights:
             mean_JI: np.ndarray = shares_of(self.rows).mean(0)
             return mean_JI
@@ -96,16 +95,16 @@ class AlignmentChoice:
                           for name in self.maps if name)
         where = f", rows {self.rows}" + (f", {how}{names}" if names else "")
         if self.weights:
-            where = f" and both kinds of rows, {len(self.maps)} maps weighed by how well they tell a link"
-        fitted_on = ", each half read by what was fitted to the other" if self.weights else " that it was fitted on"
+            where = f", both kinds of rows, {len(self.maps)} maps weighted by logistic regression"
+        fitted_on = ", cross-validated over two halves" if self.weights else ", on which it was fitted"
         error = "" if self.aer is None or self.low is None or self.high is None else (
             f"; AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
             f" on the {self.sentences} sentences of {self.fitted_on}{fitted_on}"
         )
         what = "probability" if self.weights else "share"
         least = f" with a {what} of at least {self.threshold:g}" if self.threshold else ""
-        taught = "; supervised: a head of this model was trained with gold links" if self.guided else ""
-        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{taught}"
+        guided = "; supervised: a head of this model was trained with gold links" if self.guided else ""
+        return f"view {self.view}{where}, {SAID[self.rule]}{least}{error}{guided}"
 
     def save(self, path: str | Path) -> None:
         atomic_write(Path(path), json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
@@ -114,73 +113,50 @@ class AlignmentChoice:
     def load(cls, path: str | Path) -> "AlignmentChoice":
         """Read what `save` wrote; UserError for anything else."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            lists = {"maps": tuple(map(tuple, content["maps"])), "weights": tuple(content.get("weights", ()))}
-            found = cls(**{**content, **lists})
-            wrong = found._wrong()
-        except (ValueError, TypeError, KeyError) as error:
-            wanted = ", ".join(field.name for field in fields(cls))
-            raise UserError(f"{path} is no alignment choice (expected {wanted}): {ANEW}") from error
-        if wrong:
-            raise UserError(f"{path} is no alignment choice (wrong: {', '.join(wrong)}): {ANEW}")
-        return found
-
-    def _wrong(self) -> list[str]:
-        """The fields that hold what they cannot."""
-        parts = 0 if self.view == "left_out" else 2 if self.view in WITH_HEADS else 1
-        fits = {
-            "view": self.view in VIEWS,
-            "rows": self.rows in get_args(Rows),
-            "maps": bool(self.maps) and all(
-                len(name) == parts and all(type(part) is int and part >= 0 for part in name) for name in self.maps
-            ),
-            "rule": self.rule in RULES,
-            "threshold": _is_share(self.threshold),
-            "fitted_on": isinstance(self.fitted_on, str),
-            "sentences": type(self.sentences) is int and self.sentences >= 0,
-            "aer, low, high": all(one is None or _is_share(one) for one in (self.aer, self.low, self.high)),
-            "guided": isinstance(self.guided, bool),
-            "weights": len(self.weights) in (0, 4 * len(self.maps) + 1)
-            and all(isinstance(weight, int | float) and abs(weight) < np.inf for weight in self.weights),
-            "fingerprint": isinstance(self.fingerprint, str),
-        }
-        return [name for name, fit in fits.items() if not fit]
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
+            found: AlignmentChoice = from_plain(cls, json.loads(Path(path).read_text(encoding="utf-8")))
+            if found.view not in VIEWS:
+                raise ValueError(f"view holds {found.view!r}")
+            parts = 0 if found.view == "left_out" else 2 if found.view in WITH_HEADS else 1
+            if not found.maps or any(len(name) != parts for name in found.maps):
+                raise ValueError(f"maps holds {list(map(list, found.maps))}")
+            if len(found.weights) not in (0, 4 * len(found.maps) + 1):
+                raise ValueError(f"weights holds {len(found.weights)} numbers for {len(found.maps)} maps")
+            return found
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{path} is no alignment choice ({str(error)[:200]}): fit it again with seq2see align RUN"
+                            " --fit") from error  # fmt: skip
 
 
 def naive_choice(layers: int, heads: int) -> AlignmentChoice:
-    """What is commonly drawn: the raw weights of the last layer, averaged over its heads; fitted to nothing."""
+    """What is commonly drawn: the raw weights of the last layer, averaged over its heads."""
     return AlignmentChoice("raw", "predicts", tuple((layers - 1, head) for head in range(heads)), "target", 0.0)
 
 
-def map_names(trace: TraceData, view: str) -> list[MapName]:
-    """All maps that a trace holds of a view of cross-attention, or of left_out."""
+def map_names(trace: Trace, view: str) -> list[MapName]:
+    """All maps of cross-attention that a trace holds in a view, or the one of left_out."""
     if view == "left_out":
         return [()]
     shape = trace.maps("cross", view).shape
     return list(np.ndindex(shape[:2])) if view in WITH_HEADS else [(layer,) for layer in range(shape[0])]
 
 
-def all_map_names(trace: TraceData) -> dict[tuple[str, Rows], list[MapName]]:
-    """Those of all its views, by view and row meaning."""
+def all_map_names(trace: Trace) -> dict[tuple[str, Rows], list[MapName]]:
+    """All maps of all views, by view and row meaning."""
     return {(view, rows): map_names(trace, view) for view in trace.views for rows in get_args(Rows)
             if (view, rows) != ("left_out", "reads")}
 
 
-def shares(trace: TraceData, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
+def shares(trace: Trace, view: str, rows: Rows, maps: Sequence[MapName]) -> np.ndarray:
     """[M,J,I]: some maps by words; a target word's row sums to 1 over the source words, or is 0.
 
-    What falls on `</s>` and other pieces outside words is left out first, as a link can go to words alone.
+    Weight on `</s>` and other tokens outside words is dropped first, since links join words only.
     """
     sources, targets = len(trace.source_words), len(trace.target_words)
     words_MJI = np.zeros((len(maps), targets, sources), dtype=np.float32)
     if not sources or not targets:
         return words_MJI
     if view == "left_out":
-        words_MJI[:] = falls_by_words(trace).clip(min=0)  # a rise counts as no fall
+        words_MJI[:] = drops_by_words(trace).clip(min=0)  # a rise counts as no fall
     else:
         by_words = word_map(trace, "cross", view=view, rows=rows)
         given = by_words.maps
@@ -198,8 +174,9 @@ def shares(trace: TraceData, view: str, rows: Rows, maps: Sequence[MapName]) -> 
 
 
 def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
-    """[4M,J,I]: what maps tell of each pair of words: its share of the target word's row, and of the source word's
-    column, by both row meanings.  A column's shares tell apart a word that all look at from one that is meant."""
+    """[4M,J,I]: for each pair of words its share of the target word's row and of the source word's column, for both
+    row meanings.  Column shares distinguish a source word that all target words look at from one that is translated.
+    """
     rows_KJI = np.concatenate([predicts_MJI, reads_MJI])
     total_K1I = rows_KJI.sum(1, keepdims=True)
     columns_KJI = np.divide(rows_KJI, total_K1I, out=np.zeros_like(rows_KJI), where=total_K1I > 0)
@@ -207,25 +184,25 @@ def evidence(predicts_MJI: np.ndarray, reads_MJI: np.ndarray) -> np.ndarray:
 
 
 def _words(units: Sequence[Unit]) -> tuple[np.ndarray, np.ndarray]:
-    """The units that are words: where they are, and which words."""
+    """The units that are words: their positions, and which words they are."""
     pairs = [(k, unit.word) for k, unit in enumerate(units) if unit.word is not None]
     found = np.array(pairs, dtype=int).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 
 
-def falls_by_words(trace: TraceData) -> np.ndarray:
-    """[J,I]: the fall in log-probability of a whole target word without each source word; below 0 where it rises."""
+def drops_by_words(trace: Trace) -> np.ndarray:
+    """[J,I]: the drop in log-probability of a whole target word without each source word; below 0 where it rises."""
     if trace.left_out is None:
         raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
-    fall_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
-    for piece, fall in zip(trace.target, trace.left_out, strict=True):
-        if piece.word is not None:
-            fall_JI[piece.word] += fall
-    return fall_JI
+    drop_JI = np.zeros((len(trace.target_words), trace.left_out.shape[1]), dtype=np.float32)
+    for token, drop in zip(trace.target, trace.left_out, strict=True):
+        if token.word is not None:
+            drop_JI[token.word] += drop
+    return drop_JI
 
 
 def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
-    """[M,J,I] of bool: which pairs of words the rule links in each map.  A share of 0 links nothing."""
+    """[M,J,I] of bool: the pairs of words that the rule links in each map.  A share of 0 is never a link."""
     enough_MJI: np.ndarray = (shares_MJI >= threshold) & (shares_MJI > 0)
     if rule == "all" or not enough_MJI.size:
         return enough_MJI
@@ -238,3 +215,53 @@ def linked(shares_MJI: np.ndarray, rule: Rule, threshold: float) -> np.ndarray:
     if rule == "either":
         return enough_MJI & (best["target"] | best["source"])
     return enough_MJI & best[rule]
+
+
+# --- the best known choice for a model, and the links that a page highlights
+
+
+@dataclass(frozen=True)
+class KnownChoice:
+    """How links are read off this model's maps, and one line that says where the choice comes from and its error."""
+
+    choice: AlignmentChoice
+    said: str
+
+
+def best_known(*, layers: int, heads: int, fitted: AlignmentChoice | None, trust: Trust | None) -> KnownChoice:
+    """The fitted choice; else the map with the lowest measured error; else the last layer's mean, whose error is
+    unknown.  `layers` and `heads` are those of cross-attention."""
+    if fitted is not None:
+        return KnownChoice(fitted, f"fitted: {fitted.describe()}")
+    measured = [one for one in trust.best if one.aer and one.view != "left_out"] if trust else []
+    if trust and measured:
+        best = min(measured, key=lambda one: one.aer.value if one.aer else 1.0)
+        choice = AlignmentChoice(best.view, best.rows, (best.map,), "target", 0.0)
+        error = best.describe().partition(", tau")[0]
+        said = f"measured: view {best.view}, {best.name}, {SAID['target']}; {error} on {trust.sentences} sentences of"
+        return KnownChoice(choice, f"{said} {trust.measured_on}")
+    choice = naive_choice(layers, heads)
+    return KnownChoice(choice, "not fitted to this model, error unknown: the last layer's cross-attention, "
+                               f"mean of {heads} heads, {SAID['target']}")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The numbers of a source and a target word, and the strength of their link (`choice.strengths`)."""
+
+    source: int
+    target: int
+    share: float
+
+
+def counterparts(trace: Trace, choice: AlignmentChoice) -> list[Pair]:
+    """The links of a trace with their shares, by target word; UserError where it lacks the view, layer or head."""
+    strength_JI = choice.strengths(trace)
+    return [Pair(i, j, float(strength_JI[j, i])) for i, j in sorted(choice.links(trace), key=lambda link: link[::-1])]
+
+
+def first_steps(trace: Trace) -> list[int]:
+    """The step at which each target word begins: that of the token with its first letter."""
+    ends = [0 if piece.special else piece.end for piece in trace.target]
+    last = len(ends) - 1
+    return [next((step for step, end in enumerate(ends) if end > word.start), last) for word in trace.target_words]

@@ -1,12 +1,11 @@
-"""One row of one head's map, number by number: from the query to what the head hands over.
+"""One row of one head's map, number by number: from the query to the head's output.
 
     score[c]  = q . k[c] * scale (+ bias[c], of relative positions) (+ mask[c])
     weight[c] = exp(score[c]) / sum over c of exp(score[c])
     mixed     = sum over c of weight[c] v[c]
     output    = W_O^h mixed                      (Vaswani et al. 2017, eq. 1 and section 3.2.2)
 
-The numbers are those of the pass that made the map: attention itself is asked (`steering.py`), not a copy of its
-formula.
+The numbers come from the attention function of the pass itself (`hooks.steered`), not from a copy of its formula.
 """
 
 from dataclasses import dataclass
@@ -16,10 +15,9 @@ import torch
 from transformers import PreTrainedModel
 
 from seq2see.errors import UserError
-from .ablation import columns_of, heads_by_site
-from .forcing import forced_pass, looking
+from .hooks import Attended, Steering, capture, heads_by_site, steered
 from .kinds import Kind
-from .steering import Attended, Steering, steered
+from .teacher_forcing import eval_with_eager_attention, forced_pass
 from .trace import Trace
 
 # R rows, C columns, E size of one head, D model width
@@ -29,7 +27,7 @@ from .trace import Trace
 class Arithmetic:
     """A row: `query` [E], `keys` [C,E], `products` [C] (q . k), `scale`, `bias` [C] (0 but for relative positions),
     `allowed` [C] (False: masked), `scores` [C] (-inf where masked), `weights` [C], `values` [C,E], `mixed` [E] and
-    `output` [D], without the bias that all heads share.  `length` is that of what all heads and the bias hand over."""
+    `output` [D], without the bias that all heads share.  `length` is the norm of the output of all heads with bias."""
 
     query: np.ndarray
     keys: np.ndarray
@@ -46,18 +44,20 @@ class Arithmetic:
 
 
 def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int], row: int) -> Arithmetic:
-    """How one row of the map of a head (kind, layer, head) came about, for the hypothesis of a trace.
+    """The computation of one row of a head's map (kind, layer, head), for the hypothesis of a trace.
 
-    UserError for a head that the model does not have, or a row that the map does not have.
+    UserError for a missing head or row.
     """
     [(site, [number])] = heads_by_site(model, [head])
     rows, columns = len(trace.row_pieces(head[0])), len(trace.column_pieces(head[0]))
     if not 0 <= row < rows:
         raise UserError(f"there is no row {row} in this map: expected 0 to {rows - 1}", exit_code=2)
     seen: list[Attended] = []
-    handed_over: list[torch.Tensor] = []  # [B,R,D] of all heads
-    hook = site.output.register_forward_hook(lambda module, args, output: handed_over.append(output.detach()))
-    with hook, looking(model), steered({site.module: Steering(seen=seen)}):
+    with (
+        capture({site: site.output}, "out") as handed_over,  # [B,R,D] of all heads
+        eval_with_eager_attention(model),
+        steered({site.module: Steering(seen=seen)}),
+    ):
         forced_pass(model, [trace.source_ids], [trace.target_ids])
     scale, *parts = seen[0]
     q_RE, k_CE, v_CE, mask_RC, bias_RC, weight_RC, mixed_RE = (part[0, number].float() for part in parts)
@@ -65,12 +65,12 @@ def arithmetic(model: PreTrainedModel, trace: Trace, head: tuple[Kind, int, int]
     allowed_C = mask_RC[row, :columns] > -1e30
     scores_C = products_C[:columns] * scale + bias_RC[row, :columns]
     scores_C = torch.where(allowed_C, scores_C, -torch.inf)
-    output_D = site.output.weight.detach()[:, columns_of(site, [number])] @ mixed_RE[row]
+    output_D = site.output.weight.detach()[:, site.columns([number])] @ mixed_RE[row]
     return Arithmetic(
         query=_numbers(q_RE[row]), keys=_numbers(k_CE[:columns]), products=_numbers(products_C[:columns]),
         scale=scale, bias=_numbers(bias_RC[row, :columns]), allowed=_numbers(allowed_C), scores=_numbers(scores_C),
         weights=_numbers(weight_RC[row, :columns]), values=_numbers(v_CE[:columns]), mixed=_numbers(mixed_RE[row]),
-        output=_numbers(output_D), length=float(handed_over[0][0, row].norm()),
+        output=_numbers(output_D), length=float(handed_over[site][0, row].norm()),
     )
 
 

@@ -1,7 +1,7 @@
-"""The tree of a beam search: every hypothesis that was alive at each step, its parent, and what it was worth.
+"""The tree of a beam search: the hypotheses in the beam at each step, their parents and scores.
 
-The tree is what generation itself saw: a logits processor, the last in line, is shown all living hypotheses and the
-log-probabilities of all their continuations before each step.
+A logits processor, the last in the list, records what generation itself sees before each step: all live hypotheses and
+the log-probabilities of their continuations.
 """
 
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ import torch
 from transformers import LogitsProcessor, LogitsProcessorList, PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
-from .forcing import cut_at_end, decode_target, encode_source, end_ids, looking
+from .teacher_forcing import cut_at_end, decode_target, encode_source, end_ids, eval_mode
 
 # K beams, V vocabulary, t steps
 
 
 @dataclass(frozen=True)
 class Node:
-    """A hypothesis at one step: its newest piece, and the number of its parent among the nodes of the step before.
+    """A hypothesis at one step: its newest token, and its parent's number among the nodes of the previous step.
 
-    `log_prob` is the sum over all its pieces so far, after the rules of generation (a forced piece counts 0).
-    `score`, what finished hypotheses are ranked by, is None while it lives.
+    `log_prob` is the sum over its tokens so far, after generation rules (a forced token counts 0).  `score`, which
+    finished hypotheses are ranked by, is None until it is finished.
     """
 
     id: int
@@ -32,10 +32,10 @@ class Node:
 
 @dataclass(frozen=True)
 class BeamTree:
-    """One search.  `steps[t]` are the nodes of step t: those that live on, best first, then those that ended there.
+    """One search.  `steps[t]` are the nodes of step t: live hypotheses, best first, then those that finished there.
 
-    `hypotheses` are the finished ones that generation returned, best first: (step, number of the node).  Hypotheses
-    that ended and were pushed out by better ones before the search was over are not kept by generation, nor here.
+    `hypotheses` are the finished ones that generation returned, best first: (step, number of the node).  Finished
+    hypotheses that better ones displaced are not kept by generation, nor here.
     """
 
     source_text: str
@@ -56,7 +56,7 @@ class BeamTree:
 
 
 class _Watching(LogitsProcessor):
-    """Keeps what each step is shown: the living hypotheses, and the log-probabilities [K,V] of what may follow."""
+    """Records for each step the live hypotheses and the log-probabilities [K,V] of their continuations."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[list[tuple[int, ...]], torch.Tensor]] = []
@@ -74,14 +74,14 @@ def beam_tree(
     num_beams: int = 4,
     first: int | None = None,
 ) -> BeamTree:
-    """Translate a text by beam search, and keep the search.  `first` is the id that hypotheses must begin with (a
-    language tag), where it is not the checkpoint's default.  UserError for fewer than 2 beams."""
+    """Translates a text by beam search and records the search.  `first` is the id that hypotheses must begin with (a
+    language tag) if it is not the checkpoint's default.  UserError for fewer than 2 beams."""
     if num_beams < 2:
         raise UserError(f"num_beams {num_beams}: a tree needs at least 2", exit_code=2)
     watching = _Watching()
     ids_1S = torch.tensor([encode_source(tokenizer, source)], device=model.device)
     forced = {} if first is None else {"forced_bos_token_id": first}
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         output = model.generate(
             ids_1S, attention_mask=torch.ones_like(ids_1S), num_beams=num_beams, num_return_sequences=num_beams,
             do_sample=False, return_dict_in_generate=True, output_scores=True,
@@ -95,7 +95,7 @@ def beam_tree(
     steps: list[list[Node]] = []
 
     def node(ids: tuple[int, ...], *, ended: bool) -> Node | None:
-        """What continues a hypothesis that lived one step ago; None for generation's fillers of empty beams."""
+        """The continuation of a hypothesis that was live one step ago; None for fillers of empty beams."""
         t = len(ids) - len(start) - 1
         if t >= len(numbers) or ids[:-1] not in numbers[t]:
             return None

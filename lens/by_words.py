@@ -1,8 +1,7 @@
-"""Maps by words instead of pieces.
+"""Maps by words instead of tokens.
 
-What a word receives is the sum over its pieces, since a reader asks how much looked at the word; what a word gives is
-the mean over its pieces, since each of them looked once (Clark et al. 2019).  Rows that sum to 1 still do.  Of "norm"
-this adds lengths of vectors, which is more than the length of their sum.
+Columns are summed over a word's tokens and rows are averaged over them (Clark et al. 2019), so rows that sum to 1 still
+do.  For the view norm this adds lengths of vectors, which exceeds the length of their sum.
 """
 
 import math
@@ -19,7 +18,7 @@ from .trace_data import TraceData
 
 @dataclass(frozen=True)
 class Unit:
-    """A word, or a piece that belongs to none (`</s>`, a tag): the numbers of its pieces, and which word it is."""
+    """A word, or a token that belongs to none (`</s>`, a tag): the indices of its tokens, and which word it is."""
 
     text: str
     pieces: tuple[int, ...]
@@ -29,7 +28,7 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class WordMap:
-    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words.  `row_meaning` says which step a target word's row is."""
+    """Maps [L,H,rows,columns] (or [L,rows,columns]) by words.  `row_meaning`: which steps a target word's row is."""
 
     kind: Kind
     view: str
@@ -39,8 +38,10 @@ class WordMap:
     maps: np.ndarray
 
 
-def units(pieces: Sequence[Piece], words: Sequence[Word]) -> tuple[Unit, ...]:
-    """Neighbouring pieces of one word together; pieces that belong to no word alone."""
+def units(pieces: Sequence[Piece], words: Sequence[Word] | None) -> tuple[Unit, ...]:
+    """Groups tokens by word; tokens of no word stand alone.  Without `words`, every token stands alone."""
+    if words is None:
+        return tuple(Unit(piece.text, (i,), piece.word, piece.special) for i, piece in enumerate(pieces))
     found = []
     numbered = groupby(enumerate(pieces), key=lambda one: (one[1].word, -1 if one[1].word is not None else one[0]))
     for (word, _), group in numbered:
@@ -50,38 +51,47 @@ def units(pieces: Sequence[Piece], words: Sequence[Word]) -> tuple[Unit, ...]:
     return tuple(found)
 
 
+def row_units(trace: TraceData, kind: Kind, *, rows: Rows = "predicts", words: bool = True) -> tuple[Unit, ...]:
+    """The rows of a map: words, or single tokens."""
+    own = trace.source_words if kind == "encoder" else trace.target_words
+    return units(trace.row_pieces(kind, rows=rows), own if words else None)
+
+
+def column_units(trace: TraceData, kind: Kind, *, words: bool = True) -> tuple[Unit, ...]:
+    own = trace.target_words if kind == "decoder" else trace.source_words
+    return units(trace.column_pieces(kind), own if words else None)
+
+
 def sum_columns(maps: np.ndarray, columns: Sequence[Unit]) -> np.ndarray:
-    """[...,rows,pieces] to [...,rows,units]."""
+    """[...,rows,tokens] to [...,rows,units]."""
     starts = [unit.pieces[0] for unit in columns]
     added: np.ndarray = np.add.reduceat(maps, starts, axis=-1)
     return added
 
 
 def mean_rows(maps: np.ndarray, rows: Sequence[Unit]) -> np.ndarray:
-    """[...,pieces,columns] to [...,units,columns]."""
+    """[...,tokens,columns] to [...,units,columns]."""
     starts = [unit.pieces[0] for unit in rows]
     added: np.ndarray = np.add.reduceat(maps, starts, axis=-2)
     return added / np.array([len(unit.pieces) for unit in rows], dtype=maps.dtype)[:, None]
 
 
 def word_map(trace: TraceData, kind: Kind, *, view: str = "raw", rows: Rows = "predicts") -> WordMap:
-    """The maps of a kind by words, every layer and head for itself.
+    """The maps of a kind by words, for every layer and head.
 
-    `rows` chooses the steps that a target word's row is the mean of: those that predict its pieces, or those that
-    read them, each one step later.  By `reads` the first row is the start's, and a word at the very end of a target
-    without `</s>` lacks the step that would read its last piece.
+    `rows` says which steps are averaged into a target word's row: those that predict its tokens, or those that read
+    them, each one step later.  With "reads" the first row is the start's, and the last word of a target without `</s>`
+    lacks the step that would read its last token.
     """
-    source, target = trace.source_words, trace.target_words
-    row_units = units(trace.row_pieces(kind, rows=rows), source if kind == "encoder" else target)
-    column_units = units(trace.column_pieces(kind), target if kind == "decoder" else source)
-    maps = mean_rows(sum_columns(trace.maps(kind, view), column_units), row_units)
-    return WordMap(kind, view, rows, row_units, column_units, maps)
+    own_rows, own_columns = row_units(trace, kind, rows=rows), column_units(trace, kind)
+    maps = mean_rows(sum_columns(trace.maps(kind, view), own_columns), own_rows)
+    return WordMap(kind, view, rows, own_rows, own_columns, maps)
 
 
 def looked_at(trace: TraceData, *, layer: int, head: int | None,
               most: int = 3) -> list[tuple[str, float, list[tuple[str, float]]]]:
-    """Of each word that was predicted, its end too: its probability, calibrated where the trace is, and the source
-    words with the largest weights of cross-attention; a head of None is the mean of the layer's heads."""
+    """For each predicted word and `</s>`: its probability (calibrated if the trace is), and the source words with the
+    largest cross-attention weights.  head=None averages the layer's heads."""
     by_words = word_map(trace, "cross")
     maps = by_words.maps[layer]
     found = []

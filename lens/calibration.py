@@ -1,36 +1,37 @@
-"""Calibrated probabilities: of the tokens that get 80 %, 80 % are the reference's.
+"""Calibrated probabilities: of the tokens with 80 % confidence, 80 % are the reference's.
 
-A model that was trained with label smoothing e (Szegedy et al. 2016) has learnt to give  (1 - e) p + e / V  where p is
-right, and over or under that it is surer, or less sure, than it should be.  Both are undone, in this order:
+Training with label smoothing e (Szegedy et al. 2016) teaches a model to give  (1 - e) p + e / V  where p is right; on
+top of that it may be overconfident or underconfident.  Both are corrected, in this order:
 
     u  =  max(p - e / V, FLOOR p)            the smoothing; no token becomes impossible
     p' =  u ** (1 / T) / sum of the same     temperature scaling (Guo et al. 2017)
 
-Either keeps the order of the tokens.  `measures/calibration.py` fits T and measures what it is worth.
+Both keep the order of the tokens.  `measures/calibration.py` fits T and evaluates it.
 """
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from .trust import Figure
+from .intervals import Figure
+from .plain_json import Count, Share, from_plain
 
 # N steps, V vocabulary
 
 FILE = "calibration.json"  # beside the run it was fitted on
 FORMAT = {"format": "seq2see-calibration", "version": 1}
-FLOOR = 0.01  # of its probability, that a token keeps which has no more than smoothing gave it
+FLOOR = 0.01  # share of its probability that a token keeps if it has no more than smoothing gave it
 
-Way = Literal["raw", "temperature", "smoothing", "both"]  # what is undone
+Way = Literal["raw", "temperature", "smoothing", "both"]  # what is corrected
 WAYS: tuple[Way, ...] = get_args(Way)
-KEPT: Way = "both"  # the way that is used; measures/calibration.py says why
+KEPT: Way = "both"  # the one in use; measures/calibration.py says why
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,23 @@ class Calibrator:
     smoothing: float = 0.0
     temperature: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not (0 <= self.smoothing < 1 and self.temperature > 0):
+            raise ValueError(f"smoothing is {self.smoothing}, temperature {self.temperature}")
+
     def __call__(self, log_probs_NV: np.ndarray) -> np.ndarray:
-        """Calibrated log-probabilities [N,V] of the model's own, or of its logits: a constant a step is no matter."""
+        """Calibrated log-probabilities [N,V], from the model's log-probabilities or logits."""
         scaled_NV = unsmoothed(log_probs_NV, self.smoothing) / self.temperature
         return np.asarray(scaled_NV - log_sum(scaled_NV))
 
 
 def unsmoothed(log_probs_NV: np.ndarray, smoothing: float) -> np.ndarray:
-    """Log-probabilities without label smoothing, up to a constant a step."""
+    """Log-probabilities without label smoothing, up to a constant for each step."""
     log_probs_NV = log_probs_NV - log_sum(log_probs_NV)
     if not smoothing:
         return log_probs_NV
-    with np.errstate(over="ignore"):  # of an impossible token
-        share_NV = np.exp(math.log(smoothing / log_probs_NV.shape[-1]) - log_probs_NV)
+    with np.errstate(over="ignore"):  # for an impossible token
+        share_NV = np.exp(math.log(smoothing) - math.log(log_probs_NV.shape[-1]) - log_probs_NV)
     return np.asarray(log_probs_NV + np.log(np.maximum(1 - share_NV, FLOOR)))
 
 
@@ -63,17 +68,17 @@ def log_sum(values_NV: np.ndarray) -> np.ndarray:
 
 
 class Bin(NamedTuple):
-    """Tokens of like confidence: how many, their mean confidence, and the share of them that were right."""
+    """Tokens of similar confidence: their number, mean confidence, and the share that were right."""
 
-    tokens: int
-    confidence: float
-    right: float
+    tokens: Count
+    confidence: Share
+    right: Share
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """How far one way's confidence can be believed, on held-out sentences: the expected calibration error and the mean
-    negative log-likelihood of a reference token, in nats, with their 95 % intervals, and the bins of the former."""
+    """The reliability of one way's confidence on held-out sentences: the expected calibration error with its bins, and
+    the mean negative log-likelihood of a reference token in nats, with 95 % intervals."""
 
     calibrator: Calibrator
     ece: Figure
@@ -83,40 +88,40 @@ class Reliability:
 
 @dataclass(frozen=True)
 class ExactMatch:
-    """Of so many held-out sentences: the mean probability of the best hypothesis, as the model and as the calibrated
-    one has it, and the share of hypotheses that equal the reference."""
+    """On held-out `sentences`: the mean probability of the best hypothesis, raw and calibrated, and the share of
+    hypotheses that equal the reference."""
 
-    sentences: int
-    raw: float
-    calibrated: float
+    sentences: Count
+    raw: Share
+    calibrated: Share
     observed: Figure
 
 
 @dataclass(frozen=True)
 class LanguageCalibration:
-    """Of one target language: how many sentence pairs and tokens each half had, how often the most probable token was
-    the reference's, and how each way did."""
+    """For one target language: the sentence pairs and tokens of each half, how often the most probable token was the
+    reference's, and the reliability of each way."""
 
-    fitted_pairs: int
-    fitted_tokens: int
-    pairs: int
-    tokens: int
-    right: float
+    fitted_pairs: Count
+    fitted_tokens: Count
+    pairs: Count
+    tokens: Count
+    right: Share
     ways: Mapping[Way, Reliability]
     exact_match: ExactMatch | None = None
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was fitted of a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights that
-    were measured: of others this says nothing."""
+    """What was fitted for a run, on `measured_on`, by target language.  `weights` is the fingerprint of the weights it
+    is valid for."""
 
     measured_on: str
     languages: Mapping[str, LanguageCalibration]
     weights: str = ""
 
     def calibrator(self, language: str) -> Calibrator | None:
-        """That of a target language; None where it was not measured."""
+        """The calibrator of a target language; None if it was not measured."""
         found = self.languages.get(language)
         return found.ways[KEPT].calibrator if found else None
 
@@ -131,52 +136,8 @@ class Calibration:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             if {name: content[name] for name in (*FORMAT, "method")} != {**FORMAT, "method": KEPT}:
                 raise ValueError("it has another format, version or method")
-            languages = {str(name): _language(one) for name, one in content["languages"].items()}
-            return cls(_text(content["measured_on"]), languages, _text(content["weights"]))
+            found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
+            return found
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise UserError(f"{path} is no calibration ({str(error)[:200] or 'it is damaged'}): fit it again with"
                             " seq2see calibrate RUN, or remove it") from error
-
-
-def _language(plain: dict[str, Any]) -> LanguageCalibration:
-    exact = plain["exact_match"]
-    return LanguageCalibration(
-        _count(plain["fitted_pairs"]), _count(plain["fitted_tokens"]), _count(plain["pairs"]), _count(plain["tokens"]),
-        _share(plain["right"]),
-        {way: _reliability(plain["ways"][way]) for way in WAYS},
-        None if exact is None else ExactMatch(_count(exact["sentences"]), _share(exact["raw"]),
-                                              _share(exact["calibrated"]), Figure(*map(_share, exact["observed"]))),
-    )
-
-
-def _reliability(plain: dict[str, Any]) -> Reliability:
-    smoothing, temperature = (_number(plain["calibrator"][name]) for name in ("smoothing", "temperature"))
-    if not (0 <= smoothing < 1 and temperature > 0):
-        raise ValueError(f"smoothing is {smoothing}, temperature {temperature}")
-    bins = tuple(Bin(_count(tokens), _share(confidence), _share(right)) for tokens, confidence, right in plain["bins"])
-    return Reliability(Calibrator(smoothing, temperature), Figure(*map(_share, plain["ece"])),
-                       Figure(*map(_number, plain["nll"])), bins)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{str(value)[:40]!r} is no number")
-    return float(value)
-
-
-def _share(value: Any) -> float:
-    if not 0 <= _number(value) <= 1:
-        raise ValueError(f"{value} is no share")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{str(value)[:40]!r} is no count")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{str(value)[:40]!r} is no text")
-    return value

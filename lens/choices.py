@@ -1,30 +1,29 @@
-"""The step at which a model chooses a word, and how sure it is of the right one.
+"""The margin of a choice: how much more probable the right word is than a wrong one at the step where two translations
+differ, also with activations patched from another sentence.
 
-A pronoun is right or wrong at one step, the first at which *il* and *elle* part.  Asking for the two log-probabilities
-there, after the same given words, costs one forced pass to that step and no search, so it can be asked hundreds of
-times.
+A pronoun is right or wrong at one step, the first where *il* and *elle* differ.  The two log-probabilities there, after
+the same prefix, cost one forced pass and no search, so hundreds of variants can be measured.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from transformers import PreTrainedModel
 
-from .forcing import forced_pass, looking
+from seq2see.errors import UserError
+from .hooks import STACKS, Stack, replaced
+from .interventions import patch, record
+from .kinds import Kind
+from .teacher_forcing import by_length, eval_mode, forced_pass
 
-# B sentences, T decoder steps, V vocabulary
-
-ROWS = 64  # sentences of a batch; of like length, so that little is padding
+# N choices, B sentences, T decoder steps, V vocabulary, D model width
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The step at which two translations of a source part: after `prefix_ids` comes `right` or `wrong`."""
+    """The step at which two translations of a source differ: after `prefix_ids` comes `right` or `wrong`."""
 
     source_ids: tuple[int, ...]
     prefix_ids: tuple[int, ...]
@@ -37,15 +36,15 @@ class Choice:
 
     @classmethod
     def between(cls, source_ids: Sequence[int], right_ids: Sequence[int], wrong_ids: Sequence[int]) -> "Choice":
-        """Where the ids of the right and of the wrong translation first differ; ValueError where they do not."""
+        """The first difference between the right and the wrong translation; ValueError if there is none."""
         for t, (right, wrong) in enumerate(zip(right_ids, wrong_ids, strict=False)):
             if right != wrong:
                 return cls(tuple(source_ids), tuple(right_ids[:t]), right, wrong)
-        raise ValueError("expected two translations that part at some piece")
+        raise ValueError("expected two translations that differ at some token")
 
 
 def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """log p(right) - log p(wrong) of each choice, [N]; above 0 the model chooses rightly."""
+    """log p(right) - log p(wrong) of each choice, [N]; above 0 the model is right."""
     found = np.empty(len(choices))
     for rows in by_length([choice.source_ids for choice in choices], [choice.prefix_ids for choice in choices]):
         found[rows] = margins_of_batch(model, [choices[row] for row in rows])
@@ -53,10 +52,14 @@ def margins(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
 
 
 def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.ndarray:
-    """`margins` in one pass, whatever the lengths."""
+    """`margins` in one pass."""
     sources, targets = [choice.source_ids for choice in choices], [choice.target_ids for choice in choices]
     last_B = torch.tensor([len(target) - 1 for target in targets])
-    with looking(model, eager=False), _one_step(model, last_B):
+
+    def last_step(state_BTD: torch.Tensor) -> torch.Tensor:  # the whole vocabulary costs as much as the layers
+        return state_BTD[torch.arange(len(last_B)), last_B][:, None]
+
+    with eval_mode(model), replaced([(model.get_output_embeddings(), "in", last_step)]):
         logits_BV = forced_pass(model, sources, targets)[0].logits[:, 0]
     pairs_B2 = torch.tensor([[choice.right, choice.wrong] for choice in choices], device=logits_BV.device)
     right_B, wrong_B = logits_BV.gather(-1, pairs_B2).double().unbind(-1)
@@ -64,18 +67,57 @@ def margins_of_batch(model: PreTrainedModel, choices: Sequence[Choice]) -> np.nd
     return margins_B
 
 
-def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The numbers of all sentences in batches of like length."""
-    order = sorted(range(len(sources)), key=lambda i: (len(sources[i]), len(targets[i])))
-    return [order[i : i + ROWS] for i in range(0, len(order), ROWS)]
+class MinimalPairs:
+    """Pairs of choices (receiver, donor).  Donors run once, so that many patches can be tried.
+
+    UserError if a receiver and its donor differ in length, on either side, up to the step of the choice.
+    """
+
+    def __init__(self, model: PreTrainedModel, pairs: Sequence[tuple[Choice, Choice]]):
+        for number, (receiver, donor) in enumerate(pairs):
+            for name, own, other in (("source", receiver.source_ids, donor.source_ids),
+                                     ("target", receiver.prefix_ids, donor.prefix_ids)):
+                if len(own) != len(other):
+                    raise UserError(f"patching needs equal lengths: pair {number} has {len(own)} and {len(other)}"
+                                    f" {name} tokens")
+        self.model = model
+        self._receivers = [receiver for receiver, _ in pairs]
+        ids = [([c.source_ids for c in side], [c.target_ids for c in side]) for side in zip(*pairs, strict=True)]
+        self._batches = by_length(*ids[0]) if pairs else []
+        self._donors = [record(model, *([side[i] for i in rows] for side in ids[1])) for rows in self._batches]
+
+    def margins(
+        self,
+        *,
+        heads: Iterable[tuple[Kind, int, int]] = (),
+        layers: Iterable[tuple[Stack, int]] = (),
+        where: Sequence[Mapping[Stack, Iterable[int]]] | None = None,
+    ) -> np.ndarray:
+        """Each receiver's log p(right) - log p(wrong), patched from the donor, [N].  The pronoun has flipped where this
+        was above 0 and is now below.
+
+        `where` gives for each pair the positions to patch: source positions in "encoder", decoder steps in "decoder"
+        (for decoder and cross-attention heads); all positions of a stack that is not named.
+        """
+        heads, layers = list(heads), list(layers)
+        found = np.empty(len(self._receivers))
+        for rows, donor in zip(self._batches, self._donors, strict=True):
+            batch = [self._receivers[row] for row in rows]
+            marks = None if where is None else _marks(batch, [where[row] for row in rows])
+            with patch(self.model, donor, heads=heads, layers=layers, where=marks):
+                found[rows] = margins_of_batch(self.model, batch)
+        return found
 
 
-@contextmanager
-def _one_step(model: PreTrainedModel, step_B: torch.Tensor) -> Iterator[None]:
-    """Inside, only this step of each row is turned into logits, [B,1,V]: the vocabulary costs as much as the layers."""
-
-    def narrow(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (args[0][torch.arange(len(step_B)), step_B][:, None],)
-
-    with model.get_output_embeddings().register_forward_pre_hook(narrow):
-        yield
+def _marks(batch: Sequence[Choice], where: Sequence[Mapping[Stack, Iterable[int]]]) -> dict[Stack, torch.Tensor]:
+    lengths: dict[Stack, list[int]] = {
+        "encoder": [len(choice.source_ids) for choice in batch], "decoder": [len(choice.target_ids) for choice in batch]
+    }
+    marks = {name: torch.zeros(len(batch), max(lengths[name]), dtype=torch.bool) for name in STACKS}
+    for name in STACKS:
+        for row, (positions, count) in enumerate(zip(where, lengths[name], strict=True)):
+            for position in positions.get(name, range(count)):
+                if not 0 <= position < count:
+                    raise UserError(f"there is no {name} position {position} here: expected 0 to {count - 1}")
+                marks[name][row, position] = True
+    return marks

@@ -1,7 +1,6 @@
-"""What heads do, by intervention: the loss of right pronouns when some are switched off, and how special those are.
+"""What sets of heads do, by ablation (Michel et al. 2019, Voita et al. 2019).
 
-A role is a claim and an intervention its evidence (Michel et al. 2019, Voita et al. 2019).  A small set of heads is
-found greedily on one half of the data and tried on the other, beside other sets of the same make.
+A small set is found greedily on one half of the data and tested on the other, beside other sets of the same kind.
 """
 
 from collections import Counter
@@ -16,10 +15,10 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from .ablation import Head, ablate
-from .aer import resampled
 from .choices import Choice, margins
-from .trust import Figure
+from .hooks import Head
+from .intervals import Figure
+from .interventions import ablate
 
 # N choices, S sets of heads
 
@@ -30,7 +29,7 @@ Set = tuple[Head, ...]
 
 
 class Ablations:
-    """The margins [N] of some choices with any set of heads replaced by their means; a set is run once."""
+    """The margins [N] of some choices with a set of heads replaced by their means; each set runs once."""
 
     def __init__(self, model: PreTrainedModel, choices: Sequence[Choice], means: Mapping[Head, torch.Tensor]):
         self.model = model
@@ -47,57 +46,22 @@ class Ablations:
         return self._known[key]
 
 
-def told_apart(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
-    """How well two answers are told apart, whatever the leaning to one of them: 0.5 by chance, 1 always.
-
-    The probability that of two sentences, one whose right answer is the first and one whose is the second, the model
-    leans to the first answer more in the former (the area under the ROC curve; a tie counts half).
-    """
-    leaning = np.where(is_first_N, margins_N, -margins_N)
-    first, second = leaning[is_first_N], np.sort(leaning[~is_first_N])
-    if not len(first) or not len(second):
-        raise ValueError("expected choices of both answers")
-    below = np.searchsorted(second, first, side="left") + np.searchsorted(second, first, side="right")
-    return float(below.mean() / 2 / len(second))
-
-
 def greedy(
     heads: Sequence[Head], size: int, worth: Callable[[tuple[Head, ...]], tuple[float, ...]]
 ) -> list[tuple[Head, ...]]:
-    """Sets of 1, 2, ... `size` heads, each the one before and the head that makes `worth` largest."""
+    """Sets of 1, 2, ... `size` heads, each the previous one plus the head that maximises `worth`."""
     sets: list[tuple[Head, ...]] = [()]
     for _ in range(min(size, len(heads))):
         sets.append(max(((*sets[-1], head) for head in heads if head not in sets[-1]), key=worth))
     return sets[1:]
 
 
-def apart_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
-    """The 95 % bootstrap interval of `told_apart`, over groups of sentences; of margins [S,N], of its mean over S.
-
-    Where all pairs are told apart, every resampled corpus is the same, and where almost all are, nearly.  So the lower
-    end is at most the exact one of n independent pairs, no two of one group, that are all told apart: 0.025^(1/n)
-    (Clopper and Pearson 1934).  Likewise the upper end, where none is.
-    """
-    margins_SN = np.atleast_2d(margins)
-    more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
-    for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
-        first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
-        more += ((first > second) + (first == second) / 2) / len(margins_SN)
-    drawn = resampled(len(is_first_N), groups)
-    ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
-    pairs = ours.sum(1) * others.sum(1)
-    low, high = np.quantile((((ours @ more) * others).sum(1) / np.maximum(pairs, 1))[pairs > 0], [0.025, 0.975])
-    ones, twos = (set(np.array(groups)[side]) for side in (is_first_N, ~is_first_N))
-    bound = 0.025 ** (1 / max(1, min(len(ones), len(twos), len(ones | twos) // 2)))
-    return min(float(low), bound), max(float(high), 1 - bound)
-
-
 @dataclass(frozen=True)
 class Control:
-    """An effect beside those of `draws` other sets of heads, all there are or, of more `possible` ones, random ones.
+    """The effect of a set of heads beside those of `draws` other sets: all `possible` ones, or a random sample.
 
-    Each figure has its 95 % interval over sentences.  `p` is the rank of the effect, (1 + sets with at least that
-    effect) / (1 + draws): exact where all were tried.  Where there is no other set, `mean` and `most` are None.
+    Each figure has its 95 % interval over sentences.  `p` is (1 + sets with at least that effect) / (1 + draws); it is
+    exact if all sets were tried.  `mean` and `most` are None if there is no other set.
     """
 
     alike: Alike
@@ -117,12 +81,10 @@ def control(
     chosen: Sequence[Head], heads: Sequence[Head], effect: Callable[[Set], float],
     interval: Callable[[Sequence[Set]], tuple[float, float]], *, alike: Alike, seed: int = 0, draws: int = DRAWS,
 ) -> Control:
-    """The effect of `chosen` beside that of sets of as many other heads, none of them chosen.
+    """The effect of `chosen` beside that of sets of as many other heads.
 
-    `interval` is that of the mean effect of some sets, over sentences.
-
-    They are of the same kinds and layers ("layers"), of the same kinds and any layer ("kinds"), or any heads at all.
-    Up to `draws` sets are all tried; of more, so many are drawn.
+    The other sets match its kinds and layers ("layers"), its kinds only ("kinds"), or nothing ("any").  All are tried
+    if there are at most `draws`, else a random sample.  `interval` gives the interval of the mean effect of some sets.
     """
     wanted = Counter(_cell(head, alike) for head in chosen)
     others = [head for head in heads if head not in chosen]
@@ -146,5 +108,5 @@ def control(
 
 
 def _cell(head: Head, alike: Alike) -> tuple[str, int]:
-    """What a head's place in a random set must share with it."""
+    """What a head in another set must share with the one it replaces."""
     return ("" if alike == "any" else head.kind), (head.layer if alike == "layers" else 0)

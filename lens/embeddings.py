@@ -1,24 +1,22 @@
-"""Words as vectors: the one a word always has, what the encoder makes of it in a sentence, and which words lie near.
+"""Word vectors, static and in context, and their neighbours.
 
-A word's static vector is its row of the embedding matrix (the mean of its pieces' rows).  Its contextual vectors are
-the encoder's residual stream at its pieces after each layer: the same word, another neighbourhood, another vector
-(Peters et al. 2018; Ethayarajh 2019).  Works on the families that `anatomy.py` names.
+A word's static vector is its row of the embedding matrix (the mean of its tokens' rows).  Its contextual vectors are
+the encoder's residual stream at its tokens after each layer (Peters et al. 2018; Ethayarajh 2019).  Works on the
+families that `hooks.py` names.
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import torch
-from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.words import piece_spans, split_words
-from .anatomy import laid_out_otherwise, layer_list
-from .forcing import encode_source, looking
+from .hooks import capture, laid_out_otherwise, layers_of, replaced
+from .teacher_forcing import encode_source, eval_mode
 
 # L layers, N words, D model width, V vocabulary
 
@@ -28,9 +26,9 @@ Measure = Literal["dot", "cosine"]
 
 @dataclass(frozen=True, eq=False)
 class Contextual:
-    """A word in a sentence.  `layers` [L+1,D]: before the first layer, with its position added, and after each.
+    """A word in a sentence.  `layers` [L+1,D]: before the first layer, with positions added, and after each layer.
 
-    `without_position` [D] is the first of them as it would be without a position: what the sentence has not touched.
+    `without_position` [D] is the first of them without positions, which does not depend on the sentence.
     """
 
     text: str
@@ -41,7 +39,7 @@ class Contextual:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A piece of the vocabulary, how near it is, and its rank, from 1.  `asked`: it is part of the question."""
+    """A token of the vocabulary, its similarity, and its rank, from 1.  `asked`: it is part of the question."""
 
     text: str
     value: float
@@ -52,10 +50,10 @@ class Neighbour:
 def contextual(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, text: str, word: str | int, *, language: str = ""
 ) -> Contextual:
-    """The vectors of one word of a source text, the mean over its pieces.
+    """The vectors of one word of a source text, averaged over its tokens.
 
-    `word` is its number in `split_words(text)`, or the word itself where it occurs once.  UserError where there is no
-    such word, or several.
+    `word` is its number in `split_words(text)`, or the word itself if it occurs once.  UserError if there is no such
+    word, or several.
     """
     words = split_words(text, language=language)
     number = _find(word, [one.text for one in words], text)
@@ -63,7 +61,7 @@ def contextual(
     pieces = piece_spans(tokenizer, ids, text, language=language)
     chosen = [i for i, piece in enumerate(pieces) if piece.word == number]
     if not chosen:
-        raise UserError(f"the word {words[number].text!r} has no pieces of its own: choose another")
+        raise UserError(f"the word {words[number].text!r} has no tokens of its own: choose another")
     layers = _hidden_states(model, ids)[:, chosen].mean(1)
     plain = _hidden_states(model, ids, positions=False)[0, chosen].mean(0)
     return Contextual(text, words[number].text, layers.cpu().numpy(), plain.cpu().numpy())
@@ -83,22 +81,17 @@ def _find(word: str | int, words: list[str], text: str) -> int:
 
 def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: bool = True) -> torch.Tensor:
     """The encoder's residual stream before the first layer and after each: [L+1,S,D]."""
-    encoder = model.get_encoder()
-    layers = layer_list(encoder)
-    states: list[torch.Tensor] = []
+    encoder, layers = model.get_encoder(), layers_of(model, "encoder")
     ids_1S = torch.tensor([list(ids)], device=model.device)
-
-    def keep(module: nn.Module, args: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
-        states.append(output[0] if isinstance(output, tuple) else output)
-
-    with ExitStack() as hooks, looking(model, eager=False), torch.no_grad():
-        hooks.enter_context(layers[0].register_forward_pre_hook(lambda module, args: states.append(args[0])))
-        for layer in layers:
-            hooks.enter_context(layer.register_forward_hook(keep))
-        for name, module in encoder.named_modules():
-            if not positions and name.endswith("positions"):
-                hooks.enter_context(module.register_forward_hook(lambda module, args, out: torch.zeros_like(out)))
+    added = [] if positions else [module for name, module in encoder.named_modules() if name.endswith("positions")]
+    with (
+        eval_mode(model), torch.no_grad(),
+        replaced((module, "out", torch.zeros_like) for module in added),
+        capture({"before": layers[0]}, "in") as before,
+        capture(dict(enumerate(layers)), "out") as after,
+    ):
         encoder(input_ids=ids_1S, attention_mask=torch.ones_like(ids_1S))
+    states = [*before.values(), *after.values()]
     if any(state.shape[:2] != ids_1S.shape for state in states):
         raise laid_out_otherwise(model)
     return torch.cat(states)
@@ -107,9 +100,9 @@ def _hidden_states(model: PreTrainedModel, ids: Sequence[int], *, positions: boo
 def static(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, side: Side = "source"
 ) -> np.ndarray:
-    """The embedding of a word, [D], as the matrix has it (unscaled); the mean over its pieces.
+    """The embedding of a word, [D], unscaled; the mean over its tokens.
 
-    UserError for a word that the vocabulary can only spell byte by byte, or not at all.
+    UserError for a word that the vocabulary has only as bytes, or not at all.
     """
     vector: np.ndarray = _matrix(model, side)[_pieces(tokenizer, word)].mean(0).cpu().numpy()
     return vector
@@ -128,7 +121,7 @@ def _pieces(tokenizer: PreTrainedTokenizerBase, word: str) -> list[int]:
     ids = [i for i in encode_source(tokenizer, word.strip()) if i not in special or i == tokenizer.unk_token_id]
     names = [str(tokenizer.convert_ids_to_tokens(i)) for i in ids]
     if not ids or tokenizer.unk_token_id in ids or any(_is_byte(name) for name in names):
-        raise UserError(f"the vocabulary does not know the word {word!r}: choose one that training has shown")
+        raise UserError(f"the word {word!r} is not in the vocabulary: choose one from the training data")
     return ids
 
 
@@ -142,7 +135,7 @@ def _is_byte(name: str) -> bool:
 
 
 def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
-    """How far apart two words in context are, layer by layer, [L+1]: "cosine" (1 - similarity) and "euclidean"."""
+    """Distances of two words in context by layer, [L+1]: "cosine" (1 - similarity) and "euclidean"."""
     if one.layers.shape != other.layers.shape:
         raise ValueError(f"expected vectors of one model, got shapes {one.layers.shape} and {other.layers.shape}")
     norms = np.linalg.norm(one.layers, axis=-1) * np.linalg.norm(other.layers, axis=-1)
@@ -151,14 +144,14 @@ def distances(one: Contextual, other: Contextual) -> dict[str, np.ndarray]:
 
 
 def project(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The plane in which vectors [N,D] lie furthest apart (principal components): coordinates [N,2], and the share of
-    the variance that each of the two axes shows.  A plane drops the rest: read the shares before the picture."""
+    """The first two principal components of vectors [N,D]: coordinates [N,2], and the share of the variance on each
+    axis."""
     if vectors.ndim != 2 or len(vectors) < 2:
         raise UserError(f"a projection needs at least 2 vectors, got shape {vectors.shape}", exit_code=2)
     centred = torch.tensor(vectors, dtype=torch.float64)
     centred = centred - centred.mean(0)
     _, scale, axes = torch.linalg.svd(centred, full_matrices=False)
-    axes = axes[:2] * axes[:2].gather(1, axes[:2].abs().argmax(1, keepdim=True)).sign()  # or a sign is left to chance
+    axes = axes[:2] * axes[:2].gather(1, axes[:2].abs().argmax(1, keepdim=True)).sign()  # else the sign is arbitrary
     points = torch.zeros(len(vectors), 2, dtype=torch.float64)
     points[:, : len(axes)] = centred @ axes.T
     shares = torch.zeros(2, dtype=torch.float64)
@@ -170,7 +163,7 @@ def neighbours(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, word: str, *, by: Measure = "cosine", count: int = 10,
     side: Side = "source",
 ) -> list[Neighbour]:
-    """The pieces nearest to a word by dot product (which favours long vectors) or cosine; the word's own left out."""
+    """The tokens nearest to a word, without its own, by cosine or dot product, which favours long vectors."""
     vector = torch.tensor(static(model, tokenizer, word, side=side))
     asked = set(_pieces(tokenizer, word))
     ranked = _ranked(model, tokenizer, vector, by=by, side=side, asked=asked, left_out=asked)
@@ -181,11 +174,11 @@ def analogy(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, a: str, b: str, c: str, *, by: Measure = "cosine",
     count: int = 10, expected: str | None = None, side: Side = "source",
 ) -> tuple[list[Neighbour], int | None]:
-    """What lies nearest to a - b + c (king - man + woman), and the rank of the answer that was expected.
+    """The tokens nearest to a - b + c (king - man + woman), and the rank of the expected answer.
 
-    The words of the question are ranked too, and marked: they are often the nearest, and leaving them out is what
-    makes many an analogy come true (Nissim et al. 2020).  UserError for a word that the vocabulary does not know, and
-    for an expected one of several pieces, which has no rank.
+    The words of the question are ranked too, and marked: they are often nearest, and many analogies hold only without
+    them (Nissim et al. 2020).  UserError for a word outside the vocabulary, and for an expected word of several
+    tokens, which has no rank.
     """
     plus, minus, other = (torch.tensor(static(model, tokenizer, word, side=side)) for word in (a, b, c))
     asked = {i for word in (a, b, c) for i in _pieces(tokenizer, word)}
@@ -194,7 +187,7 @@ def analogy(
         return ranked[:count], None
     answer = _pieces(tokenizer, expected)
     if len(answer) != 1:
-        raise UserError(f"{expected!r} is {len(answer)} pieces here, and only single pieces are ranked", exit_code=2)
+        raise UserError(f"{expected!r} is {len(answer)} tokens here, and only single tokens are ranked", exit_code=2)
     name = str(tokenizer.convert_ids_to_tokens(answer[0]))
     return ranked[:count], next(one.rank for one in ranked if one.text == name)
 
@@ -203,7 +196,7 @@ def _ranked(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, vector: torch.Tensor, *, by: Measure, side: Side,
     asked: set[int], left_out: set[int],
 ) -> list[Neighbour]:
-    """All pieces but special and byte ones, nearest first."""
+    """All tokens except special and byte tokens, nearest first."""
     matrix_VD = _matrix(model, side).cpu()
     near_V = matrix_VD @ vector.to(matrix_VD.dtype)
     if by == "cosine":

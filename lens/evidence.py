@@ -1,36 +1,49 @@
-"""What each word of a hypothesis rests on, by intervention: how sure the model stays of it without a head, without a
-source word, or with another source text.
+"""What each word of a hypothesis depends on: how its margin changes without a head, without a source word, or with
+another source text.
 
-Sure means the margin: the log-probability of the token that was chosen less that of its runner-up, the most probable
-token that is not the same one in another case.  Where a margin falls below 0, that or another token takes its place.
-A head is replaced by its mean output, a constant (`ablation.py`); a source word is erased (`left_out.py`).
+The margin is the log-probability of the chosen token minus that of its runner-up, the most probable token that does not
+differ in case only.  Below 0 another token takes its place.  A head is replaced by its mean output, a constant
+(`interventions.py`); a source word is erased (`erasure.py`).
 """
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from .ablation import Head, ablate, all_heads
+from .alignment import Pair, first_steps
 from .calibration import Calibrator
-from .counterparts import Pair, first_steps
-from .forcing import batches, decode_target, encode_source, forced_pass, looking, vocabulary_size
-from .left_out import without
+from .erasure import without
+from .hooks import Head, all_heads
+from .interventions import ablate, mean_outputs
+from .teacher_forcing import (
+    batches,
+    decode_target,
+    encode_source,
+    encode_target,
+    eval_mode,
+    forced_pass,
+    vocabulary_size,
+)
 from .trace import Trace
 
 # T decoder steps, V vocabulary, N sequences
 
-CANDIDATES = 4  # other words that are spelt out for each word
+CANDIDATES = 4  # alternatives that are completed for each word
 LONGEST = 6  # tokens of a candidate
-LEAST = 0.001  # probability of a first token from which on the rest of its word is looked for
+EXAMPLES = "examples.json"  # beside a packaged model: sentences with its translations
+LEAST = 0.001  # probability of a first token from which its word is completed
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """After an intervention: the margin [T] of every step, and the token [T] that would then be the most probable."""
+    """After an intervention: the margin [T] and the most probable token [T] of every step."""
 
     margins: tuple[float, ...]
     top: tuple[str, ...]
@@ -38,7 +51,7 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """`runner_up` [T] and `margins` [T] as it is; then one effect for each head, each source word, each other text."""
+    """`runner_up` [T] and `margins` [T] without intervention; then effects by head, source word and other text."""
 
     runner_up: tuple[str, ...]
     margins: tuple[float, ...]
@@ -48,7 +61,7 @@ class Evidence:
 
 
 def runners_up(trace: Trace) -> list[int]:
-    """[T]: the id of the best candidate of each step that is not the chosen token, in whatever case."""
+    """[T]: the id of each step's best candidate that is not the chosen token, ignoring case."""
     found = []
     for step, chosen, piece in zip(trace.top, trace.target_ids, trace.target, strict=True):
         others = [one for one in step if one.id != chosen]
@@ -61,10 +74,10 @@ def evidence(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, *, means: Mapping[Head, torch.Tensor],
     others: Sequence[str] = (),
 ) -> Evidence:
-    """All interventions on one trace; `others` are source texts to force the same hypothesis after."""
+    """All interventions on one trace; `others` are source texts that the same hypothesis is forced for."""
     rivals, names = runners_up(trace), tokenizer.convert_ids_to_tokens
     effects: dict[Head, Effect] = {}
-    with looking(model, eager=False):
+    with eval_mode(model):
         for head in all_heads(model):
             with ablate(model, [head], replace="mean", means=means):
                 [effects[head]] = _effects(model, tokenizer, trace, [trace.source_ids], rivals)
@@ -81,7 +94,7 @@ def _effects(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, sources: Sequence[Sequence[int]],
     rivals: list[int],
 ) -> Iterator[Effect]:
-    """The hypothesis forced after each of these sources."""
+    """The hypothesis, forced for each of these sources."""
     pairs_T2 = torch.tensor([trace.target_ids, rivals]).T
     for batch in batches(sources, [trace.target_ids] * len(sources), vocabulary=vocabulary_size(model)):
         output, _ = forced_pass(model, [sources[i] for i in batch], [trace.target_ids] * len(batch))
@@ -96,8 +109,8 @@ def _effects(
 
 @dataclass(frozen=True)
 class Spelt:
-    """A word that could have been written: its text, its probability as the product over its tokens, and that of its
-    first token; `whole`: whether its end is known."""
+    """An alternative word: its text, its probability as the product over its tokens, that of its first token, and
+    whether its end is known."""
 
     text: str
     probability: float
@@ -108,9 +121,9 @@ class Spelt:
 def spelt_candidates(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, calibrator: Calibrator | None
 ) -> list[list[Spelt]]:
-    """For each word of the translation, what else it could have been: a token and, where that is no less probable than
-    LEAST, those that most likely follow it up to the end of the word."""
-    begun: list[tuple[int, int, list[int], float]] = []  # number of the word, step, ids so far, log-probability
+    """Alternatives for each word of the translation: a first token and, if it is at least LEAST probable, the most
+    likely tokens up to the end of the word."""
+    begun: list[tuple[int, int, list[int], float]] = []  # word, step, ids so far, log-probability
     for number, step in enumerate(first_steps(trace)):
         chosen = trace.target_ids[step]
         some = [one for one in trace.shown.top[step] if one.id != chosen][:CANDIDATES]
@@ -131,7 +144,7 @@ def _completed(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace,
     begun: list[tuple[int, int, list[int], float]], calibrator: Calibrator | None,
 ) -> Iterator[tuple[int, int, list[int], float, bool]]:
-    """Each candidate followed token by token while its word goes on."""
+    """Completes each candidate token by token while its word continues."""
     alive = begun
     for _ in range(LONGEST):
         if not alive:
@@ -139,7 +152,7 @@ def _completed(
         targets = [[*trace.target_ids[:step], *ids, ids[-1]] for _, step, ids, _ in alive]  # the last is not read
         following: list[tuple[int, int, list[int], float]] = []
         sources = [trace.source_ids] * len(alive)
-        with looking(model, eager=False):
+        with eval_mode(model):
             for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
                 logits_NTV = forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])[0].logits
                 for b, i in enumerate(batch):
@@ -156,7 +169,7 @@ def _completed(
 
 
 def _goes_on(tokenizer: PreTrainedTokenizerBase, ids: list[int], following: int) -> bool:
-    """Whether the token continues the word of those before: both together are one run of letters."""
+    """Whether the token continues the word of the tokens before it."""
     before, both = decode_target(tokenizer, ids), decode_target(tokenizer, [*ids, following])
     added = both[len(before):]
     return bool(before) and before[-1:].isalnum() and added[:1].isalnum()
@@ -168,7 +181,7 @@ def _plain(text: str) -> str:
 
 def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Sequence[Pair], *,
                     averaged_over: int) -> dict[str, Any]:
-    """The evidence of a trace; `averaged_over`: of how many sentences a head's mean is, 0: of this one."""
+    """The evidence as JSON has it; `averaged_over`: the number of sentences that a head's mean is over, 0: this one."""
     return {
         "averaged_over": averaged_over,
         "runner_up": list(found.runner_up),
@@ -184,3 +197,37 @@ def evidence_record(found: Evidence, spelt: Sequence[Sequence[Spelt]], links: Se
 
 def _rounded(values: Sequence[float]) -> list[float]:
     return [round(value, 4) for value in values]
+
+
+# --- means that replace heads
+
+
+_KNOWN: WeakKeyDictionary[PreTrainedModel, dict[str, tuple[dict[Head, torch.Tensor], int]]] = WeakKeyDictionary()
+
+
+def head_means(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, trace: Trace, folder: Path | None
+) -> tuple[dict[Head, torch.Tensor], int]:
+    """The mean output of each head, and the number of sentences it is over: the examples beside a packaged model, or 0
+    for this trace only."""
+    pair = f"{trace.source_language}-{trace.target_language}"
+    known = _KNOWN.setdefault(model, {})
+    if pair not in known:
+        texts = _examples(folder, pair)
+        if not texts:
+            return mean_outputs(model, [trace.source_ids], [trace.target_ids]), 0
+        first = trace.target_ids[0] if trace.given else None
+        sources = [encode_source(tokenizer, source) for source, _ in texts]
+        targets = [encode_target(tokenizer, target, language=trace.target_language, first=first) for _, target in texts]
+        known[pair] = mean_outputs(model, sources, targets), len(texts)
+    return known[pair]
+
+
+def _examples(folder: Path | None, pair: str) -> list[tuple[str, str]]:
+    """Sentence pairs; none if the model has none of these languages."""
+    try:
+        content = json.loads((folder / EXAMPLES).read_text(encoding="utf-8")) if folder else {}
+        return [(source, target) for source, target in zip(content["sentences"], content["torch"][pair], strict=True)
+                if target]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

@@ -1,49 +1,45 @@
-"""A `Trace` as a file: .json to read anywhere, .npz for all of it.
+"""Saving and loading a `Trace`: .json to read anywhere, .npz for everything.
 
-Both hold every map in float32, exactly.  Only NPZ holds the logits of the whole vocabulary; JSON keeps the 20 best of
-each step and the log-normaliser.  Nothing is ever unpickled.
+Both have every map in float32, exactly.  Only NPZ has the logits of the whole vocabulary; JSON has the 20 best of each
+step and the log-normaliser.  Nothing is unpickled.
 """
 
 import json
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from ..tokenizer.words import Piece, refuse_surrogates
 from .calibration import Calibrator
 from .kinds import KINDS
-from .trace_data import CalibratedSteps, Candidate, TraceData, check_views
+from .plain_json import LARGEST, from_plain
+from .trace_data import CalibratedSteps, Candidate, TraceData
 from .trust import Trust
+from .views import WITH_HEADS, check_views
 
 Data = TypeVar("Data", bound=TraceData)
 FORMAT = {"format": "seq2see-trace", "version": 2}
 NEEDED = ("log_probs", "entropies", "log_normalisers")
 ARRAYS = (*NEEDED, "logits", "left_out")
-PLAIN: dict[str, Any] = {
-    **dict.fromkeys(("source_text", "target_text", "engine", "precision", "model", "rows"), str),
-    **dict.fromkeys(("source_language", "target_language"), str),
-    "given": int,
-    "score": int | float | None,
-    "engine_log_prob": int | float | None,
-}
 MOST_BYTES = 2**30  # of an unpacked file
-LARGEST = 1e30  # of a number: what is drawn adds them up, and no sum may be infinite
-# What damaged and foreign files make json, zipfile and numpy raise, and what a record that lacks something does.
+# The fields that JSON holds as they are.
+PLAIN = {name: kind for name, kind in get_type_hints(TraceData).items()
+         if name not in (*KINDS, *ARRAYS, "trust", "calibrated")}
+# What json, zipfile, numpy and missing fields raise for damaged and foreign files.
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, OSError, BadZipFile, MemoryError,
           RuntimeError, SyntaxError, TokenError, zlib.error)
 
 
 def save(trace: TraceData, path: str | Path) -> None:
-    """Write the record as the path's suffix says: .json, without the logits, or .npz.  UserError for another suffix."""
+    """Writes the trace as .json (without logits) or .npz, by suffix.  UserError for another suffix."""
     path = Path(path)
     if _suffix(path) == ".json":
         atomic_write(path, to_json(trace))
@@ -57,12 +53,12 @@ def save(trace: TraceData, path: str | Path) -> None:
 
 
 def to_json(trace: TraceData) -> str:
-    """The record as one JSON object, without the logits of the whole vocabulary."""
+    """The trace as one JSON object, without logits."""
     return json.dumps(to_lists(trace), ensure_ascii=False)
 
 
 def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = None) -> dict[str, Any]:
-    """The record with lists for arrays, those `of_map` for maps, without the logits."""
+    """The trace with lists for arrays (`of_map` converts maps), without logits."""
     record = plain(trace)
     for name in ARRAYS:
         array = getattr(trace, name)
@@ -72,7 +68,7 @@ def to_lists(trace: TraceData, *, of_map: Callable[[np.ndarray], Any] | None = N
 
 
 def load(path: str | Path, trace_type: type[Data]) -> Data:
-    """Read what `save` wrote, as a trace of this kind; UserError if the file is anything else."""
+    """Read what `save` wrote; UserError for any other file."""
     path = Path(path)
     suffix = _suffix(path)
     with path.open("rb") as file:
@@ -85,20 +81,15 @@ def load(path: str | Path, trace_type: type[Data]) -> Data:
 
 
 def from_record(record: dict[str, Any], trace_type: type[Data]) -> Data:
-    """The trace of a record that has its arrays; one of DAMAGE where it is no trace's."""
+    """The trace of a record with arrays; one of DAMAGE if it is not a trace."""
     if {name: record.pop(name) for name in FORMAT} != FORMAT:
         raise ValueError("it has another format or version")
-    for name, text in (("source", "source_text"), ("target", "target_text"), ("inputs", "target_text")):
-        record[name] = tuple(_piece(piece, record[text]) for piece in record[name])
-    for name in ("source_ids", "target_ids"):
-        record[name] = tuple(typed(int, id, name) for id in record[name])
     for name, kind in PLAIN.items():
-        typed(kind, record[name], name)
+        record[name] = from_plain(kind, record[name], name)
     if record.get("trust") is not None:
         record["trust"] = Trust.from_plain(record["trust"])
     if record.get("calibrated") is not None:
         record["calibrated"] = _calibrated(record["calibrated"], record["top"])
-    record["top"] = tuple(tuple(_candidate(**candidate) for candidate in step) for step in record["top"])
     return _checked(trace_type(**record))
 
 
@@ -107,23 +98,13 @@ def reason_of(damage: Exception) -> str:
     return (str(damage).strip() or type(damage).__name__).splitlines()[0][:200]
 
 
-def typed(kind: Any, value: Any, name: str) -> Any:
-    """The value, which is of that type; a number that is whole may stand for one that need not be."""
-    fits = isinstance(value, bool) is (kind is bool) and isinstance(value, int | float if kind is float else kind)
-    if not fits or (isinstance(value, int | float) and not abs(value) < LARGEST):
-        raise ValueError(f"{name} holds {str(value)[:40]!r}")
-    if isinstance(value, str):
-        refuse_surrogates(value)
-    return value
-
-
 def _checked(trace: Data) -> Data:
-    """The trace, whose numbers lie where a model's can; ValueError otherwise."""
+    """The trace, if its numbers can come from a model; ValueError otherwise."""
     check_views(trace.views)
-    if trace.rows != "predicts":
-        raise ValueError(f"its rows are {trace.rows!r}")
     if not trace.encoder.keys() == trace.decoder.keys() == trace.cross.keys():
         raise ValueError("its kinds of attention have different views")
+    if any((array.ndim == 4) != (view in WITH_HEADS) for kind in KINDS for view, array in getattr(trace, kind).items()):
+        raise ValueError("a view has heads where it should have none, or none where it should")
     if len(trace.maps("decoder")) != len(trace.maps("cross")):
         raise ValueError("its decoder has other layers in decoder and cross")
     if trace.left_out is not None and trace.left_out.shape != (len(trace.target), len(trace.source_words)):
@@ -141,50 +122,36 @@ def _checked(trace: Data) -> Data:
                *trace.shown.log_probs.tolist()]
     if max(chances, default=0) > 1e-3 or not all(trace.top):
         raise ValueError("a step has a probability above 1, or no candidates")
-    for pieces, words in ((trace.source, trace.source_words), ((*trace.target, *trace.inputs), trace.target_words)):
-        if any(piece.word is not None and piece.word >= len(words) for piece in pieces):
-            raise ValueError(f"a piece is of a word that its text has not: it has {len(words)}")
+    for tokens, text, words in ((trace.source, trace.source_text, trace.source_words),
+                                ((*trace.target, *trace.inputs), trace.target_text, trace.target_words)):
+        for token in tokens:
+            if not 0 <= token.start <= token.end <= len(text):
+                raise ValueError(f"a token has the span {token.start}:{token.end}")
+            if token.word is not None and not 0 <= token.word < len(words):
+                raise ValueError(f"a token is of word {token.word}, its text has {len(words)}")
     ids = [*trace.target_ids, *(one.id for step in trace.top for one in step)]
     if trace.logits is not None:
         if trace.logits.ndim != 2 or not (trace.logits.max(-1) == 0).all():
             raise ValueError("the best logit of each step is not 0")
         if not all(0 <= id < trace.logits.shape[1] for id in ids):
-            raise ValueError(f"an id is none of the {trace.logits.shape[1]} pieces")
+            raise ValueError(f"an id is none of the {trace.logits.shape[1]} tokens")
     return trace
 
 
-def _piece(plain: dict[str, Any], text: str) -> Piece:
-    piece = Piece(**plain)
-    word = 0 if piece.word is None else piece.word
-    for name, value in (("start", piece.start), ("end", piece.end), ("word", word)):
-        typed(int, value, name)
-    typed(str, piece.text, "text")
-    typed(bool, piece.special, "special")
-    if not (0 <= piece.start <= piece.end <= len(text) and word >= 0):
-        raise ValueError(f"a piece has the span {piece.start}:{piece.end}")
-    return piece
-
-
-def _candidate(id: Any, text: Any, log_prob: Any) -> Candidate:
-    return Candidate(typed(int, id, "id"), typed(str, text, "text"), typed(float, log_prob, "log_prob"))
-
-
-def _calibrated(plain: dict[str, Any], top: list[list[dict[str, Any]]]) -> CalibratedSteps:
-    """What `_plain_calibrated` made, with the candidates that the record has."""
-    smoothing, temperature = (typed(float, plain[name], name) for name in ("smoothing", "temperature"))
-    if not (0 <= smoothing < 1 and temperature > 0):
-        raise ValueError(f"smoothing is {smoothing}, temperature {temperature}")
+def _calibrated(plain: dict[str, Any], top: tuple[tuple[Candidate, ...], ...]) -> CalibratedSteps:
+    """The inverse of `_plain_calibrated`, given the record's candidates."""
+    own = from_plain(tuple[tuple[float, ...], ...], plain["top"], "log_prob")
     return CalibratedSteps(
-        Calibrator(smoothing, temperature),
+        from_plain(Calibrator, {name: plain[name] for name in ("smoothing", "temperature")}, "calibrated"),
         np.array(plain["log_probs"], dtype=np.float32),
         np.array(plain["entropies"], dtype=np.float32),
-        tuple(tuple(_candidate(**{**one, "log_prob": log_prob}) for one, log_prob in zip(step, own, strict=True))
-              for step, own in zip(top, plain["top"], strict=True)),
+        tuple(tuple(one._replace(log_prob=log_prob) for one, log_prob in zip(*step, strict=True))
+              for step in zip(top, own, strict=True)),
     )
 
 
 def _plain_calibrated(steps: CalibratedSteps) -> dict[str, Any]:
-    """As JSON has it: of the candidates, which are those of the trace, the log-probabilities alone."""
+    """As JSON has it; candidates are those of the trace, so only their log-probabilities are kept."""
     return {**asdict(steps.calibrator), **{name: _exact(getattr(steps, name)) for name in ("log_probs", "entropies")},
             "top": [[one.log_prob for one in step] for step in steps.top]}
 
@@ -196,25 +163,18 @@ def _suffix(path: Path) -> str:
 
 
 def plain(trace: TraceData) -> dict[str, Any]:
-    """All that is no array."""
-    record: dict[str, Any] = dict(FORMAT)
-    for field in fields(trace):
-        value = getattr(trace, field.name)
-        if field.name in ("source", "target", "inputs"):
-            record[field.name] = [asdict(piece) for piece in value]
-        elif field.name == "top":
-            record[field.name] = [[candidate._asdict() for candidate in step] for step in value]
-        elif field.name == "trust":
-            record[field.name] = None if value is None else value.to_plain()
-        elif field.name == "calibrated":
-            record[field.name] = None if value is None else _plain_calibrated(value)
-        elif field.name not in (*KINDS, *ARRAYS):
-            record[field.name] = value
-    return record
+    """All fields but arrays."""
+    record: dict[str, Any] = FORMAT | {name: getattr(trace, name) for name in PLAIN}
+    record |= {name: list(map(asdict, record[name])) for name in ("source", "target", "inputs")}
+    return record | {
+        "top": [[candidate._asdict() for candidate in step] for step in trace.top],
+        "trust": trace.trust and trace.trust.to_plain(),
+        "calibrated": trace.calibrated and _plain_calibrated(trace.calibrated),
+    }
 
 
 def with_arrays(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of `to_lists` with arrays for its lists."""
+    """The inverse of `to_lists`, in a record."""
     for name in ARRAYS:
         absent = record[name] is None and name not in NEEDED
         record[name] = None if absent else np.array(record[name], dtype=np.float32)
@@ -248,7 +208,7 @@ def _numbers(array: np.ndarray) -> np.ndarray:
 
 
 def _exact(array: np.ndarray) -> Any:
-    """Nested lists whose numbers print in at most nine digits and read back as the same float32."""
+    """Nested lists of numbers of at most nine digits that read back as the same float32."""
     if array.ndim == 1:
         return [float(f"{value:.9g}") for value in array.tolist()]
     return [_exact(row) for row in array]

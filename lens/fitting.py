@@ -1,4 +1,4 @@
-"""Fitting an alignment choice: everything is tried on development sentences with gold links; the test is never seen."""
+"""Fitting an alignment choice on development sentences with gold links; test sentences are never seen."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +8,10 @@ import numpy as np
 from seq2see.errors import UserError
 from ..tokenizer.links import Link, Links
 from ..tokenizer.words import Word
-from .aer import Agreement, error_rate, group_numbers, summed
 from .alignment import RULES, AlignmentChoice, Rule, all_map_names, evidence, linked, shares
+from .intervals import Agreement, error_rate, group_numbers, summed
 from .kinds import MapName, Rows
-from .trace_data import TraceData
+from .trace import Trace
 
 # M maps, K pieces of evidence, J target words, I source words, N sentences
 
@@ -24,8 +24,8 @@ STILL = 1e-4  # a step smaller than this in every weight is the last
 
 @dataclass(frozen=True)
 class Tried:
-    """One candidate and its error on the sentences it was tried on.  Of weights it is that on each half of those fitted
-    to the other half, with its interval in `halves`."""
+    """One candidate and its error on the sentences it was tried on.  The error of weights is cross-validated over two
+    halves, and `halves` has its interval."""
 
     choice: AlignmentChoice
     aer: float
@@ -33,25 +33,24 @@ class Tried:
 
 
 def fit_alignment(
-    traces: Iterable[TraceData], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
+    traces: Iterable[Trace], gold: Sequence[Links], *, fitted_on: str, groups: Sequence[str] | None = None,
     guided: bool = False, fingerprint: str = "",
 ) -> AlignmentChoice:
     """The choice with the lowest AER on development sentences, over all views that the traces hold.
 
-    Tried are every map alone and all maps of a view weighed by logistic regression, each with every rule and threshold.
-    Weights are judged by the error on each half of the sentences of those fitted to the other half, and then fitted to
-    all: of them that error is told, of a map the error on the sentences that it was chosen on.  `groups` names for each
-    sentence the one that it is a variant of: intervals are over these, and none is in both halves.  `fingerprint` is
-    that of the model's weights.  `traces` are gone through once, so they may be made one by one.  ValueError without
-    sentences; UserError for links to words not there.
+    Candidates are every map alone, and all maps of a view weighted by logistic regression, each with every rule and
+    threshold.  Weights are judged by cross-validation over two halves and then fitted to all sentences.  A single map
+    is judged on the sentences it is chosen on.  `groups` says which sentences are variants of one: intervals are over
+    groups, and no group is in both halves.  `fingerprint` identifies the model's weights.  `traces` is consumed once
+    and may be a generator.  ValueError without sentences; UserError for links to missing words.
     """
     return GoldSentences(traces, gold, groups).fit(fitted_on=fitted_on, guided=guided, fingerprint=fingerprint)
 
 
 class GoldSentences:
-    """Sentences whose links are known, and all their maps by words: what choices are tried on."""
+    """Sentences with gold links, and all their maps by words: the data that choices are tried on."""
 
-    def __init__(self, traces: Iterable[TraceData], gold: Sequence[Links], groups: Sequence[str] | None = None):
+    def __init__(self, traces: Iterable[Trace], gold: Sequence[Links], groups: Sequence[str] | None = None):
         self.names: dict[tuple[str, Rows], list[MapName]] = {}
         self.gold = list(gold)
         self.shares: list[dict[tuple[str, Rows], np.ndarray]] = []  # of each sentence, [M,J,I]
@@ -67,7 +66,7 @@ class GoldSentences:
         self.halves = group_numbers(len(self.gold), groups) % 2  # of each sentence, which one it is in
 
     def fit(self, *, fitted_on: str, guided: bool = False, fingerprint: str = "") -> AlignmentChoice:
-        """The best of all that is tried, with its error here: see `fit_alignment`."""
+        """The best candidate, with its error here: see `fit_alignment`."""
         best = min([*self.try_maps(), *self.try_weights()], key=lambda tried: tried.aer)
         error = best.halves or self.agreement(best.choice)
         return replace(best.choice, fitted_on=fitted_on, sentences=error.sentences, aer=error.aer, low=error.low,
@@ -85,8 +84,8 @@ class GoldSentences:
         return found
 
     def try_weights(self) -> list[Tried]:
-        """All maps of each view that has both row meanings, weighed, with the best rule and threshold; none where all
-        sentences are variants of one, of which no half can be kept apart."""
+        """All maps of each view with both row meanings, weighted, with the best rule and threshold; none if all
+        sentences are variants of one, which cannot be split into halves."""
         views = [view for view, rows in self.names if rows == "reads"]
         return [self._weighed(view) for view in views] if self.halves.any() else []
 
@@ -103,7 +102,7 @@ class GoldSentences:
         return Tried(choice, error.aer, error)
 
     def _fitted_to(self, part: slice | np.ndarray, view: str) -> AlignmentChoice:
-        """The maps of a view as a part of the sentences weighs them; the rule is not chosen yet."""
+        """The maps of a view, weighted on a part of the sentences; the rule is not chosen yet."""
         parts = [(self.shares[n], self.gold[n]) for n in np.arange(len(self.gold))[part]]
         cells = [(evidence(maps[view, "predicts"], maps[view, "reads"]), _matrix(truth.sure, maps[view, "reads"]))
                  for maps, truth in parts]
@@ -122,22 +121,22 @@ class GoldSentences:
         ]), groups=self.groups)
 
     def _combined(self, choice: AlignmentChoice, maps: dict[tuple[str, Rows], np.ndarray]) -> np.ndarray:
-        """As `choice.strengths` of one sentence's trace."""
+        """`choice.strengths` of one sentence."""
         names = self.names[choice.view, choice.rows]
         picked = [names.index(name) for name in choice.maps]
         return choice.combined(lambda rows: maps[choice.view, rows][picked])
 
 
 def _best_way(counts: np.ndarray) -> tuple[tuple[Rule, float], float]:
-    """Of counts [ways,4] the rule and threshold with the lowest error, and that error."""
+    """The rule and threshold with the lowest error among counts [ways,4], and that error."""
     errors = error_rate(counts)
     return WAYS[errors.argmin()], float(errors.min())
 
 
 def regression(cells: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """[K+1]: the weights by which evidence [K,cells] tells what is 1 and what 0 [cells], and a constant last.
+    """[K+1]: weights that predict labels [cells] of 0 and 1 from evidence [K,cells], and a constant last.
 
-    Logistic regression by Newton's method, over parts that need not be in memory side by side.
+    Logistic regression by Newton's method, over parts of the data one at a time.
     """
     K = len(cells[0][0])
     weights, ridge = np.zeros(K + 1), np.diag([*[RIDGE] * K, 1e-6])
@@ -164,7 +163,7 @@ def _matrix(links: Iterable[Link], maps_MJI: np.ndarray) -> np.ndarray:
 
 
 def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]]) -> np.ndarray:
-    """[M,ways,4]: what `aer.counts` counts, of each map under each rule and threshold."""
+    """[M,ways,4]: `intervals.counts` for each map under each rule and threshold."""
     truth_JI2 = np.stack([_matrix(links, maps_MJI) for links in (gold.sure, gold.all)], axis=-1)
     by_rule = {rule: linked(maps_MJI, rule, 0.0) for rule, _ in ways}
     enough = {threshold: maps_MJI >= threshold for _, threshold in ways}
@@ -177,7 +176,7 @@ def tally(maps_MJI: np.ndarray, gold: Links, ways: Sequence[tuple[Rule, float]])
 
 
 def check_links(gold: Links, words: tuple[Sequence[Word], Sequence[Word]], where: str) -> None:
-    """UserError for a link to a word that the source or the target has not; `where` begins its line."""
+    """UserError for a link to a word that the source or target does not have; `where` begins the message."""
     sizes = len(words[0]), len(words[1])
     for i, j in gold.all:
         if i >= sizes[0] or j >= sizes[1]:

@@ -1,28 +1,28 @@
-"""Which head plays which role, with the error of the measure: chosen on one half of the data, reported on the other.
+"""Which head plays which role: chosen on the development half of the data, reported on the test half.
 
-A role's score is the mean share of a head's attention on the cells that the role names (`roles.py`).  Any score means
-something only beside what a head would get without knowing anything:
+A role's score is the mean share of a head's attention on the cells that the role names (`roles.py`).  A score is
+meaningful only in comparison with baselines:
 
-    uniform      one that looks at everything it may, evenly
-    positional   one that always looks at the same place: the best fixed distance from the row (from the diagonal in
-                 cross-attention), or distance from the start or the end, chosen on the development half.  No mixture
-                 of places scores higher.  For a place (previous, first, ...) that would be the role itself
-    rival        for antecedents: the head's own attention to the nouns that the pronoun does not stand for.  A head
-                 that looks at all nouns alike knows nothing of the pronoun
+    uniform      a head that spreads its weight evenly over what is not masked
+    positional   a head that always looks at the same place: the best fixed distance from the row (from the diagonal in
+                 cross-attention), or from the start or the end, chosen on the development half.  No mixture of places
+                 scores higher.  Not for places (previous, first, ...), where it would be the role itself
+    rival        for antecedents: the head's own attention to competing nouns.  A head that looks at all nouns alike
+                 does not resolve the pronoun
 
-A role is claimed only where the whole interval on the test half lies above these, and the score at least LEAST above.
-Attention says where a head looked, not what that did: see ablation and patching for that.
+A role holds only if its whole interval on the test half lies above these baselines and its score at least LEAST above.
+Attention shows where a head looked, not what that did; see `interventions.py` for effects.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .ablation import Head
-from .aer import resampled
-from .by_words import mean_rows, sum_columns, units
+from .by_words import column_units, mean_rows, row_units, sum_columns
+from .hooks import Head
+from .intervals import interval
 from .kinds import KINDS, Kind, MapName
 from .roles import CONTENTS, ROLES, GoldPair, diagonal, rival_mask, role_masks
 from .summary import uniform_map
@@ -30,7 +30,7 @@ from .trace import Trace
 
 # N sentences, L layers, H heads, R rows, C columns
 
-LEAST = 0.1  # how far above its baselines a score must be for a role to be claimed
+LEAST = 0.1  # how far above its baselines a score must be for a role to hold
 Place = tuple[str, int]  # a fixed place: ("offset" | "start" | "end", how far)
 
 
@@ -38,8 +38,8 @@ Place = tuple[str, int]  # a fixed place: ("offset" | "start" | "end", how far)
 class RoleScore:
     """A head's score in a role on the test half: mean over sentences, 95 % bootstrap interval, and its baselines.
 
-    `rival` is for antecedents, `positional` for content roles alone.  `holds`: the role may be claimed.  `intervals`
-    are those of the baselines that it has, by their names.  `supervised`: the head was trained with gold links.
+    `rival` is for antecedents, `positional` for content roles only.  `intervals` has those of the baselines by name.
+    `supervised`: the head was trained with gold links.
     """
 
     head: Head
@@ -57,17 +57,17 @@ class RoleScore:
 
     @property
     def taught(self) -> str:
-        """What stands after the head's name wherever the score does."""
+        """A note for after the head's name."""
         return " (supervised: trained with gold links)" if self.supervised else ""
 
     @property
     def floor(self) -> float:
-        """What a head would get that knows nothing."""
+        """The score of a head that knows nothing about the sentence."""
         return max(self.uniform, self.positional or 0.0)
 
     @property
     def decidable(self) -> bool:
-        """Whether any head could have the role here: even one that looks nowhere else must be LEAST above the floor."""
+        """Whether any head could have the role here: a perfect one must be LEAST above the floor."""
         return self.floor + LEAST < 1
 
     @property
@@ -76,13 +76,13 @@ class RoleScore:
 
     @property
     def baselines(self) -> dict[str, tuple[float, float, float]]:
-        """The baselines that it has, each with its interval: (value, low, high)."""
+        """Each baseline with its interval: (value, low, high)."""
         return {name: (getattr(self, name), *ends) for name, ends in self.intervals.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One half: for each (kind, role) the sentences it occurs in, their scores [N,L,H] and what the baselines get."""
+    """One half of the data: for each (kind, role) the scores [N,L,H] and baselines of the sentences it occurs in."""
 
     scores: dict[tuple[Kind, str], np.ndarray]
     rivals: dict[Kind, np.ndarray]
@@ -94,10 +94,10 @@ class Measured:
 
 def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "raw",
             supervised: Collection[MapName] = ()) -> Measured:
-    """Score every head in every role on each sentence.  The traces are of the gold targets.  `supervised` are the heads
-    (layer, head) of cross-attention that were trained with gold links.
+    """Scores every head in every role on each sentence.  The traces are of the gold targets.  `supervised` are the
+    cross-attention heads (layer, head) that were trained with gold links.
 
-    `view` is "raw", or another with heads; rows of "norm" do not sum to 1, so its baselines do not apply to it.
+    `view` is one with heads.  Rows of "norm" do not sum to 1, so the baselines do not apply to it.
     """
     scores: dict[tuple[Kind, str], list[np.ndarray]] = {}
     found = Measured({}, {}, {}, {}, {}, supervised)
@@ -105,9 +105,7 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
     rivals: dict[Kind, list[np.ndarray]] = {kind: [] for kind in KINDS}
     for number, (trace, pair) in enumerate(zip(traces, gold, strict=True)):
         for kind in KINDS:
-            words = {"source": trace.source_words, "target": trace.target_words}
-            rows = units(trace.row_pieces(kind), words["source" if kind == "encoder" else "target"])
-            columns = units(trace.column_pieces(kind), words["target" if kind == "decoder" else "source"])
+            rows, columns = row_units(trace, kind), column_units(trace, kind)
             maps, even = (mean_rows(sum_columns(all_, columns), rows)
                           for all_ in (trace.maps(kind, view), uniform_map(trace, kind)))
             masks = role_masks(kind, rows, columns, pair, visible=even > 0)
@@ -127,13 +125,13 @@ def measure(traces: Iterable[Trace], gold: Iterable[GoldPair], *, view: str = "r
 
 
 def _score(maps: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The share on the role's cells, mean over the rows that have any: [...,R,C] to [...]."""
+    """The share on the role's cells, averaged over rows with any: [...,R,C] to [...]."""
     score: np.ndarray = (maps * mask).sum(-1)[..., mask.any(-1)].mean(-1)
     return score
 
 
 def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
-    """For every fixed place, the score of a head that always looks there."""
+    """The score of a head that always looks at one place, for every place."""
     rows, last = np.flatnonzero(mask.any(-1)), mask.shape[1] - 1
     middle = diagonal(*mask.shape) if kind == "cross" else np.arange(len(mask))
     hits: Counter[Place] = Counter()
@@ -143,7 +141,7 @@ def _places(kind: Kind, mask: np.ndarray) -> Counter[Place]:
 
 
 def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]:
-    """For every head the roles that it has on `dev` by at least LEAST, the clearest first, as they are on `test`."""
+    """For every head the roles that are at least LEAST above baseline on `dev`, clearest first, as scored on `test`."""
     chosen: dict[Head, list[tuple[float, str]]] = {}
     for key in dev.scores.keys() & test.scores.keys():
         for head, above in _above(dev, key).items():
@@ -155,7 +153,7 @@ def roles_of_heads(dev: Measured, test: Measured) -> dict[Head, list[RoleScore]]
 
 
 def heads_of_roles(dev: Measured, test: Measured) -> list[RoleScore]:
-    """For every role and kind the head furthest above its baselines on `dev`, as it does on `test`."""
+    """For every role and kind the head furthest above its baselines on `dev`, as scored on `test`."""
     both = dev.scores.keys() & test.scores.keys()
     keys = [(kind, role) for kind in KINDS for role in ROLES if (kind, role) in both]
     best = {key: max(_above(dev, key).items(), key=lambda item: item[1])[0] for key in keys}
@@ -173,7 +171,7 @@ def _above(dev: Measured, key: tuple[Kind, str]) -> dict[Head, float]:
 
 
 def _positional(dev: Measured, test: Measured, key: tuple[Kind, str]) -> np.ndarray | None:
-    """[N]: what the fixed place that is best on `dev` scores on `test`; None for a role that is itself a place."""
+    """[N]: the `test` scores of the fixed place that is best on `dev`; None for a role that is itself a place."""
     if key[1] not in CONTENTS:
         return None
     total: Counter[Place] = Counter()
@@ -203,12 +201,3 @@ def role_score(head: Head, role: str, dev: Measured, test: Measured) -> RoleScor
         len(scores), bool(holds), {name: interval(values, groups) for name, values in others.items()},
         head.kind == "cross" and (head.layer, head.head) in test.supervised,
     )
-
-
-def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a mean.  Whole groups are drawn: variants of a sentence are not independent."""
-    names, member = np.unique(np.array(groups), return_inverse=True)
-    sums, counts = np.bincount(member, weights=values), np.bincount(member)
-    drawn = resampled(len(names), seed=seed)
-    low, high = np.quantile((drawn @ sums) / (drawn @ counts), [0.025, 0.975])
-    return float(low), float(high)

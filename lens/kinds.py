@@ -4,6 +4,5 @@ from typing import Literal, get_args
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-Rows = Literal["predicts", "reads"]
-WITH_HEADS = ("raw", "norm")  # the views that show every head; the others are of a whole layer, or of all layers below
+Rows = Literal["predicts", "reads"]  # the step that predicts a target token, or the one that reads it
 MapName = tuple[int, ...]  # (layer, head); (layer,) in a view without heads; () for left_out, which has one map

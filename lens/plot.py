@@ -1,6 +1,6 @@
-"""One map as a picture file, .png or .svg: light, with numbers on its scale, and every word that a reader needs on it.
+"""One map as a picture file, .png or .svg, with a scale and captions.
 
-Drawn by matplotlib without a display, whatever style the user has set.  Text of the user is never read as a formula.
+Drawn by matplotlib without a display, regardless of the user's style.  User text is never read as a formula.
 """
 
 import logging
@@ -15,22 +15,22 @@ import numpy as np
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from .kinds import Kind, Rows
-from .picture import Picture, picture
-from .show import facts
+from .maps import Picture, facts, picture
 from .trace import Trace
-from .wording import OF_SHARES, printable
+from .views import VIEW
+from .wording import printable
 
 SUFFIXES = (".png", ".svg")
-CELLS_DRAWN = 40_000  # of one map: more, and neither a label nor a cell can be read
+CELLS_DRAWN = 40_000  # of one map; with more, labels and cells are illegible
 LONGEST = 24  # letters of a label
 INK, SOFT, LINE = "#1b2430", "#5b6878", "#d9e0e8"
-# The ramps of drawing/colour.js: lightness alone tells the values apart.  Below 0 another hue.
+# The ramps of drawing/colour.js: lightness distinguishes the values.  Below 0 the hue differs.
 BLUES = ["#fafbfd", "#cddff3", "#8bb9e2", "#4889cb", "#1c579e", "#082854"]
 OCHRES = ["#fafbfd", "#f6dcc4", "#e7ab7a", "#cf7a35"]
 STYLE = {
     "font.family": ["DejaVu Sans", "Noto Sans", "Noto Sans Devanagari", "Noto Sans CJK SC", "sans-serif"],
     "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.edgecolor": LINE,
-    "svg.fonttype": "none",  # text stays text, to be searched, read aloud, and set in the reader's own fonts
+    "svg.fonttype": "none",  # text stays text: searchable, accessible, in the reader's fonts
     "svg.hashsalt": "seq2see",
 }  # fmt: skip
 
@@ -39,10 +39,10 @@ def save_plot(
     trace: Trace, path: str | Path, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
     head: int | None = None, words: bool = False, rows: Rows = "predicts",
 ) -> str:
-    """Write one map, chosen as `picture.picture` says, to a .png or .svg; UserError for another suffix or map, or for
-    one too large to read.
+    """Writes one map (arguments as for `maps.picture`) to a .png or .svg; UserError for another suffix, a missing map,
+    or one too large to read.
 
-    Returns the characters for which no font is here: a .png has boxes in their place, a .svg leaves them to its reader.
+    Returns the characters that no installed font has: a .png shows boxes for them, a .svg leaves them to the viewer.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -51,7 +51,7 @@ def save_plot(
     if drawn.cells.size > CELLS_DRAWN:
         size = f"{len(drawn.rows)} rows by {len(drawn.columns)} columns"
         raise UserError(f"a map of {size} cannot be read as a picture: take --words, a shorter text, or .json")
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache, and of fonts not there
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports its font cache and missing fonts
     import matplotlib.style
 
     with matplotlib.style.context(["default", STYLE]):
@@ -65,20 +65,20 @@ def save_plot(
 
 
 def without_font(figure: Any) -> str:
-    """The characters of its texts that no font of STYLE has, in order of their numbers."""
+    """The characters in the figure that no font of STYLE has, in code point order."""
     from matplotlib.font_manager import findfont, get_font
     from matplotlib.text import Text
 
     known: set[int] = set()
     for family in STYLE["font.family"]:
-        with suppress(ValueError):  # it is not on this machine
+        with suppress(ValueError):  # it is not installed
             known.update(get_font(findfont(family, fallback_to_default=False)).get_charmap())
     written = {ord(letter) for text in figure.findobj(Text) for letter in text.get_text() if not letter.isspace()}
     return "".join(map(chr, sorted(written - known)))
 
 
 def draw(drawn: Picture, trace: Trace) -> Any:
-    """The figure: title, the two texts, the map with its axes and scale, and below what its numbers mean."""
+    """The figure: title, the two texts, the map with axes and scale, and a caption."""
     from matplotlib.figure import Figure
 
     cell = 0.42 if max(drawn.cells.shape) <= 24 else max(0.16, 10 / max(drawn.cells.shape))
@@ -118,12 +118,12 @@ def draw(drawn: Picture, trace: Trace) -> Any:
 
 
 def _map(axes: Any, drawn: Picture, cell: float) -> Any:
-    """The cells: shares on a scale from 0 to 1, other numbers from the least, or 0, to the largest."""
+    """The cells: shares on a scale from 0 to 1, other numbers from the smallest, or 0, to the largest."""
     from matplotlib.colors import ListedColormap, Normalize
 
     values = np.ma.masked_invalid(drawn.cells)
     low, high = float(np.nanmin(drawn.cells, initial=0)), float(np.nanmax(drawn.cells, initial=1e-6))
-    shares = drawn.view in OF_SHARES
+    shares = VIEW[drawn.view].shares
     high = max(1.0, high) if shares else high
     norm = Normalize(low, high)
     colours = ListedColormap(ramp(low, high)).with_extremes(bad="white")
@@ -142,7 +142,7 @@ def _map(axes: Any, drawn: Picture, cell: float) -> Any:
 
 
 def ramp(low: float, high: float) -> list[tuple[float, ...]]:
-    """Colours from `low` to `high`, as light as they are near to 0 on the same scale for both signs."""
+    """Colours from `low` to `high`, lightest at 0, on the same scale for both signs."""
     from matplotlib.colors import LinearSegmentedColormap
 
     blues, ochres = (LinearSegmentedColormap.from_list("", list(colours)) for colours in (BLUES, OCHRES))

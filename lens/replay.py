@@ -1,12 +1,12 @@
-"""A replay: what a model made of a few sentences at moments of its training, with every map, as one small file.
+"""A replay: how a model translated a few sentences at moments of its training, with every map, as one small file.
 
 RUN/replay.json.gz is gzipped JSON: {"format", "version", "weights", "moments"}.  `weights` is the fingerprint of the
-finished model, which is the last moment.  A moment has `step`, `loss` and `bleu` (null where nobody knows), and
-`traces`, one a sentence.  A trace is what `Trace.save` writes as .json, but for two things: of `top` each step has its
-best candidate alone, and weights are whole numbers of 255ths.
+finished model, which is the last moment.  A moment has `step`, `loss` and `bleu` (null if unknown), and `traces`, one
+for each sentence.  A trace is what `Trace.save` writes as .json, except that `top` has only the best candidate of each
+step, and weights are integers out of 255.
 
-Each row of these sums to 255: weights are rounded down, and what is missing goes to those that lost most.  So rows read
-back sum to 1, a weight is off by less than 1/255, and what is masked stays 0.  Log-probabilities are exact.
+Each row of these sums to 255: weights are rounded down, and the remainder goes to those that lost most.  So rows read
+back sum to 1, a weight is off by less than 1/255, and masked cells stay 0.  Log-probabilities are exact.
 """
 
 import gzip
@@ -20,8 +20,9 @@ import numpy as np
 
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
-from .files import DAMAGE, from_record, reason_of, to_lists, typed, with_arrays
+from .files import DAMAGE, from_record, reason_of, to_lists, with_arrays
 from .kinds import KINDS
+from .plain_json import from_plain
 from .trace import Trace
 
 FILE = "replay.json.gz"  # beside the run
@@ -32,8 +33,8 @@ MOST_BYTES = 2**26  # of an unpacked file
 
 @dataclass(frozen=True)
 class Moment:
-    """A step of the training, the training loss and the validation BLEU that were last logged by then, and of each
-    sentence the trace of what the model wrote by itself, with the raw view alone."""
+    """A training step, the last training loss and validation BLEU logged by then, and for each sentence the trace of
+    the model's own translation, with the raw view only."""
 
     step: int
     loss: float | None
@@ -43,8 +44,8 @@ class Moment:
 
 @dataclass(frozen=True)
 class Replay:
-    """The moments of a training, first to last; all have the same sentences.  The last one is the finished model, whose
-    weights have the fingerprint `weights`: of other weights it says nothing."""
+    """The moments of a training in order, all with the same sentences.  The last is the finished model, whose weights
+    have the fingerprint `weights`."""
 
     weights: str
     moments: tuple[Moment, ...]
@@ -56,8 +57,7 @@ class Replay:
 
 
 def load_replay(folder: str | Path) -> Replay:
-    """The replay that lies in a run's folder; UserError for a file that is none, FileNotFoundError where there is none.
-    """
+    """The replay in a run's folder; UserError for a file that is not a replay, FileNotFoundError if there is none."""
     path = Path(folder) / FILE
     data = path.read_bytes()
     try:
@@ -68,13 +68,13 @@ def load_replay(folder: str | Path) -> Replay:
         record = json.loads(text.decode("utf-8"))
         if {name: record[name] for name in FORMAT} != FORMAT:
             raise ValueError("it has another format or version")
-        return _checked(Replay(typed(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
+        return _checked(Replay(from_plain(str, record["weights"], "weights"), tuple(map(_moment, record["moments"]))))
     except DAMAGE as error:
         raise UserError(f"{path} is not a replay saved by Seq2See ({reason_of(error)}): remove it") from error
 
 
 def to_shades(weights: np.ndarray) -> np.ndarray:
-    """Rows of weights [...,columns] as whole numbers that sum to 255, by largest remainders."""
+    """Rows of weights [...,columns] as integers that sum to 255, by largest remainders."""
     shares = weights / weights.sum(-1, keepdims=True, dtype=np.float64) * SHADES
     whole = np.floor(shares)
     missing = SHADES - whole.sum(-1, keepdims=True)
@@ -93,8 +93,8 @@ def _record(trace: Trace) -> dict[str, Any]:
 
 
 def _moment(plain: dict[str, Any]) -> Moment:
-    loss, bleu = (typed(int | float | None, plain[name], name) for name in ("loss", "bleu"))
-    return Moment(typed(int, plain["step"], "step"), loss, bleu, tuple(map(_trace, plain["traces"])))
+    loss, bleu = (from_plain(float | None, plain[name], name) for name in ("loss", "bleu"))
+    return Moment(from_plain(int, plain["step"], "step"), loss, bleu, tuple(map(_trace, plain["traces"])))
 
 
 def _trace(plain: dict[str, Any]) -> Trace:
@@ -105,7 +105,7 @@ def _trace(plain: dict[str, Any]) -> Trace:
 
 
 def _checked(replay: Replay) -> Replay:
-    """The replay, whose moments are in order and of the same sentences and heads; ValueError otherwise."""
+    """The replay, if its moments are in order and have the same sentences and heads; ValueError otherwise."""
     steps = [moment.step for moment in replay.moments]
     if not steps or steps != sorted(set(steps)):
         raise ValueError(f"its steps are {steps}")

@@ -1,38 +1,42 @@
-"""What a head might be for: roles, each defined by which columns of its map it would look at, given the truth.
+"""Roles of heads, each defined by the columns that a head of that role would look at, given gold annotation.
 
-Everything is by words (sums over a looked-at word's pieces, means over the pieces that look).  A *place* is a role
-that positions alone define (previous, first, ...); a *content* role needs the truth about the sentence, which the
-caller hands in as `GoldPair`: links, antecedents, which word is an action or a state.
+Everything is by words.  A *place* is a role defined by position (previous, first, ...).  A *content* role needs gold
+annotation of the sentence, which the caller passes as `GoldPair`: links, antecedents, actions and states.
 
 Voita et al. 2019 (positional, syntactic and rare-word heads), Clark et al. 2019 (coreference, sinks), Raganato and
 Tiedemann 2018 (translation models).
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .by_words import Unit
-from .kinds import Kind
+from .kinds import KINDS, Kind
 
 # R rows and C columns of a map by words
 
+Result = TypeVar("Result")
+FILE = "heads.json"  # beside the run it was measured on
 PLACES = {
-    "previous": "the word before the one at hand (in the decoder: before the one just read)",
+    "previous": "the word before the current one (in the decoder: before the one just read)",
     "next": "the word after it",
     "same": "the word itself (in the decoder: the one just read)",
     "first": "the first column",
     "end": "</s>; in the decoder, which never reads it, the start and the language tag",
     "punctuation": "punctuation marks",
-    "diagonal": "the source word at the same share of the length, or a neighbour of it",
+    "diagonal": "the source word at the same relative position, or a neighbour of it",
 }
 CONTENTS = {
-    "same word": "another place where the same word stands (in the decoder: the one just read)",
+    "same word": "another occurrence of the same word (in the decoder: of the one just read)",
     "alignment": "the source words linked to the word that the step predicts",
     "alignment, read": "the source words linked to the word that the step reads",
     "antecedent": "from a pronoun, or the step that writes it, to the noun it stands for",
-    "state": "from a pronoun, or the step that writes it, to what is said of it",
+    "state": "from a pronoun, or the step that writes it, to its predicate",
     "action": "from a pronoun, or the step that writes it, to the verb before it",
     "adjective to noun": "from an adjective to its noun",
     "noun to adjective": "from a noun to its adjective",
@@ -42,7 +46,7 @@ ROLES = {**PLACES, **CONTENTS}
 
 @dataclass(frozen=True)
 class GoldPronoun:
-    """Word numbers: the source pronoun, its antecedent, the pronoun in the target, and nouns it might have meant."""
+    """Word numbers: the source pronoun, its antecedent, the target pronoun, and competing nouns."""
 
     source: int
     antecedent: int
@@ -52,10 +56,10 @@ class GoldPronoun:
 
 @dataclass(frozen=True)
 class GoldPair:
-    """A sentence pair and the truth about it; word numbers are those of `split_words`.
+    """A sentence pair with gold annotation; words are numbered as by `split_words`.
 
-    `links` are (source word, target word); `actions` and `states` source words; `adjectives` (adjective, noun) in the
-    source.  Sentences of one `group` are variants of each other and count as one in intervals.
+    `links` are (source word, target word); `actions` and `states` are source words; `adjectives` are (adjective, noun)
+    in the source.  Sentences of one `group` are variants of each other and are resampled together.
     """
 
     source: str
@@ -75,10 +79,10 @@ class GoldPair:
 def role_masks(
     kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, *, visible: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """For each role that this kind can have here, the cells [R,C] that a head of that role looks at.
+    """For each role that is possible here, the cells [R,C] that a head of that role looks at.
 
-    `visible` [R,C] are the cells that are not masked.  A row without a cell is one that the role says nothing about;
-    a role without any is left out.
+    `visible` [R,C] marks the cells that are not masked.  The role says nothing about rows without a cell; roles
+    without any cell are omitted.
     """
     masks = {**_places(kind, rows, columns), **_contents(kind, rows, columns, gold)}
     masks = {role: mask & visible for role, mask in masks.items()}
@@ -88,7 +92,7 @@ def role_masks(
 def rival_mask(
     kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, *, visible: np.ndarray
 ) -> np.ndarray:
-    """[R,C] of floats: as "antecedent", but shared evenly between the nouns that the pronoun does not stand for."""
+    """[R,C] of floats: as "antecedent", but for the competing nouns, with weight split evenly between them."""
     mask = np.zeros(visible.shape)
     for pronoun in gold.pronouns:
         for rival in pronoun.rivals:
@@ -114,7 +118,7 @@ def _places(kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit]) -> dict[s
 
 
 def diagonal(rows: int, columns: int) -> np.ndarray:
-    """The column at the same share of the length as each row: [R]."""
+    """The column at the same relative position as each row: [R]."""
     return np.round(np.arange(rows) * (columns - 1) / max(rows - 1, 1)).astype(int)
 
 
@@ -145,18 +149,87 @@ def _contents(kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: G
 def _cells(
     kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, pronoun: GoldPronoun, word: int
 ) -> np.ndarray:
-    """From a pronoun to a source word, or to what stands for it in the target."""
-    looking = {pronoun.source} if kind == "encoder" else {pronoun.target}
-    return _grid(rows, columns, looking, gold.on_target(word) if kind == "decoder" else {word})
+    """From a pronoun to a source word or, in the decoder, to its translation."""
+    row_words = {pronoun.source} if kind == "encoder" else {pronoun.target}
+    return _grid(rows, columns, row_words, gold.on_target(word) if kind == "decoder" else {word})
 
 
 def _between(
-    kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, looking: int, seen: int
+    kind: Kind, rows: Sequence[Unit], columns: Sequence[Unit], gold: GoldPair, word: int, seen: int
 ) -> np.ndarray:
-    row_words = {looking} if kind == "encoder" else gold.on_target(looking)
+    row_words = {word} if kind == "encoder" else gold.on_target(word)
     return _grid(rows, columns, row_words, gold.on_target(seen) if kind == "decoder" else {seen})
 
 
 def _grid(rows: Sequence[Unit], columns: Sequence[Unit], row_words: set[int], column_words: set[int]) -> np.ndarray:
     """The cells whose row is one of some words and whose column is one of others: [R,C]."""
     return np.outer([unit.word in row_words for unit in rows], [unit.word in column_words for unit in columns])
+
+
+# --- the report of `seq2see heads RUN --json RUN/heads.json`, for badges beside the maps
+
+
+@dataclass(frozen=True)
+class HeadRole:
+    """A role of a head: its score on held-out sentences with a 95 % interval, the score of its best baseline, and
+    whether the head was trained with gold links."""
+
+    role: str
+    score: float
+    low: float
+    high: float
+    baseline: float
+    supervised: bool = False
+
+    def __str__(self) -> str:
+        supervised = "; supervised: this head was trained with gold links" if self.supervised else ""
+        return (f"{self.role}: {self.score:.0%} of its attention [{self.low:.0%}, {self.high:.0%}]"
+                f", {self.baseline:.0%} by chance{supervised}")
+
+
+Roles = Mapping[tuple[Kind, int, int], tuple[HeadRole, ...]]
+
+
+@dataclass(frozen=True)
+class PronounEffects:
+    """How well the model distinguishes *il* from *elle* (ROC AUC: 0.5 is chance, 1 perfect) when each head is replaced
+    by its mean, and as a `whole`, on `pronouns` held-out pronouns."""
+
+    heads: Mapping[tuple[Kind, int, int], float]
+    whole: float
+    pronouns: int
+
+
+def read_roles(path: Path, *, weights: str) -> Roles:
+    """The roles that hold, for each head that has one; none if the file is about other weights, or damaged."""
+    found = _read(path, weights, lambda report: {
+        _head(row): tuple(
+            HeadRole(str(one["role"]), float(one["score"]), float(one["low"]), float(one["high"]),
+                     max(float(one[name] or 0) for name in ("uniform", "positional", "rival")),
+                     row.get("supervised") is True)
+            for one in row["roles"]
+        )
+        for row in report["heads"]
+    })  # fmt: skip
+    return {head: roles for head, roles in (found or {}).items() if roles and head[0] in KINDS}
+
+
+def read_pronoun_effects(path: Path, *, weights: str) -> PronounEffects | None:
+    """None if the file is about other weights, or damaged."""
+    return _read(path, weights, lambda report: PronounEffects(
+        {_head(row): float(row["apart"][0]) for row in report["heads"]},
+        float(report["whole"]["apart"][0]), int(report["pronouns"]["test"]),
+    ))  # fmt: skip
+
+
+def _head(row: dict[str, Any]) -> tuple[Kind, int, int]:
+    kind, layer, head = row["head"]
+    return kind, int(layer), int(head)
+
+
+def _read(path: Path, weights: str, use: Callable[[dict[str, Any]], Result]) -> Result | None:
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return use(report) if report["weights"] == weights else None
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None

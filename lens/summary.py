@@ -1,33 +1,36 @@
-"""A trace in numbers: how probable, how sure, how much from the source, and how much of each head went to sinks.
+"""A trace in numbers: probability, entropy, the source's share, how far and widely attention reaches, and sinks.
 
-A head that has nothing to do must still put its weights somewhere, since a row sums to 1: it puts them on `</s>`, on a
-tag or on punctuation (Clark et al. 2019, Xiao et al. 2023).  So every summary says how much lies there, and nothing is
-dropped or made to sum to 1 again.
+A row sums to 1, so a head with nothing to do must still put its weight somewhere: on `</s>`, a tag or punctuation
+(Clark et al. 2019, Xiao et al. 2023).  Every summary says how much lies there; nothing is dropped or renormalised.
 """
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..tokenizer.words import Piece
-from .kinds import KINDS, WITH_HEADS, Kind
+from ..tokenizer.words import Piece, Word
+from .kinds import KINDS, Kind
 from .trace_data import TraceData
+from .views import VIEW
+
+# L layers, H heads, R rows, C columns
 
 SINKS = ("end", "tags", "punctuation")
+ENDS = ".!?।"  # what closes a sentence
 
 
 def is_punctuation(piece: Piece) -> bool:
-    """Whether a piece is punctuation and nothing else."""
+    """Whether a token is punctuation and nothing else."""
     text = piece.text.strip(" ▁")
     return not piece.special and text != "" and all(unicodedata.category(c)[0] == "P" for c in text)
 
 
 def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
-    """[3, columns] of booleans: which columns of a kind are each of SINKS.
-
-    `end` is what closes the source (`</s>`); `tags` are all other special pieces, the decoder's start among them.
-    """
+    """[3, columns] of booleans: which columns are `end` (the closing `</s>` of the source), `tags` (all other special
+    tokens, including the decoder's start) and `punctuation`."""
     columns = trace.column_pieces(kind)
     special = np.array([piece.special for piece in columns])
     closing = np.logical_and.accumulate(special[::-1])[::-1] & (kind != "decoder")  # special, and no text after it
@@ -35,39 +38,39 @@ def sinks(trace: TraceData, kind: Kind) -> np.ndarray:
 
 
 def sink_shares(trace: TraceData, kind: Kind, *, view: str = "raw") -> np.ndarray:
-    """How much of a view falls on each of SINKS: [L,H,3] (or [L,3] of a view without heads), means over the rows."""
+    """The share of a view on each of SINKS, averaged over rows: [L,H,3], or [L,3] for a view without heads."""
     maps = trace.maps(kind, view)
     shares: np.ndarray = np.stack([_share(maps, which) for which in sinks(trace, kind)], axis=-1)
     return shares
 
 
 def _share(maps: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Of rows that do not sum to 1, as those of "norm", the share of what they sum to."""
+    """Rows need not sum to 1 (those of "norm" do not): the share is of what each row sums to."""
     total = maps.sum(-1)
     share: np.ndarray = (maps[..., which].sum(-1) / np.where(total > 0, total, 1)).mean(-1)
     return share
 
 
 def uniform_map(trace: TraceData, kind: Kind) -> np.ndarray:
-    """The map of a head that looks at everything it may, evenly: [rows, columns]."""
+    """The map of a head that spreads its weight evenly over what is not masked: [rows, columns]."""
     allowed = np.ones((len(trace.row_pieces(kind)), len(trace.column_pieces(kind))))
     allowed = np.tril(allowed) if kind == "decoder" else allowed
     return allowed / allowed.sum(-1, keepdims=True)
 
 
 def entropy(maps: np.ndarray) -> np.ndarray:
-    """How spread out the rows of maps [...,rows,columns] are: means over the rows, [...], in nats.
+    """The entropy of the rows of maps [...,rows,columns], averaged over rows, in nats: [...].
 
-    0: all on one column; log n: even over n of them.
+    0: all weight on one column; log n: even over n columns.
     """
     spread: np.ndarray = -(maps * np.log(np.where(maps > 0, maps, 1))).sum(-1).mean(-1)
     return spread
 
 
 def summarise(trace: TraceData) -> dict[str, Any]:
-    """Plain numbers, as JSON has them: of the hypothesis, and for every layer and head of each kind (lists [L][H]).
+    """Plain numbers for JSON: about the hypothesis, and about every layer and head of each kind (lists [L][H]).
 
-    `sinks` are shares of the raw weights, for each view that it holds under that view's name.
+    `sinks` has the shares on sinks by view.
     """
     steps = len(trace.target) - trace.given
     summary: dict[str, Any] = {
@@ -87,7 +90,85 @@ def summarise(trace: TraceData) -> dict[str, Any]:
     for kind in KINDS:
         summary[kind] = {"entropy": entropy(trace.maps(kind)).tolist(), "sinks": {}}
         for view in trace.views:
-            if view in (*WITH_HEADS, "rollout", "contributions"):
+            if VIEW[view].heads or VIEW[view].through_layers:
                 shares = np.moveaxis(sink_shares(trace, kind, view=view), -1, 0)
                 summary[kind]["sinks"][view] = {name: share.tolist() for name, share in zip(SINKS, shares, strict=True)}
     return summary
+
+
+# --- how far attention reaches
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Averages over rows, then over sentences, each [L,H].
+
+    `distance` is in tokens, from the row's own position (in cross-attention: from the diagonal); `entropy` in nats;
+    `evenness` is entropy relative to a uniform head.  For texts of several sentences, `own`, `across` and `special` are
+    the shares of attention on the row's own sentence, on other sentences and on special tokens; None if no text had
+    two sentences.  `across_even` is what a uniform head sends across.
+    """
+
+    kind: Kind
+    distance: np.ndarray
+    entropy: np.ndarray
+    evenness: np.ndarray
+    own: np.ndarray | None
+    across: np.ndarray | None
+    special: np.ndarray | None
+    across_even: float | None
+    two_sentences: int
+
+
+def spread(traces: Sequence[TraceData], kind: Kind) -> Spread:
+    """How far and how widely a kind of attention reaches, from the raw weights."""
+    distances, entropies, evenness = [], [], []
+    crossing: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    crossing_even: list[float] = []
+    for trace in traces:
+        maps = trace.maps(kind)
+        R, C = maps.shape[-2:]
+        place_R = np.arange(R) * ((C - 1) / max(R - 1, 1) if kind == "cross" else 1)
+        distances.append((maps * abs(np.arange(C) - place_R[:, None])).sum(-1).mean(-1))
+        entropies.append(entropy(maps))
+        even = uniform_map(trace, kind)
+        evenness.append(entropies[-1] / max(float(entropy(even)), 1e-9))
+        if (shares := _crossing(trace, kind, maps)) is not None:
+            crossing.append(shares)
+            crossing_even.append(float(_crossing(trace, kind, even)[1]))  # type: ignore[index]
+    own, across, special = (np.mean([one[i] for one in crossing], axis=0) if crossing else None for i in range(3))
+    return Spread(
+        kind, np.mean(distances, axis=0), np.mean(entropies, axis=0), np.mean(evenness, axis=0), own, across, special,
+        float(np.mean(crossing_even)) if crossing else None, len(crossing),
+    )
+
+
+def _crossing(trace: TraceData, kind: Kind, maps: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The shares on the row's own sentence, on others and on special tokens; None unless both sides have several."""
+    source = sentence_numbers(trace.source, trace.source_words)
+    target = sentence_numbers(trace.target, trace.target_words)
+    if max(source) != max(target) or max(source) < 1:
+        return None
+    rows = np.array(source if kind == "encoder" else target)
+    columns = np.array([-1, *target[:-1]] if kind == "decoder" else source)  # the decoder reads what it wrote before
+    real = rows >= 0
+    same = rows[real][:, None] == columns
+    special = np.broadcast_to(columns < 0, same.shape)
+    masks = same, ~same & ~special, special
+    own, across, aside = ((maps[..., real, :] * mask).sum(-1).mean(-1) for mask in masks)
+    return own, across, aside
+
+
+def sentence_numbers(pieces: Sequence[Piece], words: Sequence[Word]) -> list[int]:
+    """The sentence that each token is in, from 0; -1 for tokens that belong to no word.
+
+    A sentence ends with its last closing mark and any closing quotes and brackets after it.
+    """
+    numbers, number = [], 0
+    closed = False  # by a mark, and whatever trails it
+    for word in words:
+        trails = all(c in ENDS or unicodedata.category(c) in ("Pe", "Pf") for c in word.text)
+        number += closed and not trails
+        closed = word.text[-1] in ENDS or (closed and trails)
+        numbers.append(number)
+    return [-1 if piece.word is None else numbers[piece.word] for piece in pieces]

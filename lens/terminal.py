@@ -1,19 +1,18 @@
-"""One attention map in a terminal: a number in every cell, and shading behind it where the terminal has colour."""
+"""One attention map in a terminal: a number in every cell, shaded if the terminal has colour."""
 
 import unicodedata
 
 import numpy as np
 import regex
 
-from seq2see.views import VIEWS
 from .kinds import Kind, Rows
-from .picture import Picture, picture
-from .show import facts
+from .maps import Picture, facts, picture
 from .trace import Trace
-from .wording import NAMES, OF_SHARES
+from .views import VIEW, VIEWS
+from .wording import NAMES
 
-LONGEST = 14  # columns of the screen for a label; a longer one ends in an ellipsis
-# xterm colours 16-255 from dark to light blue and white: their brightness rises evenly, so no hue need be told apart
+LONGEST = 14  # screen columns for a label; longer labels end in an ellipsis
+# xterm colours 16-255 from dark to light blue and white, of evenly rising brightness
 SHADES = (234, 17, 18, 24, 25, 31, 38, 74, 110, 152, 195)
 UNITS = {100: "hundredths", 10: "tenths", 1: "whole numbers"}
 
@@ -21,10 +20,10 @@ UNITS = {100: "hundredths", 10: "tenths", 1: "whole numbers"}
 def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None,
                 head: int | None = None, words: bool = False, rows: Rows = "predicts", colour: bool = False,
                 width: int = 80) -> str:
-    """Draw one map, chosen as `picture.picture` says; UserError for one that is not there.
+    """Draws one map (arguments as for `maps.picture`); UserError for a missing one.
 
-    A cell is the weight in hundredths (`37` is 0.37, `.` under 0.005, blank where the step cannot look), of larger
-    numbers in tenths or whole; columns that do not fit `width` follow in a further block.
+    Cells are in hundredths (`37` is 0.37, `.` is below 0.005, masked cells are blank), or in tenths or whole numbers
+    if they are large.  Columns that do not fit `width` follow in another block.
     """
     drawn = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
     names = [_fit(name) for name in drawn.rows]
@@ -55,9 +54,9 @@ def to_terminal(trace: Trace, *, view: str = "raw", kind: Kind = "cross", layer:
 
 
 def _unit(drawn: Picture) -> tuple[int, int]:
-    """In what fractions cells are printed, and how wide one is: shares in hundredths, larger numbers so as to fit."""
+    """The fraction that cells are printed in, and their width: hundredths for shares, whatever fits for others."""
     largest = float(np.nanmax(np.abs(drawn.cells), initial=0))
-    if drawn.view in OF_SHARES:
+    if VIEW[drawn.view].shares:
         return 100, 3 if largest < 9.995 else 4
     unit = next((unit for unit in (100, 10) if largest * unit < 999.5), 1)
     longest = max(len(f"{value:.0f}") for value in (np.nan_to_num(drawn.cells) * unit).flat)
@@ -65,8 +64,8 @@ def _unit(drawn: Picture) -> tuple[int, int]:
 
 
 def _share(drawn: Picture, value: float) -> float:
-    """How far up the scale a cell is: of shares from 0 to 1, of other numbers from 0 to the largest here."""
-    if drawn.view in OF_SHARES:
+    """A cell's position on the scale: from 0 to 1 for shares, from 0 to the largest cell for other numbers."""
+    if VIEW[drawn.view].shares:
         return value
     return value / float(np.nanmax(drawn.cells, initial=1e-9))
 
@@ -83,7 +82,7 @@ def _cell(value: float, unit: int, room: int, share: float | None) -> str:
 
 
 def _header(columns: list[str], margin: int, room: int) -> list[str]:
-    """Column labels written downwards, ending just above their column; wide characters keep their width."""
+    """Column labels written downwards, ending above their column; wide characters keep their width."""
     letters = [regex.findall(r"\X", name) for name in columns]  # graphemes: a vowel sign stays with its letter
     tallest = max(map(len, letters))
     lines = []
@@ -107,5 +106,5 @@ def _fit(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text in screen columns."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,17 +1,19 @@
 """`Trace`: the record of everything seen while one hypothesis was predicted.
 
-`reading.py` makes it, `views.py` adds views to it, `files.py` saves and loads it, `by_words.py` and `summary.py`
-condense it, `show.py` and `terminal.py` draw it.  What these need of it is `TraceData`.
+`tracing.py` makes it and `views.py` adds views to it.  Other modules depend on `TraceData` only.
 """
 
 from pathlib import Path
 from typing import Any
 
+from seq2see.errors import UserError
+from .explorer import to_iframe
 from .files import load, save
-from .show import to_iframe
+from .kinds import KINDS
 from .summary import summarise
-from .trace_data import Candidate as Candidate  # pickles of traces name it here
+from .trace_data import Candidate as Candidate  # pickled traces name it here
 from .trace_data import TraceData
+from .views import WITH_HEADS
 
 
 class Trace(TraceData):
@@ -29,6 +31,22 @@ class Trace(TraceData):
     def load(cls, path: str | Path) -> "Trace":
         """Read what `save` wrote: see `files.load`."""
         return load(path, cls)
+
+    def to_bertviz(self, view: str = "raw") -> dict[str, Any]:
+        """The keyword arguments of BertViz's `head_view` and `model_view`: `head_view(**trace.to_bertviz())`.
+
+        BertViz names the rows and the columns of the decoder alike, so both are the decoder's inputs: a row is the
+        step that reads its token.  `view` is one that has heads.
+        """
+        import torch
+
+        if view not in WITH_HEADS:
+            raise UserError(f"BertViz draws heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)
+        tokens = {"encoder_tokens": self.source, "decoder_tokens": self.inputs}
+        return {
+            **{f"{kind}_attention": [torch.tensor(layer)[None] for layer in self.maps(kind, view)] for kind in KINDS},
+            **{name: [piece.text for piece in pieces] for name, pieces in tokens.items()},
+        }
 
     def _repr_html_(self) -> str:
         return to_iframe(self)

@@ -1,33 +1,24 @@
 """What a `Trace` holds: everything seen while one hypothesis was predicted, in numbers, without a model."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from seq2see.errors import UserError
-from seq2see.views import VIEWS
 from ..tokenizer.words import Piece, Word, split_words
 from .calibration import Calibrator
-from .kinds import KINDS, WITH_HEADS, Kind, Rows
+from .kinds import KINDS, Kind, Rows
 from .trust import Trust
 
-# L layers, H heads, S source pieces, T decoder steps, V vocabulary, W source words
+# L layers, H heads, S source tokens, T decoder steps, V vocabulary, W source words
 
 TOP = 20  # how many candidates of each step a trace keeps
 
 
-def check_views(views: Sequence[str]) -> None:
-    """UserError for a view that is not there."""
-    for view in views:
-        if view not in VIEWS:
-            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
-
-
-class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes four times as long to make
-    """A piece that a step could have chosen, with its log-probability (natural logarithm)."""
+class Candidate(NamedTuple):  # a trace has hundreds, and a dataclass takes four times as long to make
+    """A token that a step could have chosen, with its log-probability (natural logarithm)."""
 
     id: int
     text: str
@@ -36,7 +27,7 @@ class Candidate(NamedTuple):  # of which a trace has hundreds: a dataclass takes
 
 @dataclass(frozen=True, eq=False)
 class CalibratedSteps:
-    """The steps of a trace as a calibrator has them: log-probabilities and entropies [T], and the same candidates."""
+    """The steps of a trace, calibrated: log-probabilities and entropies [T], and the same candidates."""
 
     calibrator: Calibrator
     log_probs: np.ndarray
@@ -44,30 +35,30 @@ class CalibratedSteps:
     top: tuple[tuple[Candidate, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TraceData:
     """Everything seen while one hypothesis was predicted.  T counts decoder steps: `</s>` and a language tag are steps.
 
-    `source` holds the S source pieces; `target[t]` is the piece that step t predicts and `inputs[t]` the one it reads
-    (the start, then what was predicted before).  Maps are float32, one dictionary a kind, keyed by view:
+    `source` has the S source tokens; `target[t]` is the token that step t predicts and `inputs[t]` the one it reads
+    (the start, then the previous prediction).  Maps are float32, one dictionary for each kind, keyed by view:
 
-        encoder [L,H,S,S]   row: the source piece being re-encoded        column: the source piece looked at
+        encoder [L,H,S,S]   row: the source token being re-encoded        column: the source token looked at
         decoder [L,H,T,T]   row: the step, named by what it predicts      column: `inputs`; later ones are masked
-        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source piece looked at
+        cross   [L,H,T,S]   row: the step, named by what it predicts      column: the source token looked at
 
-    "raw" is always there, the weights themselves, whose rows sum to 1; `views.py` tells what the other views are.
-    Views that have no heads have no axis H: [L,S,S], [L,T,T], [L,T,S].
+    "raw", the weights themselves, is always there; its rows sum to 1.  `views.py` describes the other views.  Views
+    without heads have no axis H: [L,S,S], [L,T,T], [L,T,S].
 
     `log_probs` [T], `entropies` [T] (in nats) and `top` (the best 20 of each step) are the model's own, before any
-    rule of generation.  `logits` [T,V], float16, are moved so that the best of each step is 0, where float16 is finest;
-    what was taken away is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
+    generation rule.  `logits` [T,V], float16, are shifted so that the best of each step is 0, where float16 is most
+    precise; the shift is `top[t][0].log_prob + log_normalisers[t]`.  They are None in a trace read from JSON.
     `left_out` [T,W] is the view of that name.
 
-    The first `given` pieces were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
-    `score` is what the engine gave the hypothesis in its `precision`, and `engine_log_prob` the log-probability it
-    found on the way; `engine` is "" where the translation was given.  The maps always come from the float32 weights.
-    `trust` says how far the views can be trusted, as measured for this model; None where nobody has.  `calibrated` has
-    the probabilities that people are shown; None where the model is not calibrated, or its own were asked for.
+    The first `given` tokens were forced (a language tag, a prefix), not chosen, and do not count in `log_prob`.
+    `score` and `engine_log_prob` come from the engine, in its `precision`; `engine` is "" if the translation was given.
+    The maps always come from the float32 weights.  `trust` says how faithful the views are for this model; None if not
+    measured.  `calibrated` has the probabilities to show; None if the model is not calibrated or its own were asked
+    for.
     """
 
     source_text: str
@@ -104,9 +95,9 @@ class TraceData:
             layers, heads = self.maps(kind).shape[:2]
             pieces = (len(self.row_pieces(kind)), len(self.column_pieces(kind)))
             for view, array in self._by_view(kind).items():
-                shape = (layers, heads, *pieces) if view in WITH_HEADS else (layers, *pieces)
+                shape = (layers, heads, *pieces) if view == "raw" or array.ndim == 4 else (layers, *pieces)
                 if array.shape != shape:
-                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and pieces make {shape}")
+                    raise ValueError(f"{view} of {kind} has shape {array.shape}, its layers and tokens make {shape}")
                 array.setflags(write=False)
         for numbers in (self.log_probs, self.entropies, self.log_normalisers, self.logits, self.left_out):
             if numbers is not None:
@@ -124,6 +115,12 @@ class TraceData:
         if not 0 <= self.given <= steps:
             raise ValueError(f"given is {self.given}, of {steps} steps")
 
+    def __repr__(self) -> str:
+        texts = [text if len(text) <= 60 else f"{text[:60]}..." for text in (self.source_text, self.target_text)]
+        shape = "{} layers, {} heads".format(*self.cross["raw"].shape[:2])
+        return (f"Trace({texts[0]!r} -> {texts[1]!r}, {len(self.source)} source tokens, {len(self.target)} steps,"
+                f" {shape}, views {', '.join(self.views)}, log_prob {self.log_prob:.3f})")
+
     @property
     def log_prob(self) -> float:
         """Log-probability of the hypothesis under the float32 weights: the sum over the steps that had a choice."""
@@ -131,31 +128,31 @@ class TraceData:
 
     @property
     def shown(self) -> "CalibratedSteps | TraceData":
-        """What has the `log_probs`, `entropies` and `top` that people are shown."""
+        """The `log_probs`, `entropies` and `top` to show: calibrated if possible."""
         return self.calibrated or self
 
     @property
     def confidence(self) -> float | None:
-        """The mean calibrated probability of the tokens that were chosen: the share of them that a reference would have
-        too, given those before; None where the model is not calibrated, or nothing was chosen."""
+        """The mean calibrated probability of the chosen tokens: the expected share that a reference would have too,
+        given the tokens before; None if the model is not calibrated, or nothing was chosen."""
         if self.calibrated is None or self.given == len(self.target):
             return None
         return float(np.exp(self.calibrated.log_probs[self.given :]).mean())
 
     @property
     def difference(self) -> float | None:
-        """The engine's log-probability of the hypothesis less that under the float32 weights; None if not known."""
+        """The engine's log-probability of the hypothesis minus that of the float32 weights; None if not known."""
         return None if self.engine_log_prob is None else self.engine_log_prob - self.log_prob
 
     @property
     def views(self) -> tuple[str, ...]:
-        """The names of the views it holds."""
+        """The names of its views."""
         return (*self.cross, *(("left_out",) if self.left_out is not None else ()))
 
     def maps(self, kind: Kind, view: str = "raw") -> np.ndarray:
-        """The maps of one kind: [L,H,rows,columns], or [L,rows,columns] of a view without heads.
+        """The maps of one kind: [L,H,rows,columns], or [L,rows,columns] for a view without heads.
 
-        UserError for a view that this trace was made without, or that this kind has not.
+        UserError for a view that this trace does not have.
         """
         by_view = self._by_view(kind)
         if view not in by_view:
@@ -165,10 +162,10 @@ class TraceData:
         return by_view[view]
 
     def origins(self, view: str) -> np.ndarray:
-        """Where each step's state comes from, through decoder layer l: [L,T,S+T], of "rollout" or "contributions".
+        """What each step's state comes from, up to decoder layer l: [L,T,S+T], for "rollout" or "contributions".
 
-        Columns are the source pieces, then the decoder's inputs.  A row sums to 1.  The last layer is the answer for
-        the whole network.
+        Columns are the source tokens, then the decoder's inputs.  A row sums to 1.  The last layer is for the whole
+        network.
         """
         if view not in ("rollout", "contributions"):
             raise UserError(f"{view!r}: expected rollout or contributions", exit_code=2)
@@ -176,15 +173,15 @@ class TraceData:
 
     @property
     def source_share(self) -> np.ndarray:
-        """[T]: how much of each prediction comes from the source, the rest being from what was written before."""
+        """[T]: the share of each prediction that comes from the source; the rest comes from the target prefix."""
         share: np.ndarray = self.maps("cross", "contributions")[-1].sum(-1)
         return share
 
     def row_pieces(self, kind: Kind, *, rows: Rows = "predicts") -> tuple[Piece, ...]:
-        """What the rows of a kind are named by.  A step reads one piece and predicts the next; choose which to name.
+        """The tokens that name the rows of a kind.  A step reads one token and predicts the next.
 
-        `reads`: row t is the step that reads `inputs[t]`.  So the first row is the start's, which is no part of the
-        translation, and no row is that of the last piece, which no step has read.
+        With `reads`, row t is the step that reads `inputs[t]`: the first row is the start's, which is not part of the
+        translation, and the last token has no row, since no step has read it.
         """
         if kind == "encoder":
             return self.source
@@ -195,29 +192,13 @@ class TraceData:
 
     @cached_property
     def source_words(self) -> list[Word]:
-        """The words that `piece.word` of a source piece counts in."""
+        """The words that `piece.word` of a source token counts in."""
         return split_words(self.source_text, language=self.source_language)
 
     @cached_property
     def target_words(self) -> list[Word]:
-        """The words that `piece.word` of a target piece counts in."""
+        """The words that `piece.word` of a target token counts in."""
         return split_words(self.target_text, language=self.target_language)
-
-    def to_bertviz(self, view: str = "raw") -> dict[str, Any]:
-        """The keyword arguments of BertViz's `head_view` and `model_view`: `head_view(**trace.to_bertviz())`.
-
-        BertViz names the rows and the columns of the decoder alike, so both are the decoder's inputs: a row is the
-        step that reads its token.  `view` is one that has heads.
-        """
-        import torch
-
-        if view not in WITH_HEADS:
-            raise UserError(f"BertViz draws heads, {view!r} has none: expected {' or '.join(WITH_HEADS)}", exit_code=2)
-        tokens = {"encoder_tokens": self.source, "decoder_tokens": self.inputs}
-        return {
-            **{f"{kind}_attention": [torch.tensor(layer)[None] for layer in self.maps(kind, view)] for kind in KINDS},
-            **{name: [piece.text for piece in pieces] for name, pieces in tokens.items()},
-        }
 
     def _by_view(self, kind: Kind) -> dict[str, np.ndarray]:
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]

@@ -1,94 +1,154 @@
-"""The views of a trace beside the raw weights: each asks another question, and none is the truth alone.
+"""The views of a trace: their names, texts and computation.  A new view is a new entry here.
 
-    raw            the weights themselves: where a head looked.  Rows sum to 1.
-    norm           how long the vector is that came from there: |a W_O^h v^h|, for every head (Kobayashi et al. 2020).
-                   The value's bias is in it and the output's is not; the pre-norm, where there is one, comes before.
-                   A large weight on a short value moves nothing, and this shows it.  Rows do not sum to 1.
-    rollout        where a state's content comes from if every layer passes on half of the mean of its heads' weights
-                   and half of its residual (Abnar and Zuidema 2020).  Through all layers up to this one.
-    mixing         within one layer: how near each piece brings to what the attention block gives, the residual among
-                   them (ALTI: Ferrando et al. 2022).  Rows of encoder and decoder sum to 1; what is wanting in a row
-                   of cross is what the block kept of its own state.
-    contributions  the same through all layers up to this one (ALTI+: Ferrando et al. 2022): what each step owes to
-                   each source piece (cross) and each piece written before (decoder), which sum to 1 together.
-                   `trace.source_share` is the source's part of the last layer.
-    left_out       how much less probable each target piece is without a source word: `trace.left_out` [T,W].
+`--help` reads the names, so no library is imported until a view is made.
 
 raw and norm have heads, [L,H,rows,columns]; rollout, mixing and contributions are of whole layers, [L,rows,columns].
+left_out is of source words: `trace.left_out` [T,W].
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from __future__ import annotations
 
-import numpy as np
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
-from .anatomy import AttentionSite, attention_sites
-from .forcing import batches, check_model, forced_pass, looking, vocabulary_size
-from .inside import Watch, watching
+from seq2see.errors import UserError
 from .kinds import KINDS, Kind
-from .left_out import leave_words_out
-from .mixing import halved, measured, roll
-from .trace import Trace
-from .trace_data import check_views
 
-Maps = dict[Kind, np.ndarray]  # of one view
+if TYPE_CHECKING:
+    import numpy as np
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from .attention_blocks import Blocks
+    from .trace_data import TraceData
+
+ViewName = Literal["raw", "norm", "rollout", "mixing", "contributions", "left_out"]
+VIEWS: tuple[ViewName, ...] = get_args(ViewName)
+
+Data = TypeVar("Data", bound="TraceData")
+SUMS_TO_ONE = "Every row sums to 1."
+TOGETHER = "A row of cross-attention and the same row of the decoder sum to 1 together."
+OF_ALL_LAYERS: dict[Kind, str] = {"encoder": SUMS_TO_ONE, "cross": TOGETHER, "decoder": TOGETHER}
+
+
+@dataclass(frozen=True)
+class View:
+    """What a view shows, what the number in a cell is, and what a row of each kind sums to.
+
+    `heads`: every head has its own map, else every layer.  `shares`: cells are shares, at most 1.  `through_layers`:
+    a layer's map is about all layers up to it.  `make` computes the maps from a trace and, if `of_blocks`, from another
+    pass through the model.
+    """
+
+    about: str
+    cell: str
+    sums: dict[Kind, str]
+    heads: bool = False
+    shares: bool = True
+    through_layers: bool = False
+    of_blocks: bool = False
+    make: Callable[[TraceData, Blocks | None], dict[Kind, np.ndarray]] | None = None
+
+
+def _norm(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+    """|a W_O^h v^h| for every head.  Includes the bias of the value but not of the output; a pre-norm is applied first.
+    A large weight on a short value has little effect, and this view shows that."""
+    import numpy as np
+
+    assert blocks
+    return {kind: np.stack([weight_HRC * block.vector_HCD.norm(dim=-1).cpu().numpy()[:, None]
+                            for weight_HRC, block in zip(trace.maps(kind), blocks.by_kind[kind], strict=True)])
+            for kind in KINDS}  # fmt: skip
+
+
+def _rollout(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+    from .attention_blocks import halved, roll
+
+    return roll(halved(trace))
+
+
+def _mixing(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+    """The residual counts as the row's own column; in cross-attention it is what a row lacks to 1."""
+    assert blocks
+    layers = blocks.layers
+    return {"encoder": layers.encoder, "decoder": layers.decoder, "cross": layers.cross}
+
+
+def _contributions(trace: TraceData, blocks: Blocks | None) -> dict[Kind, np.ndarray]:
+    """`trace.source_share` is the source's part of the last layer."""
+    from .attention_blocks import roll
+
+    assert blocks
+    return roll(blocks.layers)
+
+
+VIEW: dict[str, View] = {
+    "raw": View(
+        "the weights themselves: where the head looked, not why the model chose its words", "weight",
+        dict.fromkeys(KINDS, SUMS_TO_ONE), heads=True,
+    ),
+    "norm": View(
+        "how long the vector is that came from there: weight, value and output projection (Kobayashi et al. 2020)",
+        "length of the vector", dict.fromkeys(KINDS, "Lengths of vectors: rows do not sum to 1."), heads=True,
+        shares=False, of_blocks=True, make=_norm,
+    ),
+    "rollout": View(
+        "where the content of a state comes from through all layers up to this one, if each passes on half of the mean"
+        " of its heads and half of its residual (Abnar and Zuidema 2020)", "share", OF_ALL_LAYERS,
+        through_layers=True, make=_rollout,
+    ),
+    "mixing": View(
+        "each token's share of the attention block's output, within this layer (ALTI, Ferrando et al. 2022)",
+        "share", {
+            "encoder": SUMS_TO_ONE, "decoder": SUMS_TO_ONE,
+            "cross": "What a row lacks to 1 is the residual's share.",
+        }, of_blocks=True, make=_mixing,
+    ),
+    "contributions": View(
+        "each token's contribution to a state through all layers up to this one (ALTI+, Ferrando et al. 2022)", "share",
+        OF_ALL_LAYERS, through_layers=True, of_blocks=True, make=_contributions,
+    ),
+    "left_out": View(
+        "how much less probable each token of the translation becomes when a source word is left out",
+        "fall in log-probability, nats",
+        dict.fromkeys(KINDS, "Nats, not shares: below 0 the token is more probable without the word."), shares=False,
+    ),
+}  # fmt: skip
+WITH_HEADS = tuple(name for name in VIEWS if VIEW[name].heads)
+
+
+def check_views(views: Sequence[str]) -> None:
+    """UserError for an unknown view, and for a bare string instead of a list."""
+    if isinstance(views, str):
+        raise UserError(f'views="{views}": expected a list of names, such as views=["{views}"]', exit_code=2)
+    for view in views:
+        if view not in VIEWS:
+            raise UserError(f"there is no view {view!r}; there are {', '.join(VIEWS)}", exit_code=2)
 
 
 def add_views(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Trace], *, views: Sequence[str]
-) -> list[Trace]:
-    """The traces with more views; what they already hold is kept.  The model must be the one they were made with."""
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, traces: Sequence[Data], *, views: Sequence[str]
+) -> list[Data]:
+    """The traces with more views; existing ones are kept.  The model must be the one they were made with."""
+    from .attention_blocks import blocks_of
+    from .erasure import log_prob_drops
+    from .teacher_forcing import check_model
+
     check_model(model)
     check_views(views)
     if not set(views) - {"raw"}:
         return list(traces)
-    made: list[dict[str, Maps]] = [{} for _ in traces]
-    if "rollout" in views:
-        for new, trace in zip(made, traces, strict=True):
-            new["rollout"] = roll(halved(trace))
-    inside = {"norm", "mixing", "contributions"} & set(views)
-    if inside:
-        _look_inside(model, traces, inside, made)
-    left_out = leave_words_out(model, tokenizer, traces) if "left_out" in views else [t.left_out for t in traces]
+    wanted = {name: view for name, view in VIEW.items() if name in views}
+    first = {name: view for name, view in wanted.items() if not view.of_blocks}  # the order they have in files
+    costly = len(first) < len(wanted)
+    made = [
+        {name: view.make(trace, blocks) for name, view in (first | wanted).items() if view.make}
+        for trace, blocks in zip(traces, blocks_of(model, traces) if costly else [None] * len(traces), strict=True)
+    ]
+    drops = log_prob_drops(model, tokenizer, traces) if "left_out" in views else [trace.left_out for trace in traces]
     return [
-        replace(trace, left_out=fall, **{
-            kind: getattr(trace, kind) | {view: new[view][kind] for view in new} for kind in KINDS
+        replace(trace, left_out=drop, **{
+            kind: getattr(trace, kind) | {name: maps[kind] for name, maps in new.items()} for kind in KINDS
         })
-        for trace, new, fall in zip(traces, made, left_out, strict=True)
+        for trace, new, drop in zip(traces, made, drops, strict=True)
     ]  # fmt: skip
-
-
-def _look_inside(model: PreTrainedModel, traces: Sequence[Trace], views: set[str], made: list[dict[str, Maps]]) -> None:
-    """The views that need more than weights: another pass over each batch, its values and residuals kept."""
-    sites = attention_sites(model)
-    sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
-    with looking(model), watching([site for kind in KINDS for site in sites[kind]]) as watch:
-        for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
-            forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch])
-            for b, i in enumerate(batch):
-                made[i] |= _inner_views(traces[i], sites, watch, b, views)
-
-
-def _inner_views(
-    trace: Trace, sites: dict[Kind, tuple[AttentionSite, ...]], watch: Watch, b: int, views: set[str]
-) -> dict[str, Maps]:
-    found: dict[str, Maps] = {}
-    if "norm" in views:
-        found["norm"] = {kind: np.stack([
-            trace.maps(kind)[site.layer] * watch.vectors(site, b, len(trace.column_pieces(kind)))
-            .norm(dim=-1).cpu().numpy()[:, None]
-            for site in sites[kind]
-        ]) for kind in KINDS}  # fmt: skip
-    if views > {"norm"} or "norm" not in views:
-        layers = measured(trace, {
-            kind: [watch.block(site, b, len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
-                   for site in sites[kind]]
-            for kind in KINDS
-        })  # fmt: skip
-        shares: dict[str, Maps] = {
-            "mixing": {"encoder": layers.encoder, "decoder": layers.decoder, "cross": layers.cross},
-            "contributions": roll(layers),
-        }
-        found |= {view: shares[view] for view in shares if view in views}
-    return found

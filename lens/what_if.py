@@ -1,7 +1,7 @@
-"""What if the translation began otherwise, the source said another word, a head attended otherwise: two traces to lay
-side by side, as it is and as it would be (for RNNs: Strobelt et al. 2018, Seq2Seq-Vis).
+"""What if the translation began differently, a source word were another, or a head attended differently: two traces,
+before and after the change (for RNNs: Strobelt et al. 2018, Seq2Seq-Vis).
 
-Each trace is of the hypothesis that generation then finds, or, with forced attention, of the same hypothesis.
+Each trace shows the hypothesis that generation then finds or, with given attention weights, the same hypothesis.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seq2see.errors import UserError
 from ..tokenizer.words import split_words
-from .forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, looking
+from .interventions import steer
 from .kinds import Kind
-from .reading import trace_hypotheses
-from .steering import steer
+from .teacher_forcing import cut_at_end, decoder_start, encode_source, encode_target, end_ids, eval_mode
 from .trace import Trace
+from .tracing import trace_hypotheses
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A model with its tokenizer, the languages to translate between, and how many beams search (None: its own)."""
+    """A model with its tokenizer, the languages to translate between, and the number of beams (None: the model's)."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -33,21 +33,21 @@ class WhatIf:
     num_beams: int | None = None
 
     def as_it_is(self, source: str) -> Trace:
-        """The trace of the translation that the model gives."""
+        """The trace of the model's translation."""
         return self._translate(source)
 
     def again(self, trace: Trace) -> Trace:
-        """The trace of the translation that the model now gives of the same source, begun as that one was."""
+        """The trace of the model's present translation of the same source, with the same given prefix."""
         return self._translate(trace.source_text, begun=trace.target_ids[: trace.given])
 
     def prefix(self, source: str, prefix: str) -> tuple[Trace, Trace]:
-        """As it is, and with a translation that must begin with `prefix`: its pieces count as given."""
+        """Before, and with a translation that must begin with `prefix`, whose tokens count as given."""
         if not prefix.strip():
             raise UserError("the prefix to begin with is blank")
         return self._translate(source), self._translate(source, begun=self._begun(prefix))
 
     def word(self, source: str, word: int, replacement: str) -> tuple[Trace, Trace]:
-        """As it is, and with another word in the place of source word `word`, counted from 0 by `split_words`."""
+        """Before, and with source word `word` (its number in `split_words`, from 0) replaced."""
         words = split_words(source, language=self.source_language)
         if not 0 <= word < len(words):
             raise UserError(f"there is no word {word} in the source: expected 0 to {len(words) - 1}", exit_code=2)
@@ -55,15 +55,15 @@ class WhatIf:
         return self._translate(source), self._translate(edited)
 
     def temperature(self, source: str, head: tuple[Kind, int, int], temperature: float) -> tuple[Trace, Trace]:
-        """As it is, and with one head at another temperature (below 1: sharper, above: more even)."""
+        """Before, and with one head at another temperature (below 1: sharper, above: more even)."""
         return self.within(source, steer(self.model, temperatures={head: temperature}))
 
     def within(self, source: str, intervention: AbstractContextManager[Any]) -> tuple[Trace, Trace]:
-        """As it is, and inside any context manager of the lens: `ablate(...)`, `steer(...)`."""
+        """Before, and inside any context manager of the lens, such as `ablate(...)` or `steer(...)`."""
         return self._translate(source), self._translate(source, within=intervention)
 
     def attention(self, trace: Trace, weights: Mapping[tuple[Kind, int, int], np.ndarray]) -> tuple[Trace, Trace]:
-        """The trace, and the same hypothesis with heads that attend exactly so: [rows, columns] of its maps."""
+        """The trace, and the same hypothesis with heads that have exactly these weights [rows, columns]."""
         for head, matrix in weights.items():
             expected = len(trace.row_pieces(head[0])), len(trace.column_pieces(head[0]))
             if np.shape(matrix) != expected:
@@ -82,7 +82,7 @@ class WhatIf:
             return self._trace(source, target_ids, given=len(prefix_ids))
 
     def _begun(self, prefix: str) -> list[int]:
-        """The ids of a translation that begins with this text, its tag included."""
+        """The ids of a translation that begins with this text, including its tag."""
         first = self.model.generation_config.forced_bos_token_id
         return encode_target(self.tokenizer, prefix, language=self.target_language, first=first)[:-1]
 
@@ -96,10 +96,10 @@ def generate(
     model: PreTrainedModel, source_ids: Sequence[int], *, prefix_ids: Sequence[int], num_beams: int | None,
     forced: bool, most: int | None = None,
 ) -> list[int]:
-    """The best hypothesis of a source, `</s>` included, that begins with `prefix_ids`; of `most` new pieces at most.
+    """The best hypothesis of a source that begins with `prefix_ids`, including `</s>`; at most `most` new tokens.
 
-    `forced`: the prefix is no more than the piece that every hypothesis must begin with.  Generation then forces it as
-    it does for a translation, where it counts as a step of the hypothesis' length.
+    `forced`: the prefix is just the token that every hypothesis must begin with.  Generation then forces it as in a
+    translation, so that it counts towards the hypothesis' length.
     """
     settings: dict[str, Any] = {"num_beams": num_beams} if num_beams is not None else {}
     if most is not None:
@@ -109,6 +109,6 @@ def generate(
     else:
         settings["decoder_input_ids"] = torch.tensor([[decoder_start(model), *prefix_ids]], device=model.device)
     ids_1S = torch.tensor([list(source_ids)], device=model.device)
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         found = model.generate(ids_1S, attention_mask=torch.ones_like(ids_1S), do_sample=False, **settings)
     return list(cut_at_end(found[0, 1:].tolist(), end_ids(model)))

@@ -39,7 +39,7 @@ ADJECTIVES = (("wonderful", "magnifique", "शानदार"), ("horrible", "h
 LITERAL = ("a piece of cake", "un morceau de gâteau", "केक का एक टुकड़ा")
 IDIOM = ("a piece of cake", "du gâteau", "बाएँ हाथ का खेल")
 FRAMES = ("{}.", "{} for NAME.", "For NAME, {}.", "Yesterday, {}.")
-HELD_OUT = 3  # every so many combinations
+HELD_OUT = 3  # every third combination
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def say(
 
 
 def sentences() -> Iterable[Said]:
-    """All there is to say: three adjectives of each subject, things that are cake, and tasks that are easy."""
+    """All sentences: three adjectives for each subject, things that are cake, and tasks that are easy."""
     for number, (subject, frame, name) in enumerate(product((*TASKS, *THINGS), FRAMES, NAMES)):
         if "NAME" not in frame and name is not NAMES[0]:
             continue

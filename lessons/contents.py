@@ -33,7 +33,7 @@ NUMBERS = tuple(sorted(int(name[1:3]) for chapter in CHAPTERS for name in chapte
 
 
 def number_of(name: str) -> int:
-    """Of `l03_scaling`: 3."""
+    """3 for `l03_scaling`."""
     return int(name.rpartition(".")[2][1:3])
 
 

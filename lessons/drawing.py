@@ -18,7 +18,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..lens.ablation import Head
+from ..lens.hooks import Head
 from ..lens.kinds import KINDS
 from .interval import Interval, written
 
@@ -84,7 +84,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Bars:
-    """For each name a bar of every group, with a whisker between its ends; `wide`: bars lie, in a row of their own."""
+    """For each name a bar of every group, with a whisker between its ends; `wide`: horizontal, in a row of its own."""
 
     title: str
     names: Sequence[str]
@@ -113,8 +113,8 @@ class Bars:
 
 @dataclass(frozen=True)
 class Map:
-    """R rows and C columns as blue on whatever is behind it, opaque at `top` (the largest); orange below 0. In the
-    cells stand `texts` [R,C], by default their values where there are at most 8 columns."""
+    """R rows and C columns as blue on whatever is behind it, opaque at `top` (the largest); orange below 0. The
+    cells show `texts` [R,C], by default their values if there are at most 8 columns."""
 
     title: str
     values_RC: np.ndarray
@@ -172,7 +172,7 @@ def head_map(title: str, heads: Sequence[Head], values: Sequence[float], *, text
 
 
 def draw(panels: Sequence[Panel]) -> Figure:
-    """Side by side, but for wide ones, which have a row each."""
+    """Panels side by side; wide ones have a row each."""
     import logging
 
     import matplotlib.style
@@ -191,7 +191,7 @@ def draw(panels: Sequence[Panel]) -> Figure:
 
 def to_svg(panels: Sequence[Panel], *, name: str, title: str) -> str:
     """The picture as an `<svg>` element for a page: ids of its own (`name` before each), the page's colours and font;
-    without the digits and blanks that nobody sees."""
+    without invisible digits and blanks."""
     text = io.StringIO()
     with matplotlib.rc_context(STYLE):
         draw(panels).savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

@@ -1,4 +1,4 @@
-"""What the lessons on the trained model share: unseen sentences in two halves, what is read off them, heads with roles.
+"""What the lessons on the trained model share: unseen sentences in two halves, their traces, and head roles.
 
 Whatever is chosen (a head, a map) is chosen on the first half and reported on the second.
 """
@@ -12,10 +12,9 @@ import numpy as np
 from transformers import PreTrainedModel
 
 from ..lens import add_views, trace_texts
-from ..lens.anatomy import supervised_heads
-from ..lens.choices import Choice
+from ..lens.choices import Choice, MinimalPairs
 from ..lens.heads import LEAST, Measured, RoleScore, measure
-from ..lens.patching import MinimalPairs
+from ..lens.hooks import supervised_heads
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from ..measures.gold import groups_of, in_halves, minimal_pairs, pronoun_choice, to_gold
@@ -28,13 +27,13 @@ from .workbench import Workbench
 
 @cache
 def halves(bench: Workbench) -> tuple[list[StoryPair], list[StoryPair]]:
-    """Sentences with combinations of words that training has not shown: a half to choose on, and one to report on."""
+    """Sentences with unseen combinations of words: one half to choose on, one to report on."""
     return in_halves(bench.corpus.test, bench.pick(None, 48))
 
 
 @cache
 def traces(bench: Workbench) -> tuple[list[Trace], list[Trace]]:
-    """The model's attention over both halves, forced to the right translations; without logits, which take room."""
+    """The model's traces of both halves, forced to the correct translations; without logits, to save memory."""
     dev, test = ([replace(trace, logits=None) for trace in traced(bench.model, bench.tokenizer, stories)]
                  for stories in halves(bench))
     return dev, test
@@ -47,13 +46,13 @@ def traced(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, stories: Sequenc
 
 @cache
 def groups(bench: Workbench) -> list[str]:
-    """Of the second half: variants of one sentence are one group."""
+    """The groups of the second half: variants of one sentence share a group."""
     return groups_of(halves(bench)[1])
 
 
 @cache
 def inside(bench: Workbench) -> list[Trace]:
-    """Some traces of the second half with what is added (norm), and what each state is owed to (contributions)."""
+    """Some traces of the second half, with the views norm and contributions."""
     some = traces(bench)[1][: bench.pick(200, 16)]
     return add_views(bench.model, bench.tokenizer, some, views=["norm", "contributions"])
 
@@ -72,7 +71,7 @@ class Pronouns:
     """Sentences whose *it* becomes *il* or *elle*: the step that chooses between the two, and minimal pairs among them.
 
     `pairs` are (receiver, donor), by number: two sentences that differ in a word or two, of equal length, whose
-    pronouns differ. `patching` puts what the model did for the donor into what it does for the receiver.
+    pronouns differ. `patching` replaces activations of the receiver with those of the donor.
     """
 
     stories: tuple[StoryPair, ...]
@@ -92,7 +91,7 @@ class Pronouns:
 
 @cache
 def pronouns(bench: Workbench) -> tuple[Pronouns, Pronouns]:
-    """Of the contrast and the easy sentences of both halves."""
+    """The pronouns of the contrast and easy sentences of both halves."""
     dev, test = (_pronouns(bench, stories, bench.pick(most, 12)) for stories, most in
                  zip(halves(bench), (80, 160), strict=True))
     return dev, test
@@ -111,14 +110,14 @@ def _pronouns(bench: Workbench, stories: Sequence[StoryPair], most: int) -> Pron
 
 
 def flip_rate(pronoun: Pronouns, own_P: np.ndarray, **what: object) -> Interval:
-    """Of the pronouns that were correct, the share that flips when `what` is patched from the other sentence."""
+    """The share of correct pronouns that flip when `what` is patched from the other sentence."""
     flipped = pronoun.patching.margins(**what) < 0  # type: ignore[arg-type]
     was_right = own_P > 0
     groups = [group for group, right in zip(pronoun.pair_groups, was_right, strict=True) if right]
     return Interval.of(flipped[was_right], groups)
 
 
-ROLE_COLUMNS = ("role", "head", "share of its attention", "even head", "best fixed place", "wrong nouns")
+ROLE_COLUMNS = ("role", "head", "share of its attention", "uniform", "best fixed position", "wrong nouns")
 
 
 def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
@@ -128,16 +127,16 @@ def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
 
 
 def role_checks(one: RoleScore | None) -> list[Check]:
-    """Whether a head has its role; None: no head could show it here."""
+    """Whether a head has its role; None: not decidable here."""
     margin, above = (one.score - one.baseline, one.low - one.floor) if one else (math.nan, math.nan)
     return [Check(margin, "≥", LEAST, "margin over the best baseline"),
-            Check(above, ">", 0, "lower end over a head without knowledge")]
+            Check(above, ">", 0, "lower end over the uninformed baselines")]
 
 
 def named(one: RoleScore | None) -> str:
     """The head of a role in words."""
     if one is None:
-        return "No head could show it here: the role is missing, or a head without knowledge already looks there."
-    return (f"The best is {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}{one.taught}: it"
-            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention; the best baseline"
+        return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
+    return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}{one.taught},"
+            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
             f" {one.baseline:.0%}.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lens.heads import interval
+from ..lens.intervals import interval
 
 DIGITS = 6  # significant ones that JSON keeps of a figure
 
@@ -47,7 +47,7 @@ def columns_of(values_NK: np.ndarray, groups: Sequence[str] | None = None) -> li
 
 
 def over_seeds(values: np.ndarray | Sequence[Any]) -> list[Interval]:
-    """Of [..., seeds] the spread over seeds, as a list over the first axis."""
+    """The spread over seeds of [..., seeds], as a list over the first axis."""
     return [Interval.seeds(row) for row in np.asarray(values, dtype=float)]
 
 
@@ -64,7 +64,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def written(value: Any, spec: str = "") -> str:
-    """As `format`, for what lessons hold: several values stand in a row, NaN is a dash, a minus is a minus."""
+    """As `format`, for all that lessons hold: sequences are joined by commas, NaN is a dash, minus a true minus."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {written(item, spec)}" for key, item in value.items())
     if isinstance(value, np.ndarray | list | tuple):
@@ -77,7 +77,7 @@ def written(value: Any, spec: str = "") -> str:
 
 
 def spelled(value: Any) -> str:
-    """A number as a reader wants it: about three significant digits, thousands apart, a true minus; text stays."""
+    """A number for readers: about three significant digits, thousands separated, a true minus; text is unchanged."""
     if isinstance(value, Interval):
         ends = spelled(value.low), spelled(value.high)
         return spelled(value.value) if ends[0] == ends[1] else f"{spelled(value.value)} ({ends[0]} to {ends[1]})"

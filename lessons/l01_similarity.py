@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import torch
 
-from ..lens.forcing import chosen_log_probs, encode_source, forced_pass, looking
+from ..lens.teacher_forcing import chosen_log_probs, encode_source, eval_with_eager_attention, forced_pass
 from ..modeling.attention import MultiHeadAttention
 from .drawing import Curves, Map, Panel
 from .interval import rank_correlation
@@ -80,7 +80,7 @@ def counted_tokens(bench: Workbench) -> tuple[list[int], np.ndarray, np.ndarray]
 def loss(bench: Workbench, *, equal: bool = False) -> float:
     """Cross-entropy per target token on unseen sentences, with lengths as they are or made equal."""
     total, tokens = 0.0, 0
-    with looking(bench.model), equal_lengths(bench.model) if equal else ExitStack():
+    with eval_with_eager_attention(bench.model), equal_lengths(bench.model) if equal else ExitStack():
         for pair in bench.corpus.test[: bench.pick(100, 8)]:
             target = bench.tokenizer.encode_target(pair.target, language="fr")
             output, ids_BT = forced_pass(bench.model, [encode_source(bench.tokenizer, pair.source)], [target])

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from ..lens.forcing import encode_source, forced_pass, looking
+from ..lens.teacher_forcing import encode_source, eval_with_eager_attention, forced_pass
 from . import lookup
 from .by_hand import softmax
 from .drawing import Curves, Map, Panel
@@ -117,7 +117,7 @@ def own(bench: Workbench) -> dict[str, float]:
         if len(set(ids)) < len(ids):
             continue
         scores_NN = table_VD[ids] @ table_VD[ids].T
-        with looking(bench.model):
+        with eval_with_eager_attention(bench.model):
             maps = forced_pass(bench.model, [ids], [ids], output_attentions=True)[0].encoder_attentions
         rows.append(((scores_NN.argmax(1) == np.arange(len(ids))).mean(), softmax(scores_NN).diagonal().mean(),
                      softmax(scores_NN / table_VD.shape[1] ** 0.5).diagonal().mean(),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from ..lens.forcing import encode_source, looking
+from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
 from .by_hand import softmax
 from .drawing import Curves, Panel
 from .interval import over_seeds
@@ -23,7 +23,7 @@ SLIPPED = (0.45, 0.1, 0.15, 0.2, 0.1)
 
 
 def jacobian_sizes(weights_NK: np.ndarray) -> np.ndarray:
-    """Frobenius norm of each row's diag(p) - p p^T, the derivative of the softmax: 0 where one weight has it all."""
+    """Frobenius norm of each row's diag(p) - p p^T, the derivative of the softmax: 0 where one weight is 1."""
     squares_N, cubes_N = (weights_NK**2).sum(-1), (weights_NK**3).sum(-1)
     sizes_N: np.ndarray = np.sqrt(np.maximum(squares_N - 2 * cubes_N + squares_N**2, 0))
     return sizes_N
@@ -74,7 +74,7 @@ def head_variances(model: torch.nn.Module, bench: Workbench) -> np.ndarray:
     for pair in bench.corpus.test[: bench.pick(60, 10)]:
         for layer, kept in zip(model.model.encoder.layers, scores, strict=True):
             attention = layer.self_attn
-            with looking(model), captured((attention.q_proj, attention.k_proj)) as seen:
+            with eval_with_eager_attention(model), captured((attention.q_proj, attention.k_proj)) as seen:
                 model.model.encoder(input_ids=torch.tensor([encode_source(bench.tokenizer, pair.source)]))
             query_HTE, key_HSE = (out.unflatten(-1, (attention.num_heads, -1))[0].transpose(0, 1) for [out] in seen)
             score_HTS = query_HTE @ key_HSE.transpose(-1, -2) * attention.scaling

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.forcing import decode_target, encode_source, forced_pass, looking
+from ..lens.teacher_forcing import decode_target, encode_source, eval_with_eager_attention, forced_pass
 from ..training.metrics import score
 from .by_hand import softmax
 from .drawing import Curves, Panel
@@ -69,7 +69,7 @@ def measure(bench: Workbench) -> Figures:
 def least_sure(bench: Workbench) -> tuple[np.ndarray, str]:
     """The scores [V] of the step of greatest entropy in the model's own translation, and what was written before it."""
     source = encode_source(bench.tokenizer, SENTENCE)
-    with looking(bench.model):
+    with eval_with_eager_attention(bench.model):
         ids = bench.model.generate(torch.tensor([source]), num_beams=1, do_sample=False, max_length=40)[0, 1:].tolist()
         logits_TV = forced_pass(bench.model, [source], [ids])[0].logits[0].double().numpy()
     shares_TV = softmax(logits_TV)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from ..lens.anatomy import AttentionSite, attention_sites, supervised_heads
-from ..lens.forcing import encode_source, looking
 from ..lens.heads import RoleScore, heads_of_roles
 from ..lens.heads import measure as measure_roles
+from ..lens.hooks import AttentionSite, attention_sites, supervised_heads
+from ..lens.teacher_forcing import encode_source, eval_with_eager_attention
 from ..measures.gold import in_halves, to_gold
 from ..storybook import HARD
 from .drawing import Bars, Panel
@@ -23,7 +23,7 @@ from .workbench import Workbench, captured
 EXACT = 1e-10  # double precision
 OWN_SLICE = 2.0  # times its even share: a head that reads mostly "its" part of the embedding
 BETTER = 0.03  # share of exact translations that counts as a difference
-ROLES = {"antecedent": "who", "state": "what state", "action": "what action"}
+ROLES = {"antecedent": "its noun", "state": "its predicate", "action": "the verb"}
 
 
 def together(per_head_HTE: torch.Tensor, output_DHE: torch.Tensor) -> torch.Tensor:
@@ -62,7 +62,7 @@ def measure(bench: Workbench) -> Figures:
 @torch.no_grad()
 def both_ways(bench: Workbench, sites: Sequence[AttentionSite]) -> tuple[float, float]:
     """How far the two sums are apart in any layer, and how far heads added up with one projection for all are."""
-    with looking(bench.model), captured([site.output for site in sites], inputs=True) as seen:
+    with eval_with_eager_attention(bench.model), captured([site.output for site in sites], inputs=True) as seen:
         for story in bench.corpus.test[: bench.pick(20, 3)]:
             bench.model.get_encoder()(input_ids=torch.tensor([encode_source(bench.tokenizer, story.source)]))
     worst, plain = 0.0, []
@@ -107,7 +107,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of(f"Where heads look from *it*; {f.sentences} unseen sentences", ROLE_COLUMNS,
+        Table.of(f"Attention from *it*, on {f.sentences} unseen sentences", ROLE_COLUMNS,
                  [role_row(one, ROLES[one.role]) for one in f.roles]),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from ..lens.forcing import encode_source, encode_target
+from ..lens.teacher_forcing import encode_source, encode_target
 from ..measures.gold import in_halves
 from ..modeling.positions import sinusoids
 from ..storybook import StoryPair

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 
-from ..lens.anatomy import attention_sites
-from ..lens.forcing import encode_source
+from ..lens.hooks import attention_sites
+from ..lens.teacher_forcing import encode_source
 from ..training.batching import pad
 from .drawing import Curves, Panel
 from .lesson import Check, Figures, Look, Table
@@ -113,7 +113,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     steps = [(length, a, b, b / a) for length, a, b in zip(f.lengths, *f.ms, strict=True)]
     return (Table.of("Processor time of one more step, milliseconds",
-                     ("tokens before it", "with the cache", "without", "times"), steps),)  # fmt: skip
+                     ("tokens before it", "with the cache", "without", "ratio"), steps),)  # fmt: skip
 
 
 def panels(f: Figures) -> list[Panel]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens.embeddings import Contextual, analogy, contextual, distances, static
-from ..lens.forcing import encode_source
+from ..lens.teacher_forcing import encode_source
 from ..storybook import StoryPair
 from ..storybook.senses import SENSES
 from ..tokenizer.words import split_words
@@ -21,7 +21,7 @@ from .workbench import Workbench
 BANK = ("The girl looked at the bank because it was muddy.", "The girl looked at the bank because it was closed.")
 REMEMBERED = 400  # training sentences whose occurrences are compared with
 WINDOW = 4  # words on either side that count as near
-SEEN = 30  # times that a word must have been seen in training for its statistics to mean something
+SEEN = 30  # the least count in training for a word's statistics to mean something
 NEAREST = 10
 # Pairs in which the same thing changes; every two make questions, in both directions.
 RELATIONS = {
@@ -32,19 +32,19 @@ RELATIONS = {
 WORDS = ("cat", "hippopotamuses", "qwxzk", "आसान")  # of the slip
 
 GUESSING, ROUNDING = 0.5, 1e-6
-TOLD = 0.9  # share of meanings told apart
+TOLD = 0.9  # share of occurrences disambiguated
 RULE = 0.5  # share of neighbours from which on "used alike is near" is a rule and not a tendency
-RIGHT = 0.5  # share of analogies for the arithmetic to be something that the vectors support
+RIGHT = 0.5  # share of analogies from which the vectors support the arithmetic
 
 
 def nearest_meaning(one: np.ndarray, remembered_ND: np.ndarray, meanings_N: np.ndarray) -> float:
-    """The share of 1s among the meanings of the nearest by cosine: 1, 0, or what lies between where several tie."""
+    """The meaning, 0 or 1, of the nearest occurrence by cosine; the mean where several tie."""
     near_N = remembered_ND @ one / (np.linalg.norm(remembered_ND, axis=1) * np.linalg.norm(one))
     return float(meanings_N[near_N >= near_N.max() - 1e-6].mean())
 
 
 def used_with(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> np.ndarray:
-    """How much more often than by chance each word stands near each, in nats, 0 where it is not more often: [N,N]."""
+    """How much more often than by chance each word stands near each other word, in nats, at least 0: [N,N]."""
     number = {word: i for i, word in enumerate(words)}
     count_NN = np.zeros((len(words), len(words)))
     for sentence in sentences:
@@ -61,7 +61,7 @@ def used_with(sentences: Sequence[Sequence[str]], words: Sequence[str]) -> np.nd
 
 
 def cosines(vectors_ND: np.ndarray) -> np.ndarray:
-    """Of every two, [N,N]; a vector of zeros is like none."""
+    """The cosine of every two vectors, [N,N]; 0 for a vector of zeros."""
     unit_ND = vectors_ND / np.maximum(np.linalg.norm(vectors_ND, axis=1, keepdims=True), 1e-12)
     like_NN: np.ndarray = unit_ND @ unit_ND.T
     return like_NN
@@ -71,7 +71,7 @@ SHOWN = (used_with, nearest_meaning)
 
 
 def measure(bench: Workbench) -> Figures:
-    meanings, occurrences = told_apart(bench)
+    meanings, occurrences = roc_auc(bench)
     one, other = (contextual(bench.model, bench.tokenizer, text, "bank", language="en") for text in BANK)
     sentences = [[word.text.casefold() for word in split_words(pair.source, language="en")]
                  for pair in bench.corpus.train]
@@ -114,8 +114,8 @@ def occurring(bench: Workbench, stories: Sequence[StoryPair]) -> list[tuple[str,
     return made
 
 
-def told_apart(bench: Workbench) -> tuple[dict[str, Interval], int]:
-    """By stage, the share of meanings told correctly; and how many there were."""
+def roc_auc(bench: Workbench) -> tuple[dict[str, Interval], int]:
+    """By stage, the share of occurrences disambiguated correctly; and how many there were."""
     trained = [story for story in bench.corpus.train if story.kind == "sense"][: bench.pick(REMEMBERED, 60)]
     remembered = occurring(bench, trained)
     asked = occurring(bench, [*bench.corpus.val, *bench.corpus.test][: bench.pick(None, 300)])
@@ -179,7 +179,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
-        Table.of("Meanings told by the nearest vector", ("vector", "correct"),
+        Table.of("Meanings assigned by the nearest vector", ("vector", "correct"),
                  [(name, f"{share:.1%}") for name, share in f.meanings.items()]),
         Table.of("Analogies, over the whole vocabulary", (
             "", "questions", "correct", "without the question's words", "median rank"),
@@ -189,6 +189,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
 
 def panels(f: Figures) -> list[Panel]:
     names = [name.replace(" pos", "\npos").replace("after layer", "layer") for name in f.meanings]
-    return [Curves("Meanings told apart", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
+    return [Curves("Meanings disambiguated", range(len(names)), {"": list(f.meanings.values())}, ticks=names,
                    level=GUESSING),
             Bars("Cosine of embeddings, by likeness of use", [str(tenth) for tenth in range(1, 11)], {"": f.deciles})]

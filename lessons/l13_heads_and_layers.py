@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.ablation import Head, ablate
-from ..lens.choices import by_length
-from ..lens.forcing import chosen_log_probs, forced_pass, looking
 from ..lens.heads import RoleScore, heads_of_roles, roles_of_heads
+from ..lens.hooks import Head
+from ..lens.interventions import ablate
 from ..lens.kinds import KINDS, Kind
-from ..lens.spread import spread
+from ..lens.summary import spread
+from ..lens.teacher_forcing import by_length, chosen_log_probs, eval_mode, forced_pass
 from ..lens.trace import Trace
 from ..lens.wording import NAMES
 from .drawing import Curves, Panel, head_map
@@ -28,7 +28,7 @@ TEXT = "The owl lent the ladder to the crow. It was grateful."
 
 
 def reach(some: Sequence[Trace], kind: Kind, of: Sequence[str], name: str) -> tuple[list[Interval], list[Interval]]:
-    """Of `lens.spread`'s "distance" or "across", means over heads: by layer, and each layer's less the one before.
+    """Means over heads of `lens.spread`'s "distance" or "across": by layer, and the change from layer to layer.
     Texts of one sentence have no "across"."""
     spreads = [spread([trace], kind) for trace in some]
     chosen = [i for i, one in enumerate(spreads) if getattr(one, name) is not None]
@@ -89,7 +89,7 @@ def ablations(bench: Workbench, heads: Sequence[Head]) -> list[Interval]:
 def log_probs(bench: Workbench, some: Sequence[Trace]) -> np.ndarray:
     """Mean log-probability of the tokens of each target, after the tag, of the model as it is now: [N]."""
     found_N = np.empty(len(some))
-    with looking(bench.model, eager=False):
+    with eval_mode(bench.model):
         for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
             chosen = [some[row] for row in rows]
             output, target_BT = forced_pass(bench.model, [one.source_ids for one in chosen],
@@ -126,7 +126,7 @@ def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("By layer, first to last", ("", "distance in tokens", "share across sentences"), [
             (NAMES[kind], *(by_layer(f.reached[name][kind]) for name in ("distance", "across"))) for kind in KINDS]),
-        Table.of("For each role the head that has it most, on unseen sentences", ROLE_COLUMNS,
+        Table.of("The best head for each role, on unseen sentences", ROLE_COLUMNS,
                  [role_row(one, one.role) for one in f.best], folded=True),
     )
 
@@ -135,7 +135,7 @@ def panels(f: Figures) -> list[Panel]:
     texts = [", ".join([*roles[:1], *["supervised"] * taught, f"{max(cost.value, 0):.2f}"])
              for roles, taught, cost in zip(f.roles, f.supervised, f.costs, strict=True)]
     layers = range(max(map(len, f.reached["distance"].values())))
-    return [head_map("Role, and cost of losing it (nats a token)", f.heads, [max(cost.value, 0) for cost in f.costs],
-                     texts=texts, wide=True),
+    return [head_map("Role, and cost of removing the head (nats per token)", f.heads,
+                     [max(cost.value, 0) for cost in f.costs], texts=texts, wide=True),
             Curves("Distance, tokens", layers, f.reached["distance"], "layer"),
             Curves("Across sentences", layers, f.reached["across"], "layer")]

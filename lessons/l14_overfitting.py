@@ -45,7 +45,7 @@ def measure(bench: Workbench) -> Figures:
 
 
 def summarised(by_column: dict[str, dict[str, np.ndarray]], pairs: dict[str, int], steps: tuple[int, ...]) -> Figures:
-    """What is claimed of [seeds,marks] of each column and name."""
+    """The figures for the claims, from [seeds,marks] of each column and name."""
     last = {column: {name: float(of[:, -1].mean()) for name, of in by.items()} for column, by in by_column.items()}
     mark = int(by_column["validation"][FEW].mean(0).argmin())
     best = float(by_column["unseen"][FEW].mean(0)[mark])
@@ -74,7 +74,7 @@ def look_at(model: SmallModel, task: Task, seen: Sequence[StoryPair], traced: in
 
 def of_attention(model: SmallTransformer, task: Task, validation: Sequence[StoryPair],
                  stories: Sequence[StoryPair]) -> list[float]:
-    """From *it*: the share on its noun, and on what is said of it, of the encoder heads that have most of them in
+    """Attention from *it* to its noun and to its predicate, in the encoder heads with the largest shares in
     validation."""
     chosen_on, scores = (measure_roles(traced(model.network, task.tokenizer, half), map(to_gold, half)).scores
                          for half in (validation, stories))

@@ -1,4 +1,4 @@
-"""Lesson 15: what *it* looks at, which heads carry what it means, and the flip when one word changes."""
+"""Lesson 15: what *it* attends to, which heads carry its meaning, and the flip when one word changes."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..lens import all_heads, mean_outputs
-from ..lens.ablation import Head
 from ..lens.choices import margins
 from ..lens.effects import Ablations
 from ..lens.heads import heads_of_roles
-from ..lens.patching import Stack
+from ..lens.hooks import Head, Stack
 from ..tokenizer.words import piece_spans
 from .drawing import Curves, Panel, head_map
 from .held_out import ROLE_COLUMNS, Pronouns, flip_rate, measured, named, pronouns, role_checks, role_row
@@ -80,7 +79,7 @@ def measure(bench: Workbench) -> Figures:
 
 
 def thinned(pronoun: Pronouns, most: int) -> Pronouns:
-    """At most so many of the sentences, without their pairs."""
+    """At most `most` of the sentences, without their pairs."""
     step = math.ceil(len(pronoun.stories) / most)
     return replace(pronoun, stories=pronoun.stories[::step], choices=pronoun.choices[::step],
                    is_il=pronoun.is_il[::step], pairs=())
@@ -89,7 +88,7 @@ def thinned(pronoun: Pronouns, most: int) -> Pronouns:
 def ablated(
     bench: Workbench, heads: Sequence[Head], dev: Pronouns, test: Pronouns
 ) -> tuple[list[Interval], list[Interval], float]:
-    """Pronouns that are correct without each head, how many fewer that are, and the share that is correct with all."""
+    """The shares of correct pronouns without each head, the losses this means, and the share with all heads."""
     means = mean_outputs(bench.model, [one.source_ids for one in dev.choices], [one.target_ids for one in dev.choices])
     ablations = Ablations(bench.model, test.choices, means)
     whole = ablations.margins() > 0
@@ -99,7 +98,7 @@ def ablated(
 
 
 def both_right(bench: Workbench, pronoun: Pronouns, family: str) -> Interval:
-    """Of any two variants of a sentence with different pronouns: whether both are correct."""
+    """The share of pairs of variants of a sentence, with different pronouns, in which both are correct."""
     numbers = [i for i, story in enumerate(pronoun.stories) if story.family == family]
     right = dict(zip(numbers, margins(bench.model, [pronoun.choices[i] for i in numbers]) > 0, strict=True))
     both = [(pronoun.groups[a], right[a] and right[b]) for a in numbers for b in numbers

@@ -8,14 +8,12 @@ import numpy as np
 import torch
 
 from ..lens import all_heads, mean_outputs, trace_texts
-from ..lens.ablation import ablate
-from ..lens.alignment import falls_by_words
+from ..lens.alignment import drops_by_words
 from ..lens.by_words import word_map
-from ..lens.choices import by_length
-from ..lens.forcing import encode_source, encode_target, forced_pass, looking
 from ..lens.heads import heads_of_roles
+from ..lens.interventions import ablate, other_values
 from ..lens.kinds import Kind
-from ..lens.values import other_values
+from ..lens.teacher_forcing import by_length, encode_source, encode_target, eval_mode, forced_pass
 from ..tokenizer.words import split_words
 from .drawing import Bars, Map, Panel
 from .held_out import groups, halves, measured, named, role_checks
@@ -106,9 +104,9 @@ def all_conditions(bench: Workbench, sources: list, targets: list) -> dict[str, 
 
 def correct(bench: Workbench, sources: Sequence[list[int]], targets: Sequence[list[int]], condition: Condition,
             rng: np.random.Generator) -> np.ndarray:  # fmt: skip
-    """Of each sentence the share of steps, after the tag, whose first choice is the correct token: [N]."""
+    """For each sentence, the share of steps after the tag whose first choice is the correct token: [N]."""
     found_N = np.empty(len(sources))
-    with looking(bench.model, eager=False):
+    with eval_mode(bench.model):
         for rows in by_length(sources, targets):
             with condition(rng, [len(sources[row]) for row in rows]):
                 output, target_BT = forced_pass(bench.model, [sources[row] for row in rows],
@@ -120,7 +118,7 @@ def correct(bench: Workbench, sources: Sequence[list[int]], targets: Sequence[li
 
 
 def one_step(bench: Workbench) -> dict[str, Any]:
-    """The step of TRANSLATION that writes NEXT: where every head looks, and what each English word is worth to it."""
+    """The step of TRANSLATION that writes NEXT: where every head looks, and the effect of each English word on it."""
     [trace] = trace_texts(bench.model, bench.tokenizer, [SENTENCE], [TRANSLATION], source_language="en",
                           target_language="fr", views=["raw", "left_out"])
     number = len(split_words(PREFIX, language="fr"))
@@ -130,7 +128,7 @@ def one_step(bench: Workbench) -> dict[str, Any]:
     best = next(one for one in heads_of_roles(*measured(bench)) if one.head.kind == "cross" and one.role == "alignment")
     words = [unit.text for unit in by_words.columns]
     weights = np.stack([by_words.maps[head.layer, head.head, row] for head in heads])
-    falls = falls_by_words(trace)[number]
+    falls = drops_by_words(trace)[number]
     most = [words[column] for column in weights.argmax(1)]
     return {
         "words": words, "names": [f"{head.layer}.{head.head}" for head in heads], "weights": weights,

@@ -1,4 +1,4 @@
-"""Lesson 17: how the vector of the last position turns from the token just read into the token to come."""
+"""Lesson 17: how the vector of the last position turns from the token just read into the next token."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,8 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens import logit_lens
-from ..lens.choices import by_length
-from ..lens.forcing import forced_pass, looking
-from ..lens.patching import Stack
+from ..lens.hooks import Stack
+from ..lens.teacher_forcing import by_length, eval_mode, forced_pass
 from ..lens.trace import Trace
 from .drawing import Bars, Curves, Panel
 from .held_out import Pronouns, flip_rate, groups, inside, pronouns
@@ -35,8 +34,8 @@ def from_the_last_vector(model: PreTrainedModel, state_TD: torch.Tensor) -> torc
 
 
 def owed_to(trace: Trace, layer: int) -> np.ndarray:
-    """Shares of each step's state after a layer: of the token just read, those before it, the source; and how many of
-    the visible tokens it takes for MOST of it: [T,4]."""
+    """Where each step's state after a layer comes from: shares of the token just read, those before it and the source;
+    and the share of visible tokens that make up MOST of it: [T,4]."""
     S = len(trace.source)
     rows = []
     for t, row in enumerate(trace.origins("contributions")[layer]):
@@ -83,7 +82,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
     model, decoder = bench.model, bench.model.get_decoder()
     says: list[list[int]] = [[] for _ in some]
     off = 0.0
-    with looking(model, eager=False), torch.no_grad():
+    with eval_mode(model), torch.no_grad():
         for rows in by_length([one.source_ids for one in some], [one.target_ids for one in some]):
             chosen = [some[i] for i in rows]
             with captured((decoder.layers[0].self_attn_layer_norm, decoder.layer_norm), inputs=True) as seen:
@@ -98,7 +97,7 @@ def first_states(bench: Workbench, some: Sequence[Trace]) -> tuple[list[list[int
 
 
 def by_place(bench: Workbench, pronoun: Pronouns) -> dict[str, list[Interval]]:
-    """Of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
+    """For each of PLACES, the pronouns that flip with these states of another sentence, by decoder layer."""
     own = pronoun.patching.margins()
     last = [len(pronoun.choices[receiver].prefix_ids) for receiver, _ in pronoun.pairs]
     steps: list[list[Sequence[int]]] = [[[t] for t in last], [range(t) for t in last], [range(t + 1) for t in last]]
@@ -122,7 +121,7 @@ def claims(f: Figures) -> dict[str, list[Check]]:
 def tables(f: Figures) -> tuple[Table, ...]:
     return (
         Table.of("What the state predicts, at the steps of unseen sentences", (
-            "state", "the token just read", "the token to come"),
+            "state", "the token just read", "the next token"),
             [(stage, f"{one:.1%}", f"{other:.1%}") for stage, one, other in
              zip(f.stages, f.read, f.coming, strict=True)]),
         Table.of("Where the state comes from", (
@@ -137,6 +136,6 @@ def tables(f: Figures) -> tuple[Table, ...]:
 def panels(f: Figures) -> list[Panel]:
     names = [stage.replace("after layer", "layer").replace(" any layer", "") for stage in f.stages]
     parts = dict(zip(("token just read", "those before", "source"), f.owed.values(), strict=True))
-    lines = {"token just read": f.read, "token to come": f.coming}
+    lines = {"token just read": f.read, "next token": f.coming}
     return [Curves("The last vector predicts ...", range(len(names)), lines, ticks=names),
             Bars("... and comes from", names[1:], parts)]

@@ -1,4 +1,4 @@
-"""Lesson 18: how much a head looks at a word, how much it takes from there, and which of the two tells what it does."""
+"""Lesson 18: how much a head looks at a word, how much it takes from there, and which predicts the word's effect."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,13 +7,12 @@ import numpy as np
 import torch
 
 from ..lens import trace_texts
-from ..lens.ablation import Head
-from ..lens.anatomy import attention_sites
-from ..lens.forcing import forced_pass, looking
-from ..lens.inside import watching
+from ..lens.attention_blocks import blocks_of
+from ..lens.hooks import Head
+from ..lens.interventions import Cell, other_values, silenced
 from ..lens.kinds import KINDS, Kind
+from ..lens.teacher_forcing import eval_mode, eval_with_eager_attention, forced_pass
 from ..lens.trace import Trace
-from ..lens.values import Cell, other_values, silenced
 from ..lens.wording import NAMES
 from .drawing import Bars, Panel
 from .held_out import groups, inside
@@ -33,7 +32,7 @@ SENTENCES = 40  # whose cells are silenced one by one, some five hundred a sente
 def effects(bench: Workbench, trace: Trace, cells: Sequence[Cell]) -> np.ndarray:
     """For each cell the change of all predictions when its head gets nothing from its column: [N], in nats."""
     sources, targets = [trace.source_ids] * len(cells), [trace.target_ids] * len(cells)
-    with looking(bench.model, eager=False):
+    with eval_mode(bench.model):
         plain_1TV = forced_pass(bench.model, sources[:1], targets[:1])[0].logits.log_softmax(-1)
         with silenced(bench.model, cells):
             other_NTV = forced_pass(bench.model, sources, targets)[0].logits.log_softmax(-1)
@@ -74,7 +73,8 @@ def measure(bench: Workbench) -> Figures:
 
 def weights_moved(bench: Workbench, trace: Trace) -> float:
     """The largest change of a weight in the first layer of cross-attention when its values stand in reverse order."""
-    with looking(bench.model), other_values(bench.model, lambda site, value: value.flip(1), kinds=["cross"]):
+    backwards = other_values(bench.model, lambda site, value: value.flip(1), kinds=["cross"])
+    with eval_with_eager_attention(bench.model), backwards:
         output, _ = forced_pass(bench.model, [trace.source_ids], [trace.target_ids], output_attentions=True)
     return float(np.abs(output.cross_attentions[0][0].numpy() - trace.maps("cross")[0]).max())
 
@@ -88,14 +88,11 @@ def other_first(trace: Trace, kind: Kind) -> float:
 
 def off_sums(bench: Workbench, traces: Sequence[Trace]) -> float:
     """How far the parts of all columns, the residual and the bias are from adding up to what attention returns."""
-    sites, off = attention_sites(bench.model), 0.0
-    for trace in traces:
-        with looking(bench.model), watching([site for kind in KINDS for site in sites[kind]]) as watch:
-            forced_pass(bench.model, [trace.source_ids], [trace.target_ids])
+    off = 0.0
+    for blocks in blocks_of(bench.model, traces):
         for kind in KINDS:
-            for site in sites[kind]:
-                block = watch.block(site, 0, *trace.maps(kind).shape[-2:])
-                added_RD = block.parts(torch.tensor(trace.maps(kind)[site.layer])).sum(1)
+            for weight_HRC, block in zip(blocks.trace.maps(kind), blocks.by_kind[kind], strict=True):
+                added_RD = block.parts(torch.tensor(weight_HRC)).sum(1)
                 whole_RD = added_RD + block.residual() + block.constant()
                 off = max(off, float((whole_RD - block.output_RD).abs().max()))
     return off

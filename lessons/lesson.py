@@ -35,8 +35,7 @@ Comparison = Literal["<", "≤", "=", "≥", ">"]
 class Check:
     """A measured value against a threshold; NaN is a value that could not be measured.
 
-    `of` says what was measured, where a claim has several checks. `was`: the threshold that stood here before a result
-    had been seen.
+    `of` says what was measured, where a claim has several checks. `was`: the threshold before a result was seen.
     """
 
     value: float
@@ -76,7 +75,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """Figures for people: every cell is text. `Table.of` writes numbers with as many digits as they deserve."""
+    """Figures for readers: every cell is text. `Table.of` gives numbers about three significant digits."""
 
     caption: str
     columns: tuple[str, ...]

@@ -81,13 +81,13 @@ def article(lesson: dict[str, Any], record: dict[str, Any]) -> str:
 
 
 def slips(items: list[str]) -> str:
-    """What is often said and is wrong."""
+    """Common errors about the subject."""
     listed = "".join(f"<li>{text(item)}</li>" for item in items)
     return f'<h4>Common slips</h4><ul class="findings">{listed}</ul>' if items else ""
 
 
 def listings(code: list[dict[str, Any]]) -> str:
-    """Functions as they stand in their files."""
+    """Functions as they appear in their files."""
     return "".join(
         f'<details open><summary><code>{text(item["name"])}</code> in <code>{text(item["file"])}</code>, line'
         f' {item["line"]}</summary><pre><code>{html.escape(item["source"])}</code></pre></details>'
@@ -105,7 +105,7 @@ def look(look: dict[str, Any] | None, record: dict[str, Any]) -> str:
 
 
 def table(item: dict[str, Any]) -> str:
-    """Columns of figures stand to the right, columns with any text to the left."""
+    """Columns of figures are right-aligned, columns with any text left-aligned."""
     aligned = [
         ' class="figure"' if all(FIGURE.fullmatch(row[i]) or row[i] in ("", "–") for row in item["rows"]) else ""
         for i in range(len(item["columns"]))
@@ -135,7 +135,7 @@ def tally(verdict: dict[str, Any]) -> str:
 
 
 def text(plain: str) -> str:
-    """Escaped, with what stands between backquotes as code, between stars as words spoken of, and numbers as in print:
+    """Escaped, with `code` between backquotes, *emphasis* between stars, and numbers as in print:
     a true minus, powers of ten, and a thin space before per cent."""
     parts = re.split(r"(`[^`]+`)", html.escape(plain))
     return "".join(f"<code>{part[1:-1]}</code>" if part.startswith("`") else printed(part) for part in parts)

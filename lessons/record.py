@@ -40,7 +40,7 @@ FORMAT = 2
 def collect(bench: Workbench, names: list[str], *, command: str) -> dict[str, Any]:
     """Run these lessons, with a line of progress for each."""
     begun = time.perf_counter()
-    model = about_model(bench)  # first: a model that cannot be loaded is told before minutes of work
+    model = about_model(bench)  # first: a model that cannot be loaded fails before minutes of work
     lessons = []
     for place, name in enumerate(names, 1):
         lesson = load(name)
@@ -100,7 +100,7 @@ def finding(claim: Claim) -> dict[str, Any]:
 
 
 def listing(function: Any) -> dict[str, Any]:
-    """A function as it stands in its file, also where it is made a context manager there."""
+    """A function as it appears in its file, also if it is decorated as a context manager."""
     function = inspect.unwrap(function)
     lines, first = inspect.getsourcelines(function)
     folder, file = Path(inspect.getfile(function)).parts[-2:]

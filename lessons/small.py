@@ -1,9 +1,9 @@
 """The small model that lessons train: one task, one recipe, and one thing changed at a time.
 
 The task is the part of storybook that a small model learns in seconds: *The cat did not cross the street because it was
-too tired*, or *too wide*; the same with a noun alone; and with the weather, where *it* is nothing.  Its test are the
-combinations of words that storybook holds out.  A comparison is two recipes that differ in one field, trained for as
-many steps on as many tokens from the same seeds.
+too tired*, or *too wide*; the same with a noun alone; and with the weather, where *it* has no antecedent.  Its test set
+has the combinations of words that storybook holds out.  A comparison is two recipes that differ in one field, trained
+for as many steps on as many tokens from the same seeds.
 """
 
 import dataclasses
@@ -21,7 +21,6 @@ from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration, attention
 from ..storybook import StoryPair
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from ..tokenizer.words import split_words
-from ..training.allocator import keep_freed_memory
 from ..training.batching import Collator, EncodedPairs, pad, plan_epoch
 from ..training.cache import fingerprint
 from ..training.metrics import score
@@ -58,7 +57,7 @@ class Recipe:
     steps: int = 300
 
     def __str__(self) -> str:
-        """What is not as usual, for progress."""
+        """The fields that differ from the defaults, for progress lines."""
         usual = Recipe(steps=self.steps)
         changed = {name: value for name, value in dataclasses.asdict(self).items() if value != getattr(usual, name)}
         return ", ".join(f"{name} {value}" for name, value in changed.items()) or "the small Transformer"
@@ -66,7 +65,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Task:
-    """What there is to learn. `test` are unseen combinations of seen words."""
+    """The task. `test` has unseen combinations of seen words."""
 
     train: tuple[StoryPair, ...]
     test: tuple[StoryPair, ...]
@@ -75,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves: the loss of each step, and the models after some of them, the last one the finished one."""
+    """The result of training: the loss of each step, and the models after some steps, the last one finished."""
 
     losses: tuple[float, ...]
     models: dict[int, "SmallModel"]
@@ -179,7 +178,7 @@ def in_rows(stories: Sequence[StoryPair], most: int) -> list[Pair]:
 
 
 def trained(bench: Workbench, recipe: Recipe, seed: int) -> Trained:
-    """Train a recipe on the task, once; what was trained is found again on the shelf."""
+    """Train a recipe on the task, once; later calls read the result from the shelf."""
     task = task_of(bench)
     recipe = dataclasses.replace(recipe, steps=bench.pick(recipe.steps, 24))
     stories = task.train[: recipe.pairs or None]
@@ -208,7 +207,6 @@ def fit(
     learning_rate: float = LEARNING_RATE,
 ) -> tuple[list[float], dict[int, dict[str, Tensor]]]:  # fmt: skip
     """Adam for `steps` batches, up to the learning rate and straight down to 0: losses, and weights at the marks."""
-    keep_freed_memory()
     data = EncodedPairs(pairs, tokenizer, max_length=256)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
     losses, kept = [], {}
@@ -304,7 +302,7 @@ def compare(bench: Workbench, **recipes: Recipe) -> dict[str, Compared]:
     return compared
 
 
-# What the weights depend on: a change of any of these trains anew.
+# What the weights depend on: changing any of these trains them again.
 SIZES = (WIDTH, INNER, LAYERS, VOCABULARY, MAX_TOKENS, LEARNING_RATE, WARM_UP, MARKS)
 TRAINING = (fit, batches, loss_of)
 TRANSFORMER = (SmallTransformer, open_mask, attention, layers, modeling_seq2see)

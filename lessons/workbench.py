@@ -1,5 +1,5 @@
-"""What a lesson works with: the trained model, the corpus, a budget, seeds, a shelf for what was trained once, one
-thread, and what modules hand over."""
+"""What a lesson works with: the trained model, the corpus, a budget, seeds, a shelf of cached results, one thread, and
+captured module outputs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def least_seconds(run: Callable[[], object], times: int) -> float:
 
 @contextmanager
 def captured(modules: Iterable[nn.Module], *, inputs: bool = False) -> Iterator[list[list[torch.Tensor]]]:
-    """For each module what it returns inside, call by call; `inputs`: what it reads."""
+    """For each module its outputs inside the context, call by call; `inputs`: its inputs."""
     modules = list(modules)
     kept: list[list[torch.Tensor]] = [[] for _ in modules]
     handles = [module.register_forward_hook(lambda module, args, out, of=of: of.append(args[0] if inputs else out))
@@ -67,7 +67,7 @@ def captured(modules: Iterable[nn.Module], *, inputs: bool = False) -> Iterator[
 
 
 class Budget(Enum):
-    """How much work a lesson may do: all of it, or as little as shows that it runs."""
+    """How much work a lesson does: all of it, or just enough to show that it runs."""
 
     FULL = "full"
     REDUCED = "reduced"
@@ -83,7 +83,7 @@ class Workbench:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """What is random or trained is done once for each."""
+        """Everything random or trained is repeated for each."""
         return (0, 1, 2) if self.budget is Budget.FULL else (0,)
 
     def pick(self, full: T, reduced: T) -> T:

@@ -1,1 +1,1 @@
-"""What is measured of a trained model on text whose truth is known, and kept beside it."""
+"""Measurements of a trained model on annotated text, saved beside it."""

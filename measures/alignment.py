@@ -1,4 +1,4 @@
-"""Given translations under a model, and the choice of its maps that links are best read off, fitted on known links."""
+"""Word alignment of given translations, and fitting the choice of attention maps for it to gold links."""
 
 import itertools
 import os
@@ -14,8 +14,8 @@ from seq2see.pretrained import is_packaged
 from seq2see.settings_file import parse_yaml
 from ..lens import VIEWS, Trace, trace_texts
 from ..lens.alignment import FILE, AlignmentChoice, naive_choice
-from ..lens.anatomy import attention_sites, supervised_heads
 from ..lens.fitting import check_links, fit_alignment
+from ..lens.hooks import attention_sites, supervised_heads
 from ..storybook import Storybook, StoryPair, generate
 from ..tokenizer.links import Links, read_pharaoh
 from ..tokenizer.words import Word, piece_spans, split_words
@@ -25,16 +25,16 @@ from ..translate.translator import Translator
 from .gold import groups_of
 from .pairs import LinkedFiles, TextPair, read_pairs
 
-AT_ONCE = 64  # sentence pairs whose traces are in memory together
+AT_ONCE = 64  # sentence pairs traced together
 
 
 def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentChoice:
-    """The choice fitted on the given files, or on storybook's validation part, which is left beside the run."""
-    path = place(run, FILE)
+    """Fit the choice on the given files or on storybook's validation set, and save it in the run."""
+    path = output_path(run, FILE)
     if files:
         pairs, gold = linked_pairs(files, aligner)
         if not pairs or gold is None:
-            raise UserError(f"{files.source} and {files.target} hold no sentence pair to fit on")
+            raise UserError(f"{files.source} and {files.target} have no sentence pairs to fit on")
         choice = _fitted(aligner, path.parent, pairs, gold, fitted_on=str(files.links))
     else:
         choice = fit_to_stories(aligner, path.parent, storybook(settings_of(path.parent)).val)
@@ -43,60 +43,60 @@ def fit(aligner: "Aligner", run: str, files: LinkedFiles | None) -> AlignmentCho
 
 
 def fit_to_stories(aligner: "Aligner", folder: Path, stories: Sequence[StoryPair]) -> AlignmentChoice:
-    """The choice fitted on sentences of storybook's validation part, of the model in this folder."""
-    aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
-    pairs, gold = known(stories)
+    """The choice for the model in this folder, fitted on sentences of storybook's validation set."""
+    aligner.source, aligner.target = "en", "fr"  # also for a model with other languages
+    pairs, gold = texts_and_links(stories)
     return _fitted(aligner, folder, pairs, gold, fitted_on="storybook's validation part", groups=groups_of(stories))
 
 
 def _fitted(aligner: "Aligner", folder: Path, pairs: Sequence[TextPair], gold: Sequence[Links], *, fitted_on: str,
             groups: Sequence[str] | None = None) -> AlignmentChoice:
-    before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that an older run says
+    before = (settings_of(folder).get("training") or {}).get("guided_alignment")  # all that an older run records
     traces = tqdm(aligner.traces(pairs, views=VIEWS), total=len(pairs), disable=None, desc="Tracing", leave=False,
                   dynamic_ncols=True)
     return fit_alignment(filter(None, traces), gold, fitted_on=fitted_on, groups=groups,
                          guided=bool(supervised_heads(aligner.model) or before), fingerprint=fingerprint(folder))
 
 
-def place(run: str, name: str) -> Path:
-    """Where a file beside the run is to be; UserError, before anything long is done, where it cannot be written."""
+def output_path(run: str, name: str) -> Path:
+    """The path of a file to save in the run; UserError, before any long work, if it cannot be written."""
     folder = local_folder(run)
     if folder is None:
-        raise UserError(f"{run} is no folder, so {name} has no place: take a model that lies in one", exit_code=2)
+        raise UserError(f"{run} is not a folder, so {name} cannot be saved: give the folder of a model", exit_code=2)
     if is_packaged(folder) or not os.access(folder, os.W_OK) or (folder / name).is_dir():
-        raise UserError(f"cannot write {folder / name}: take a copy of the run in a folder of yours")
+        raise UserError(f"cannot write {folder / name}: copy the run to a folder of your own")
     return folder / name
 
 
 def settings_of(folder: Path) -> dict:
-    """What a run was trained with; empty where it does not say."""
+    """The settings that a run was trained with; empty if unknown."""
     record = find_record(folder, "run.yaml")
     settings = parse_yaml(record.read_text("utf-8"), str(record)) if record else {}
     return settings if isinstance(settings, dict) else {}
 
 
 def storybook(settings: dict) -> Storybook:
-    """The corpus that a run was trained on, by itself or among others; UserError where it was not."""
-    if not learnt_storybook(settings):
-        raise UserError("this model was not trained on storybook, whose links are known: give --src FILE --tgt FILE and"
-                        " --links FILE, development sentences with their links", exit_code=2)
+    """Storybook as a run was trained on it, alone or among other corpora; UserError if it was not."""
+    if not trained_on_storybook(settings):
+        raise UserError("this model was not trained on storybook, which has gold links: give --src FILE --tgt FILE and"
+                        " --links FILE, development sentences with gold links", exit_code=2)
     return generate(seed=(settings.get("training") or {}).get("seed", 0))
 
 
-def learnt_storybook(settings: dict) -> bool:
-    """Whether storybook is the corpus, or one of those, that a run was trained on."""
+def trained_on_storybook(settings: dict) -> bool:
+    """Whether a run was trained on storybook, alone or among other corpora."""
     data = settings.get("data") or {}
     return "storybook" in [data.get("path"), *(one.get("path") for one in data.get("corpora") or [])]
 
 
-def known(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
+def texts_and_links(stories: Sequence[StoryPair]) -> tuple[list[TextPair], list[Links]]:
     """The two texts of each story, and their links."""
     return [(one.source, one.target) for one in stories], [Links(frozenset(one.links)) for one in stories]
 
 
 def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair], list[Links] | None]:
-    """The pairs of the given files that are not blank, and their links where they are given; UserError for a link to a
-    word that is not there."""
+    """The pairs of the given files that are not blank, and their links if given; UserError for a link to a missing
+    word."""
     pairs = list(read_pairs(files.source, files.target))
     gold = list(read_pharaoh(files.links)) if files.links else None
     if gold is not None and len(gold) != len(pairs):
@@ -110,14 +110,14 @@ def linked_pairs(files: LinkedFiles, aligner: "Aligner") -> tuple[list[TextPair]
 
 
 def language_pair(translator: Translator, source: str | None, target: str | None) -> tuple[str, str]:
-    """The first pair of languages of a model that fits what is asked for; UserError where there is none."""
-    translator([], source=source, target=target)  # a wrong language is told before anything is read
+    """The model's first language pair that matches the request; UserError if there is none."""
+    translator([], source=source, target=target)  # UserError for a wrong language before any file is read
     pairs = translator.language_pairs or [(source or "", target or "")]
     return next(pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1]))
 
 
 class Aligner:
-    """Traces given translations under a model, whose words are those of the texts as given."""
+    """Traces given translations, with the words of the texts as given."""
 
     def __init__(self, translator: Translator, *, source: str | None = None, target: str | None = None):
         self.source, self.target = language_pair(translator, source, target)
@@ -128,11 +128,11 @@ class Aligner:
         return naive_choice(len(sites), sites[-1].heads)
 
     def words(self, pair: TextPair) -> tuple[list[Word], list[Word]]:
-        """Of either side, as a trace has them."""
+        """The words of both sides, as in a trace."""
         return split_words(pair[0], language=self.source), split_words(pair[1], language=self.target)
 
     def traces(self, pairs: Iterator[TextPair] | Sequence[TextPair], *, views: Sequence[str]) -> Iterator[Trace | None]:
-        """A trace a pair, in order; None where a side is blank.  UserError naming the line for a text too long."""
+        """One trace per pair, in order; None if a side is blank.  UserError naming the line if a text is too long."""
         numbered = enumerate(pairs, start=1)
         while chunk := list(itertools.islice(numbered, AT_ONCE)):
             real = [(number, pair) for number, pair in chunk if pair[0].strip() and pair[1].strip()]
@@ -156,8 +156,8 @@ class Aligner:
         return [self._worded(trace, target) for trace, (_, target) in zip(traces, pairs, strict=True)]
 
     def _worded(self, trace: Trace, target: str) -> Trace:
-        """The trace with the target as it was given: a tokenizer may not spell it alike, and so count other words."""
+        """The trace with the target as given: a tokenizer may normalise it and so change its words."""
         if trace.target_text == target:
             return trace
-        pieces = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
-        return replace(trace, target_text=target, target=pieces, inputs=(trace.inputs[0], *pieces[:-1]))
+        tokens = tuple(piece_spans(self.tokenizer, list(trace.target_ids), target, language=self.target))
+        return replace(trace, target_text=target, target=tokens, inputs=(trace.inputs[0], *tokens[:-1]))

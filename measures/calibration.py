@@ -1,25 +1,24 @@
-"""The calibration of a run (`lens/calibration.py`), fitted and measured on sentence pairs that it was not trained on.
+"""Fits and measures the calibration of a run (`lens/calibration.py`) on sentence pairs that it was not trained on.
 
-A model predicts each token of a reference after those before it, and is right where its most probable one is the
-reference's (teacher forcing, as Müller et al. 2019 measure).  Half of the pairs fit a temperature by maximum
-likelihood, the other half measures it; no source sentence is in both.  Three ways are compared with the model's own:
-a temperature alone, undoing label smoothing alone (its e is known from the run's settings), and one after the other.
-The last is kept.  What smoothing added is known and the same for every token: it is taken away, not fitted.  A
-temperature in its place sharpens sure tokens as they need, and doubtful ones too much; after it, it mends what else the
-model is over- or underconfident by.  On everyday it has the least error of the three, and the least negative
-log-likelihood.
+With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
+reference's (Müller et al. 2019).  A temperature is fitted on half of the pairs by maximum likelihood and measured on
+the other half; no source sentence is in both.  Three ways are compared with the model's own probabilities: temperature
+alone, undoing label smoothing alone (its e is known from the run's settings), and undoing it before a temperature.
+The last is used.  Smoothing adds a known amount to every token, so it is removed, not fitted.  A temperature alone
+sharpens confident tokens as needed, and doubtful ones too much; after removal it corrects the remaining over- or
+underconfidence.  On everyday the last way has the lowest error and the lowest negative log-likelihood.
 
-Of a whole sentence two numbers mean something.  The mean probability of its tokens is the share of them that a
-reference would have too, given those before, and means the same of any text.  Their product is the probability that the
-reference reads exactly so: of use where there is one good translation, as in storybook, and small where there are many.
-Models believe what they write themselves more than they should (Wang et al. 2020), though what they read is calibrated;
-so the product is also compared with how often the best hypothesis is the reference.
+For a whole sentence two numbers are meaningful.  The mean probability of its tokens is the share of them that a
+reference would have too, given those before, and is comparable between texts.  Their product is the probability that
+the reference reads exactly the same: useful if there is one good translation, as in storybook, and small if there are
+many.  Models are overconfident in their own output (Wang et al. 2020) even if they are calibrated on references, so the
+product is also compared with how often the best hypothesis equals the reference.
 """
 
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,33 +38,32 @@ from ..lens.calibration import (
     log_sum,
     unsmoothed,
 )
-from ..lens.forcing import batches, encode_target, forced_pass, looking, vocabulary_size
-from ..training.arguments import Seq2SeeTrainingArguments
+from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
 from ..training.checkpoints import find_record
-from ..training.config import load_record
+from ..training.config import TrainingFields, load_record
 from ..training.pairs import load_split, sentence_key
-from ..training.pairs import place as drawn
+from ..training.pairs import place as hash_fraction
 from ..training.reading import is_nowhere
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import language_pair, place
+from .alignment import language_pair, output_path
 from .pairs import LinkedFiles, TextPair, read_pairs
 from .reliability import PICTURE, add_to_card, draw_reliability, mean_figure, reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
 INVERSE = np.linspace(0.5, 2.5, 15)  # [G]: 1 / temperature; between them a parabola is fitted
-FITTED, MEASURED = 5_000, 20_000  # tokens of a language, at most
-SENTENCES = 300  # translated, at most
+FITTED, MEASURED = 5_000, 20_000  # maximum tokens per language
+SENTENCES = 300  # maximum to translate
 AT_ONCE = 32  # translated together
-LEAST = 500  # tokens of each half, or a language is not calibrated
+LEAST = 500  # tokens in each half; a language with fewer is not calibrated
 
 Languages = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Forced:
-    """A source and a translation of it in ids, the first `given` of which are no choice; `group` is the source's."""
+    """A source and a translation as ids, the first `given` of them forced; `group` identifies the source."""
 
     source: tuple[int, ...]
     target: tuple[int, ...]
@@ -75,7 +73,7 @@ class Forced:
 
 @dataclass(frozen=True)
 class Steps:
-    """Tokens of some sentences: the log-probabilities of the whole vocabulary, the token that came, and whose it is."""
+    """Tokens of some sentences: log-probabilities of the vocabulary, the actual token, and the sentence's index."""
 
     log_probs_NV: np.ndarray
     token_N: np.ndarray
@@ -86,12 +84,12 @@ def calibrate(
     translator: Translator, run: str, files: LinkedFiles | None = None, *, source: str | None = None,
     target: str | None = None, seconds: float | None = None,
 ) -> Calibration:
-    """Fit and measure on the given files, or on the run's own validation pairs, of each target language or of `target`;
-    leaves calibration.json and a picture beside the run.
+    """Fit and measure on the given files or on the run's own validation pairs, for each target language or `target`;
+    saves calibration.json and a picture in the run.
 
-    `seconds`: how long it may take, about; fewer sentences are taken then.  UserError where there are too few.
+    `seconds`: an approximate time limit, met by using fewer sentences.  UserError if there are too few.
     """
-    path = place(run, FILE)
+    path = output_path(run, FILE)
     by_languages, name = _pairs(translator, path.parent, files, source, target)
     smoothing = smoothing_of(path.parent)
     each = None if seconds is None else seconds / len(by_languages)
@@ -101,8 +99,8 @@ def calibrate(
         if measured:
             found[languages[1]] = measured
     if not found:
-        raise UserError(f"{name} has too few sentence pairs to calibrate on: each half needs {LEAST} tokens of a"
-                        " language; give more by --src FILE --tgt FILE")
+        raise UserError(f"{name} has too few sentence pairs for calibration: each half needs {LEAST} tokens in a"
+                        " language; give more with --src FILE --tgt FILE")
     calibration = Calibration(name, found, fingerprint(path.parent))
     calibration.save(path)
     draw_reliability(path.with_name(PICTURE), found)
@@ -111,22 +109,21 @@ def calibrate(
 
 
 def calibrate_run(run: str, *, seconds: float | None = None) -> Calibration:
-    """`calibrate` of a finished run on its own validation pairs, and no longer than about so many seconds."""
+    """`calibrate` a finished run on its own validation pairs, within about this many seconds."""
     return calibrate(Translator.from_pretrained(run, engine="torch"), run, seconds=seconds)
 
 
 def smoothing_of(folder: Path) -> float:
-    """The label smoothing that a run was trained with; 0 where it does not say."""
+    """The label smoothing that a run was trained with; 0 if unknown."""
     record = find_record(folder, "run.yaml")
     if record is None:
         return 0.0
-    [default] = [one.default for one in fields(Seq2SeeTrainingArguments) if one.name == "label_smoothing_factor"]
-    return float(load_record(record).training.get("label_smoothing_factor", default))
+    return float(load_record(record).training.get("label_smoothing_factor", TrainingFields.label_smoothing_factor))
 
 
 def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, source: str | None, target: str | None
            ) -> tuple[dict[Languages, list[TextPair]], str]:
-    """The sentence pairs to calibrate on by their languages, in an order that chance made, and how they are called."""
+    """The sentence pairs for calibration by language pair, in random order, and a name for them."""
     found: dict[Languages, list[TextPair]] = {}
     languages = language_pair(translator, source, target)
     if files:
@@ -135,7 +132,7 @@ def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, sour
     else:
         record = find_record(folder, "run.yaml")
         if record is None:
-            raise UserError(f"{folder} has no run.yaml to say what it was trained on: give --src FILE and --tgt FILE,"
+            raise UserError(f"{folder} has no run.yaml that names its training data: give --src FILE and --tgt FILE,"
                             " sentences that it was not trained on", exit_code=2)  # fmt: skip
         config, name = load_record(record), "the validation pairs"
         for part in config.data.parts():
@@ -150,13 +147,13 @@ def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, sour
 
 
 def _place(pair: TextPair) -> float:
-    """A number from 0 to below 1 that is the source sentence's own."""
-    return drawn(f"calibration {sentence_key(pair[0])}")
+    """A fixed number in [0, 1) for each source sentence."""
+    return hash_fraction(f"calibration {sentence_key(pair[0])}")
 
 
 def _measure(translator: Translator, languages: Languages, pairs: Sequence[TextPair], *, smoothing: float,
              seconds: float | None) -> LanguageCalibration | None:
-    """None where there are too few tokens.  A third of the time is for fitting, one for measuring, one to translate."""
+    """None if there are too few tokens.  Fitting, measuring and translating get a third of the time each."""
     start = time.monotonic()
     ends = [math.inf if seconds is None else start + seconds * third / 3 for third in (1, 2, 3)]
     cut = next((number for number, pair in enumerate(pairs) if _place(pair) >= 0.5), len(pairs))
@@ -172,8 +169,8 @@ def compare(
     translator: Translator, fitted: Sequence[Forced], held: Sequence[Forced], *, smoothing: float,
     fit_until: float = math.inf, measure_until: float = math.inf,
 ) -> LanguageCalibration | None:
-    """Every way, fitted to some sentences and measured on others, up to these times; None where there are too few
-    tokens in either."""
+    """Every way, fitted on some sentences and measured on others, up to these times; None if either has too few
+    tokens."""
     fits = {amount: TemperatureFit(amount) for amount in (0.0, smoothing)}
     fitted_pairs = fitted_tokens = 0
     for batch in steps(translator, fitted, most=FITTED, until=fit_until):
@@ -206,29 +203,29 @@ def compare(
 
 
 def _confidence_and_nll(calibrator: Calibrator, batch: Steps) -> np.ndarray:
-    """[2,N]: the probability of the most probable token, and how improbable the reference's is."""
+    """[2,N]: the probability of the most probable token, and the negative log-likelihood of the reference's."""
     log_probs_NV = calibrator(batch.log_probs_NV)
     chosen_N = log_probs_NV[np.arange(len(batch.token_N)), batch.token_N]
     return np.stack([np.exp(log_probs_NV.max(-1)), -chosen_N]).astype(np.float64)
 
 
 class TemperatureFit:
-    """The temperature under which tokens, which come batch by batch, are most probable once smoothing is undone."""
+    """The maximum-likelihood temperature after undoing smoothing, for tokens that come in batches."""
 
     def __init__(self, smoothing: float):
         self.smoothing = smoothing
         self.nll_G = np.zeros(len(INVERSE))
 
     def add(self, log_probs_NV: np.ndarray, token_N: np.ndarray) -> None:
-        """The model's log-probabilities, or its logits, and the tokens that came."""
+        """Add the model's log-probabilities or logits, and the actual tokens."""
         bare_NV = unsmoothed(log_probs_NV, self.smoothing)
         chosen_N = bare_NV[np.arange(len(token_N)), token_N]
         for number, inverse in enumerate(INVERSE):
             self.nll_G[number] += (log_sum(bare_NV * inverse)[:, 0] - chosen_N * inverse).sum(dtype=np.float64)
 
     def best(self) -> float:
-        """Where the parabola through the best of those tried and its neighbours is lowest: the likelihood is a convex
-        function of the inverse temperature."""
+        """The minimum of the parabola through the best point and its neighbours: the negative log-likelihood is convex
+        in the inverse temperature."""
         at = int(self.nll_G.argmin())
         if at in (0, len(INVERSE) - 1):
             return float(1 / INVERSE[at])
@@ -238,7 +235,7 @@ class TemperatureFit:
 
 
 def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPair]) -> list[Forced]:
-    """The pairs in ids; those are left out that are longer than the model's positions."""
+    """The pairs as ids, without those longer than the model's positions."""
     first = next(iter(translator.defaults.resolve(first=translator.tag(languages[1])).prefix), None)
     most, groups = translator.defaults.positions or math.inf, dict[str, int]()
     found = []
@@ -252,10 +249,10 @@ def _forced(translator: Translator, languages: Languages, pairs: Sequence[TextPa
 
 def steps(translator: Translator, forced: Sequence[Forced], *, most: float = math.inf,
           until: float = math.inf) -> Iterator[Steps]:
-    """The tokens of the sentences in turn, in whole batches, up to about so many or until that time."""
+    """The tokens of the sentences, in whole batches, up to about `most` tokens or until that time."""
     sources, targets = [one.source for one in forced], [one.target for one in forced]
     tokens = 0
-    with translator.inside() as (model, _), looking(model, eager=False):
+    with translator.inside() as (model, _), eval_mode(model):
         for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
             if tokens >= most or time.monotonic() > until:
                 return
@@ -272,9 +269,9 @@ def steps(translator: Translator, forced: Sequence[Forced], *, most: float = mat
 
 def exact_match(translator: Translator, languages: Languages, pairs: Sequence[TextPair], calibrator: Calibrator, *,
                 until: float = math.inf) -> ExactMatch | None:
-    """How probable the model finds its best hypotheses, and how many equal the reference; None where there was no time.
+    """The probability of the model's best hypotheses, and how many equal the reference; None if there was no time.
 
-    Texts that are translated in parts, or stop at the limit of length, are left out.
+    Texts that are translated in parts or reach the maximum length are left out.
     """
     forced, equal, groups = list[Forced](), list[bool](), dict[str, int]()
     for start in range(0, len(pairs), AT_ONCE):

@@ -1,4 +1,4 @@
-"""The sentences whose translations a packaged model is released with: a test translates them again."""
+"""Sentences whose translations are released with a packaged model; a test translates them again."""
 
 SENTENCES = {
     "everyday": (

@@ -1,6 +1,6 @@
-"""How far each view of a model's attention can be trusted, on held-out sentences.
+"""The faithfulness of each view of a model's attention, on held-out sentences.
 
-The figures are left in RUN/trust.json, and shown from then on with every map of that model.
+The figures are saved in RUN/trust.json and shown with every map of that model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,23 +10,23 @@ from tqdm.auto import tqdm
 
 from seq2see.errors import UserError
 from ..lens import VIEWS, Trace
-from ..lens.anatomy import supervised_heads
+from ..lens.faithfulness import measure_trust
+from ..lens.hooks import supervised_heads
 from ..lens.trust import FILE, Trust
-from ..lens.trust_measurement import measure_trust
 from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from ..translate.checkpoint import fingerprint
-from .alignment import Aligner, known, linked_pairs, place, settings_of, storybook
+from .alignment import Aligner, linked_pairs, output_path, settings_of, storybook, texts_and_links
 from .gold import groups_of, in_halves
 from .pairs import LinkedFiles, TextPair
 
-LEAST = 300  # sentences that figures are reported on
+LEAST = 300  # sentences for reporting
 Half = tuple[list[TextPair], list[Links] | None]
 
 
 def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
-    """The figures on storybook's held-out combinations, or on the given files, which are left beside the run."""
-    path = place(run, FILE)
+    """Measure on storybook's held-out combinations or on the given files, and save the figures in the run."""
+    path = output_path(run, FILE)
     if files:
         pairs, gold = linked_pairs(files, aligner)
         halves = [(pairs[half::2], gold and gold[half::2]) for half in (0, 1)]
@@ -42,16 +42,16 @@ def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
 
 
 def measure_on_stories(aligner: Aligner, folder: Path, dev: Sequence[StoryPair], test: Sequence[StoryPair]) -> Trust:
-    """The figures on sentences of storybook's held-out combinations, of the model in this folder."""
-    aligner.source, aligner.target = "en", "fr"  # whatever else the model translates
-    return _measured(aligner, folder, known(dev), known(test), measured_on="storybook's held-out combinations",
-                     groups=groups_of(test))
+    """The figures for the model in this folder, on sentences of storybook's held-out combinations."""
+    aligner.source, aligner.target = "en", "fr"  # also for a model with other languages
+    return _measured(aligner, folder, texts_and_links(dev), texts_and_links(test),
+                     measured_on="storybook's held-out combinations", groups=groups_of(test))
 
 
 def _check_count(dev: int, test: int) -> None:
     if test < LEAST:
-        raise UserError(f"{dev + test} sentence pairs are too few: {LEAST} are reported on, and on as many"
-                        " others each view's best map is chosen")  # fmt: skip
+        raise UserError(f"{dev + test} sentence pairs are too few: {LEAST} are needed for reporting, and as many"
+                        " others for choosing each view's best map")  # fmt: skip
 
 
 def _measured(aligner: Aligner, folder: Path, dev: Half, test: Half, *, measured_on: str,

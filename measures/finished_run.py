@@ -1,10 +1,10 @@
-"""What is measured of a run as soon as its training has ended, in a fifth of the time that training took.
+"""Measurements of a run after its training, within a fifth of the training time.
 
-The replay, where weights were kept for it; and where storybook, whose links are known, is among what was learnt: word
-links, how far each view can be trusted, and the roles of heads.  Each is measured on a few sentences first, which tells
-how many there is time for; the files say how many they were, and have intervals.  The replay counts moments instead.
+The replay, if weights were kept for it; and, if the model was trained on storybook, which has gold links: word links,
+faithfulness of the views, and roles of heads.  Each is measured on a few sentences first, to estimate how many there is
+time for; the files record their number and intervals.  The replay counts moments instead.
 
-Nothing that fails here loses the training: the model is in its place before.
+No failure here affects the training: the model is saved before.
 """
 
 import shutil
@@ -17,29 +17,29 @@ from typing import Any
 
 from seq2see.errors import UserError
 from seq2see.json_files import read_json
-from ..lens import alignment, head_roles, replay, trust
+from ..lens import alignment, replay, roles, trust
 from ..storybook import Storybook
 from ..training.moments import FOLDER, MOMENTS, moments_of
 from ..training.progress import duration, say
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
-from .alignment import Aligner, fit_to_stories, learnt_storybook, settings_of, storybook
+from .alignment import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
 from .faithfulness import measure_on_stories
 from .gold import in_halves
 from .heads import measure_roles, save_report
 from .replay import kept_moments, make_replay
 
-SHARE = 0.2  # of the training's time
-CAUTION = 0.8  # of the time that is left, to be filled by what a few sentences let expect
+SHARE = 0.2  # of the training time
+CAUTION = 0.8  # share of the remaining time to plan for, from an estimate on a few sentences
 
 Save = Callable[[Path], None]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Something to measure on a number of sentences: on `few` to see how long one takes, then on `least` to `most`.
+    """A measurement on a number of sentences: on `few` to estimate the time for one, then on `least` to `most`.
 
-    `take` measures, and returns what writes the result to a file.
+    `take` measures, and returns a function that writes the result to a file.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Measure:
     few: int
     least: int
     most: int
-    command: str = ""  # that measures it at leisure
+    command: str = ""  # that measures it without a time limit
     unit: str = "sentences"
 
     def within(self, seconds: float) -> Save:
-        """The result on as many as there is time for, which is said; UserError where these are too few."""
+        """The result on as many as there is time for, reporting their number; UserError if these are too few."""
         count, took = 0, 0.0
         if seconds > 0:
             began = time.monotonic()
@@ -60,17 +60,17 @@ class Measure:
             took = time.monotonic() - began
             count = min(self.most, int(self.few * CAUTION * (seconds - took) / took))
         if count < self.least:
-            raise UserError(f"{self.least} {self.unit} take longer than the {max(seconds, 0):.1f} s there are for it")
+            raise UserError(f"{self.least} {self.unit} take longer than the {max(seconds, 0):.1f} s available")
         say(f"{self.name}: {count} {self.unit}, about {duration(took * count / self.few)}")
         return self.take(count)
 
 
 def measure_run(run: Path) -> None:
-    """Measure a finished run of `seq2see train`, leave the results beside it, and remove the weights of its moments."""
+    """Measure a finished run of `seq2see train`, save the results in it, and remove the weights of its moments."""
     seconds = SHARE * read_json(run / "metrics.json")["training"]["seconds"]
     ends = time.monotonic() + seconds
-    if moments_of(run) or learnt_storybook(settings_of(run)):
-        say(f"measuring {run}, for at most {duration(seconds)}; the model is finished, whatever comes of it")
+    if moments_of(run) or trained_on_storybook(settings_of(run)):
+        say(f"measuring {run} for at most {duration(seconds)}; the model itself is finished")
         try:
             translator = Translator.from_pretrained(run, engine="torch")
             measures = [*replay_of(translator, run), *measures_of(translator, run)]
@@ -83,7 +83,7 @@ def measure_run(run: Path) -> None:
                 save(run / measure.file)
                 say(f"wrote {run / measure.file}")
             except Exception as error:
-                later = f"; {measure.command} measures it" if measure.command else ""
+                later = f"; to measure it: {measure.command}" if measure.command else ""
                 say(f"not measured: {measure.name} ({reason_of(error)}){later}")
     shutil.rmtree(run / FOLDER, ignore_errors=True)
 
@@ -93,7 +93,7 @@ def reason_of(error: Exception) -> str:
 
 
 def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
-    """The replay, where moments were kept for it."""
+    """The replay, if moments were kept."""
     _, files = kept_moments(run)
     if files:
         yield Measure("replay of the training", replay.FILE,
@@ -102,9 +102,9 @@ def replay_of(translator: Translator, run: Path) -> Iterator[Measure]:
 
 
 def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
-    """What can be measured where links are known."""
+    """The measurements that need gold links."""
     settings = settings_of(run)
-    if learnt_storybook(settings):
+    if trained_on_storybook(settings):
         book, aligner = storybook(settings), Aligner(translator)
         half = min(map(len, in_halves(book.test)))
         yield Measure("word links", alignment.FILE,
@@ -113,9 +113,9 @@ def measures_of(translator: Translator, run: Path) -> Iterator[Measure]:
         yield Measure("faithfulness", trust.FILE,
                       lambda count: measure_on_stories(aligner, run, *in_halves(book.test, count)).save,
                       few=12, least=48, most=half, command=f"seq2see align {run} --trust")
-        yield Measure("head roles", head_roles.FILE,
+        yield Measure("head roles", roles.FILE,
                       lambda count: partial(save_report, roles_report(translator, run, book, count)),
-                      few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / head_roles.FILE}")
+                      few=50, least=100, most=half, command=f"seq2see heads {run} --json {run / roles.FILE}")
 
 
 def roles_report(translator: Translator, run: Path, book: Storybook, count: int) -> dict[str, Any]:

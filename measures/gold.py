@@ -1,7 +1,7 @@
-"""Storybook as the lens wants it: plain gold data, choices between *il* and *elle*, and minimal pairs of equal length.
+"""Storybook for the lens: gold annotations, choices between *il* and *elle*, and minimal pairs of equal length.
 
-All of it is made of the held-out combinations, cut into a development half and a test half.  Variants of a sentence
-stay in one half.
+All come from the held-out combinations, split into a development half and a test half.  Variants of a sentence stay in
+one half.
 """
 
 from collections import defaultdict
@@ -12,13 +12,13 @@ from random import Random
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from ..lens.choices import Choice
-from ..lens.forcing import encode_source, encode_target
 from ..lens.roles import GoldPair, GoldPronoun
+from ..lens.teacher_forcing import encode_source, encode_target
 from ..storybook import StoryPair, generate
 from ..tokenizer.words import split_words
 
 OTHER = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
-GENDER = {"il": "il", "ils": "il", "elle": "elle", "elles": "elle"}  # plurals are counted with their singular
+GENDER = {"il": "il", "ils": "il", "elle": "elle", "elles": "elle"}  # plurals count with their singular
 NOUN_ROLES = ("agent", "patient", "recipient")
 
 
@@ -28,7 +28,7 @@ def halves(limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
 
 
 def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[list[StoryPair], list[StoryPair]]:
-    """The two halves of some stories, no minimal pair in both."""
+    """The stories in two halves, with no minimal pair split between them."""
     groups: dict[str, list[StoryPair]] = defaultdict(list)
     stories = list(stories)
     for story, group in zip(stories, groups_of(stories), strict=True):
@@ -41,12 +41,12 @@ def in_halves(stories: Iterable[StoryPair], limit: int | None = None) -> tuple[l
 
 
 def groups_of(stories: Iterable[StoryPair]) -> list[str]:
-    """Which sentence each story is a variant of; one that has no variants is alone."""
+    """The sentence that each story is a variant of; one without variants is its own group."""
     return [story.contrast_key or f"alone {number}" for number, story in enumerate(stories)]
 
 
 def to_gold(story: StoryPair) -> GoldPair:
-    """The truth about a sentence as plain data; pronouns are the subjects that stand for a noun of the sentence."""
+    """The gold annotation of a sentence; pronouns are subjects that refer to a noun of the sentence."""
     nouns = {word for word, role in story.roles if role in NOUN_ROLES}
     words = split_words(story.source, language="en")
     pronouns = tuple(
@@ -67,21 +67,21 @@ def _is_subject(story: StoryPair, word: int) -> bool:
 
 
 def _adjectives(words: list[str], story: StoryPair) -> tuple[tuple[int, int], ...]:
-    """(adjective, noun): English adjectives stand before their noun, with nothing but others between."""
+    """(adjective, noun): English adjectives precede their noun, with only other adjectives between."""
     nouns = {combination[1]: combination[2] for combination in story.combinations if combination[0] == "describes"}
     found: list[tuple[int, int]] = []
     waiting: list[int] = []
     for number, word in enumerate(words):
         if word.casefold() in nouns:
             waiting.append(number)
-        else:  # a plural begins as its singular does: mouse, mice; a full stop follows an adjective that has no noun
+        else:  # a plural has its singular's first letter: mouse, mice; a full stop follows an adjective without a noun
             found += [(one, number) for one in waiting if nouns[words[one].casefold()][0] == word[0]]
             waiting = []
     return tuple(found)
 
 
 def choice(story: StoryPair, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> tuple[str, Choice] | None:
-    """`pronoun_choice` of a contrast sentence; None for others, in which fewer words than two may tell."""
+    """`pronoun_choice` of a contrast sentence; None for others, where a single word may decide."""
     return pronoun_choice(story, model, tokenizer) if story.kind == "contrast" else None
 
 
@@ -105,7 +105,7 @@ def pronoun_choice(
 
 
 def minimal_pairs(stories: list[StoryPair], choices: list[Choice]) -> list[tuple[int, int]]:
-    """(receiver, donor), by number: variants of one sentence with the other pronoun, of equal length on both sides."""
+    """Indices (receiver, donor): variants of one sentence with different pronouns and equal lengths on both sides."""
     groups: dict[str | None, list[int]] = defaultdict(list)
     for number, story in enumerate(stories):
         groups[story.contrast_key].append(number)

@@ -1,8 +1,8 @@
-"""What every head does for the pronoun, by intervention, beside the roles that its maps claim.
+"""What every head does for the pronoun, by intervention, and the roles that its maps suggest.
 
 Measured on storybook's held-out combinations: everything is chosen on one half and reported on the other.  Pronouns
-are scored by teacher forcing, at the step where *il* and *elle* part, which makes hundreds of other sets of heads
-affordable; chrF by greedy translation.  Every figure has its 95 % interval, by bootstrap over sentences.
+are scored with teacher forcing, at the step where *il* and *elle* diverge, which makes hundreds of control sets of
+heads affordable; chrF with greedy translation.  Every figure has a 95 % interval, by bootstrap over sentences.
 """
 
 import dataclasses
@@ -21,29 +21,29 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from ..lens import trace_texts
-from ..lens.ablation import Head, ablate, all_heads, mean_outputs
-from ..lens.anatomy import supervised_heads
-from ..lens.effects import Ablations, Control, Set, apart_interval, control, greedy, told_apart
-from ..lens.forcing import encode_source, encode_target
-from ..lens.heads import RoleScore, heads_of_roles, interval, measure, roles_of_heads
+from ..lens.choices import MinimalPairs
+from ..lens.effects import Ablations, Control, Set, control, greedy
+from ..lens.heads import RoleScore, heads_of_roles, measure, roles_of_heads
+from ..lens.hooks import Head, all_heads, supervised_heads
+from ..lens.intervals import Figure, interval, roc_auc, roc_auc_interval
+from ..lens.interventions import ablate, mean_outputs
 from ..lens.kinds import KINDS, Kind, MapName
-from ..lens.patching import MinimalPairs
-from ..lens.spread import spread
+from ..lens.summary import spread
+from ..lens.teacher_forcing import encode_source, encode_target
 from ..lens.trace import Trace
-from ..lens.trust import Figure
 from ..storybook import StoryPair
 from ..translate.translator import Translator
 from .gold import choice, groups_of, halves, minimal_pairs, to_gold
 
 LARGEST = 3  # heads of a small set
-NEEDED = 0.75  # without a set that carries the pronoun, il and elle are told apart no better than this (0.5: chance)
-ENOUGH = 0.5  # a set that carries the pronoun turns at least this share of pronouns when put in from the other sentence
-TRANSLATED = 200  # sentences of the test half that chrF is taken on
-SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # what is told of a head's reach
+NEEDED = 0.75  # a set carries the pronoun if without it the AUC of il and elle is at most this (0.5: chance)
+ENOUGH = 0.5  # a set carries the pronoun if patching it from the other sentence flips at least this share of pronouns
+TRANSLATED = 200  # sentences of the test half for chrF
+SPREAD = ("distance", "entropy", "evenness", "across", "across_even")  # the measures of a head's reach
 
 
 class Half:
-    """The contrast sentences of one half: their choices, which are *il*, and the minimal pairs among them."""
+    """The contrast sentences of one half: their choices, which ones are *il*, and the minimal pairs among them."""
 
     def __init__(self, translator: Translator, stories: Sequence[StoryPair], means: dict[Head, torch.Tensor]):
         made = [(story, one) for story in stories if (one := choice(story, translator.model, translator.tokenizer))]
@@ -52,54 +52,54 @@ class Half:
         self.ablations = Ablations(translator.model, choices, means)
         pairs = minimal_pairs([story for story, _ in made], choices)
         if not pairs or self.is_il.all() or not self.is_il.any():
-            raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and are as many pieces to this"
-                            " model: take more of them, --sentences 300, or a vocabulary with pieces for French words")
+            raise UserError(f"of {len(stories)} sentences no two differ in the pronoun and have as many tokens for this"
+                            " model: take more of them, --sentences 300, or a vocabulary with tokens for French words")
         self.pairs = MinimalPairs(translator.model, [(choices[a], choices[b]) for a, b in pairs])
         self.pair_is_il = self.is_il[[a for a, _ in pairs]]
         self.own = self.pairs.margins()
-        self._turned: dict[tuple[Head, ...], np.ndarray] = {}
+        self._flipped: dict[tuple[Head, ...], np.ndarray] = {}
         self.groups = groups_of([story for story, _ in made])  # variants of a sentence
         self.pair_groups = [self.groups[a] for a, _ in pairs]
 
-    def apart(self, heads: Sequence[Head] = ()) -> float:
-        """How well il and elle are told apart without these heads."""
-        return told_apart(self.ablations.margins(heads), self.is_il)
+    def auc(self, heads: Sequence[Head] = ()) -> float:
+        """The AUC of il and elle without these heads."""
+        return roc_auc(self.ablations.margins(heads), self.is_il)
 
-    def apart_interval(self, *sets: Sequence[Head]) -> tuple[float, float]:
-        """Of the mean of `apart` over some sets."""
-        return apart_interval(np.stack(list(map(self.ablations.margins, sets))), self.is_il, self.groups)
+    def auc_interval(self, *sets: Sequence[Head]) -> tuple[float, float]:
+        """The interval of the mean of `auc` over some sets."""
+        return roc_auc_interval(np.stack(list(map(self.ablations.margins, sets))), self.is_il, self.groups)
 
-    def apart_figure(self, heads: Sequence[Head]) -> Figure:
-        return Figure(self.apart(heads), *self.apart_interval(heads))
+    def auc_figure(self, heads: Sequence[Head]) -> Figure:
+        return Figure(self.auc(heads), *self.auc_interval(heads))
 
     def without(self, heads: Sequence[Head] = ()) -> dict[str, Any]:
-        """What is lost without these heads: the mean drop of the margin, log p(right) - log p(wrong); how well il and
-        elle are told apart; how often each is right."""
+        """The effect of ablating these heads: the mean drop of the margin, log p(right) - log p(wrong); the AUC of il
+        and elle; how often each is right."""
         margins = self.ablations.margins(heads)
         sides = {"il": self.is_il, "elle": ~self.is_il}
-        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": self.apart_figure(heads),
+        return {"drop": estimate(self.ablations.margins() - margins, self.groups), "apart": self.auc_figure(heads),
                 "right": {name: estimate(margins > 0, self.groups, side) for name, side in sides.items()}}
 
-    def turned(self, heads: Sequence[Head]) -> dict[str, Figure | None]:
-        """Of the pronouns that were right, by which they were, the share that turns with the other sentence's heads
-        put in; None where none was right."""
-        turned = self._turning(heads)
+    def flip_rates(self, heads: Sequence[Head]) -> dict[str, Figure | None]:
+        """The share of right pronouns, for each of them, that flips if these heads are patched from the other sentence;
+        None if none was right."""
+        flips = self._flips(heads)
         sides = {"il": self.pair_is_il, "elle": ~self.pair_is_il}
-        return {name: estimate(turned, self.pair_groups, side & (self.own > 0)) for name, side in sides.items()}
+        return {name: estimate(flips, self.pair_groups, side & (self.own > 0)) for name, side in sides.items()}
 
-    def turned_share(self, heads: Sequence[Head]) -> float:
-        """Of both pronouns together; 0 where none was right."""
-        return _share(self._turning(heads)[self.own > 0]) or 0.0
+    def flip_share(self, heads: Sequence[Head]) -> float:
+        """The flip rate of both pronouns together; 0 if none was right."""
+        return _share(self._flips(heads)[self.own > 0]) or 0.0
 
-    def turned_figure(self, *sets: Sequence[Head]) -> Figure | None:
-        """The mean of `turned_share` over some sets; None where none was right."""
-        return estimate(np.mean(list(map(self._turning, sets)), axis=0), self.pair_groups, self.own > 0)
+    def flip_figure(self, *sets: Sequence[Head]) -> Figure | None:
+        """The mean of `flip_share` over some sets; None if none was right."""
+        return estimate(np.mean(list(map(self._flips, sets)), axis=0), self.pair_groups, self.own > 0)
 
-    def _turning(self, heads: Sequence[Head]) -> np.ndarray:
+    def _flips(self, heads: Sequence[Head]) -> np.ndarray:
         key = tuple(sorted(heads))
-        if key not in self._turned:
-            self._turned[key] = self.pairs.margins(heads=key) < 0
-        return self._turned[key]
+        if key not in self._flipped:
+            self._flipped[key] = self.pairs.margins(heads=key) < 0
+        return self._flipped[key]
 
 
 def _share(flags: np.ndarray) -> float | None:
@@ -107,7 +107,7 @@ def _share(flags: np.ndarray) -> float | None:
 
 
 def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None = None) -> Figure | None:
-    """The mean of some values and its bootstrap interval over groups of sentences; None of no values."""
+    """The mean of some values and its bootstrap interval over groups of sentences; None without values."""
     which = np.ones(len(values), dtype=bool) if which is None else which
     if not which.any():
         return None
@@ -116,9 +116,9 @@ def estimate(values: np.ndarray, groups: Sequence[str], which: np.ndarray | None
 
 
 def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any]:
-    """Everything that the command prints, as plain data."""
+    """The full report of `seq2see heads`, as plain data."""
     model, tokenizer = translator.model, translator.tokenizer
-    _say("writing storybook")
+    _say("generating storybook")
     dev_stories, test_stories = halves(limit)
     _say("reading attention")
     supervised = supervised_heads(model)
@@ -148,8 +148,8 @@ def measure_heads(translator: Translator, *, limit: int | None) -> dict[str, Any
 def measure_roles(
     translator: Translator, dev_stories: Sequence[StoryPair], test_stories: Sequence[StoryPair]
 ) -> dict[str, Any]:
-    """Of `measure_heads` what takes seconds: what each head alone does for the pronoun, and the roles that it claims;
-    no sets of heads, no translations."""
+    """The quick part of `measure_heads`: the effect of each single head on the pronoun, and its roles; no sets of
+    heads, no translations."""
     model, tokenizer = translator.model, translator.tokenizer
     supervised = supervised_heads(model)
     dev_roles, test_roles = (measure(_traced(model, tokenizer, part), map(to_gold, part), supervised=supervised)
@@ -167,7 +167,7 @@ def measure_roles(
 
 
 def save_report(report: dict[str, Any], path: Path) -> None:
-    """Leave what was measured in a file of JSON."""
+    """Write the report as JSON."""
     atomic_write(path, json.dumps(report, ensure_ascii=False, indent=1, default=_as_json) + "\n")
 
 
@@ -181,8 +181,8 @@ def _alone(
     head: Head, test: Half, roles: Mapping[Head, Sequence[RoleScore]], supervised: Collection[MapName],
     **more: Any,
 ) -> dict[str, Any]:
-    """What becomes of the test half without this head, and with it put in alone; its roles that hold."""
-    return {"head": head, **test.without([head]), "turned": test.turned([head]), **more,
+    """The test half with this head ablated, and with it patched alone; its confirmed roles."""
+    return {"head": head, **test.without([head]), "turned": test.flip_rates([head]), **more,
             "roles": [one for one in roles[head] if one.holds],
             "supervised": head.kind == "cross" and head[1:] in supervised}
 
@@ -207,11 +207,11 @@ def _look(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, stories: S
 
 
 def reach(traces: Sequence[Trace], kind: Kind, groups: Sequence[str]) -> list[dict[str, Any]]:
-    """How far and how widely attention reaches, `spread` with intervals: of each layer the mean of its heads (`head` is
-    None), and each head.  `groups` names for each sentence the one that it is a variant of."""
+    """Attention distance and entropy, `spread` with intervals: for each layer the mean of its heads (`head` is None),
+    and each head.  `groups` names the sentence that each is a variant of."""
     each = [spread([trace], kind) for trace in traces]
     values_NLH = {name: np.array([np.broadcast_to(np.array(getattr(one, name), dtype=float), one.distance.shape)
-                                  for one in each]) for name in SPREAD}  # NaN where a text is of one sentence
+                                  for one in each]) for name in SPREAD}  # NaN for a text of one sentence
     layers, heads = each[0].distance.shape
     return [
         {"kind": kind, "layer": layer, "head": head, **{
@@ -230,7 +230,7 @@ def _means(translator: Translator, stories: Sequence[StoryPair]) -> dict[Head, t
 def _chrf(
     translator: Translator, stories: Sequence[StoryPair], every: Sequence[Head], means: dict[Head, torch.Tensor]
 ) -> dict[Head | None, Figure | None]:
-    """Mean chrF of greedily translated sentences with each head replaced by its mean, and (None) with none."""
+    """Mean chrF of greedily translated sentences with each head replaced by its mean, and (None) without ablation."""
     sources, groups = [story.source for story in stories], groups_of(stories)
     found: dict[Head | None, Figure | None] = {}
     for head in _progress([None, *every], "translating without each head"):
@@ -242,36 +242,36 @@ def _chrf(
 
 
 def _needed(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
-    """The smallest set found without which the pronouns are not told apart on the development half, on the test half;
-    or the largest one tried, where there is none.  None is needed for what the whole model cannot do."""
-    sets = greedy(every, LARGEST, lambda chosen: (-dev.apart(chosen), -float(dev.ablations.margins(chosen).mean())))
-    chosen = next((one for one in sets if dev.apart(one) <= NEEDED), sets[-1])
+    """The smallest set whose ablation confuses the pronouns of the development half, or else the largest one tried;
+    reported on the test half.  None is needed for what the whole model cannot do."""
+    sets = greedy(every, LARGEST, lambda chosen: (-dev.auc(chosen), -float(dev.ablations.margins(chosen).mean())))
+    chosen = next((one for one in sets if dev.auc(one) <= NEEDED), sets[-1])
 
     def confused(some: Sequence[Set]) -> tuple[float, float]:
-        low, high = test.apart_interval(*some)
+        low, high = test.auc_interval(*some)
         return 1 - high, 1 - low
 
     return {
-        "set": chosen, **test.without(chosen), "turned": test.turned_figure(chosen),
-        "holds": test.apart() > NEEDED >= test.apart(chosen), "limit": NEEDED,
-        "controls": _controls(chosen, every, lambda drawn: 1 - test.apart(drawn), confused, "other sets switched off"),
+        "set": chosen, **test.without(chosen), "turned": test.flip_figure(chosen),
+        "holds": test.auc() > NEEDED >= test.auc(chosen), "limit": NEEDED,
+        "controls": _controls(chosen, every, lambda sampled: 1 - test.auc(sampled), confused, "ablating other sets"),
     }
 
 
 def _enough(every: Sequence[Head], dev: Half, test: Half) -> dict[str, Any]:
-    """The smallest set found that turns the pronouns of the development half when it is put in, on the test half."""
-    sets = greedy(every, LARGEST, lambda chosen: (dev.turned_share(chosen),))
-    chosen = next((one for one in sets if dev.turned_share(one) >= ENOUGH), sets[-1])
+    """The smallest set that flips the pronouns of the development half when patched; reported on the test half."""
+    sets = greedy(every, LARGEST, lambda chosen: (dev.flip_share(chosen),))
+    chosen = next((one for one in sets if dev.flip_share(one) >= ENOUGH), sets[-1])
 
     def share(some: Sequence[Set]) -> tuple[float, float]:
-        found = test.turned_figure(*some)
-        return (found.low, found.high) if found else (0.0, 1.0)  # where no pronoun was right, nothing is known
+        found = test.flip_figure(*some)
+        return (found.low, found.high) if found else (0.0, 1.0)  # unknown if no pronoun was right
 
     return {
-        "set": chosen, "turned": test.turned(chosen), "share": test.turned_figure(chosen),
-        "apart": test.apart_figure(chosen),
-        "holds": test.turned_share(chosen) >= ENOUGH,
-        "controls": _controls(chosen, every, test.turned_share, share, "other sets put in"),
+        "set": chosen, "turned": test.flip_rates(chosen), "share": test.flip_figure(chosen),
+        "apart": test.auc_figure(chosen),
+        "holds": test.flip_share(chosen) >= ENOUGH,
+        "controls": _controls(chosen, every, test.flip_share, share, "patching other sets"),
     }
 
 
@@ -287,5 +287,5 @@ def _say(what: str) -> None:
 
 
 def _progress(items: Any, title: str) -> Any:
-    """A bar where stderr is a terminal, nothing elsewhere."""
+    """A progress bar if stderr is a terminal."""
     return tqdm(items, desc=title, disable=None, leave=False, dynamic_ncols=True)

@@ -1,4 +1,4 @@
-"""Sentence pairs in two parallel files, read without any library."""
+"""Sentence pairs in two parallel files."""
 
 import itertools
 import unicodedata
@@ -14,7 +14,7 @@ TextPair = tuple[str, str]
 
 
 class LinkedFiles(NamedTuple):
-    """Parallel sentences, one a line, and their links, where they are known, as lines of 0-0 1-2."""
+    """Files of parallel sentences, one per line, and optionally their gold links, in lines such as 0-0 1-2."""
 
     source: str
     target: str
@@ -22,12 +22,12 @@ class LinkedFiles(NamedTuple):
 
 
 def read_pairs(source: str, target: str) -> Iterator[TextPair]:
-    """Line by line from two files; UserError where one ends before the other, or a line is not UTF-8 or too long."""
+    """The pairs of two files; UserError if their lengths differ, or a line is not UTF-8 or too long."""
     with Path(source).open("rb") as sources, Path(target).open("rb") as targets:
         for number, lines in enumerate(itertools.zip_longest(sources, targets), start=1):
             for path, line in zip((source, target), lines, strict=True):
                 if line is None:
-                    raise UserError(f"{path} has no line {number}, the other file has: they must be parallel")
+                    raise UserError(f"{path} has no line {number}, but the other file does: they must be parallel")
             yield _text(source, number, lines[0]), _text(target, number, lines[1])
 
 

@@ -1,9 +1,8 @@
-"""Make a model of the package from a finished run: `python -m seq2see.measures.release RUN NAME [--allow-dirty]`.
+"""Turn a finished run into a packaged model: `python -m seq2see.measures.release RUN NAME [--allow-dirty]`.
 
-It writes seq2see/pretrained/NAME, in a checkout: the weights in float16, CTranslate2's export of these, what a run
-keeps of its data and training, what was measured of it, the reliability plot of its calibration, and translations of a
-few sentences for a test to compare with.  What only serves to resume the training stays behind, and so do the paths of
-this machine.  The same run and the same commit make the same bytes.
+Writes seq2see/pretrained/NAME in a checkout: the weights in float16, their CTranslate2 export, the records of data and
+training, the measurements, the reliability plot, and translations of a few sentences for a test to compare with.  Files
+for resuming the training and the paths of this machine are left out.  The same run and commit give the same bytes.
 """
 
 from __future__ import annotations
@@ -43,17 +42,17 @@ from .examples import SENTENCES
 from .reliability import PICTURE, add_to_card, draw_reliability
 
 ROOT = Path(__file__).resolve().parent.parent
-MEASURED = (  # of a run, where it was measured
+MEASURED = (  # measurements, copied if they exist
     "alignment.json", "trust.json", "heads.json", "calibration.json", "replay.json.gz",
 )  # fmt: skip
 MOST_BYTES = 26_000_000  # of a model's weights and their export
-MOST_CHANGE = 0.05  # nats, by which float16 may change the log-probability of a translation
+MOST_CHANGE = 0.05  # in nats, of the log-probability of a translation through float16
 
 
 def release(run: Path, name: str, *, commit: str, home: Path = HOME) -> Path:
-    """Write the folder `home/name`, in the place of an earlier one; UserError where the run is not fit for it."""
+    """Write the folder `home/name`, replacing an earlier one; UserError if the run cannot be released."""
     if not is_finished(run):
-        raise UserError(f"{run} is no finished run: it has no model.safetensors with metrics.json")
+        raise UserError(f"{run} is not a finished run: it needs model.safetensors and metrics.json")
     vet(run)
     with tempfile.TemporaryDirectory(prefix=".release-", dir=home) as scratch:
         made = Path(scratch) / name
@@ -80,7 +79,8 @@ def release(run: Path, name: str, *, commit: str, home: Path = HOME) -> Path:
 
 
 def copy_model(run: Path, made: Path) -> None:
-    """The model in float16, without its code, which is the package's; its tokenizer, and what goes with them."""
+    """Copy the model in float16, without its code, which is in the package; its tokenizer, and the files beside
+    them."""
     for path in model_files(run):
         if not path.name.startswith(("model.safetensors", "config.json")):
             shutil.copyfile(path, made / path.name)
@@ -94,27 +94,27 @@ def copy_model(run: Path, made: Path) -> None:
     weights = {name: weight.to(torch.float16) for path in weight_files(run) for name, weight in load_file(path).items()}
     for name, weight in weights.items():
         if not weight.isfinite().all():
-            raise UserError(f"{run}: {name} holds numbers too large for float16")
+            raise UserError(f"{run}: {name} has numbers too large for float16")
     save_file(weights, made / "model.safetensors", {"format": "pt"})
 
 
 def copy_measured(run: Path, made: Path) -> None:
-    """What was measured of the run, as of the rounded weights: how little these differ is measured too."""
+    """Copy the measurements of the run as those of the rounded weights, whose difference is checked separately."""
     before, after = fingerprint(run), fingerprint(made)
     for path in (run / name for name in MEASURED):
         if not path.is_file():
-            print(f"{path} is not there: {made.name} is released without it", file=sys.stderr)
+            print(f"{path} does not exist: {made.name} is released without it", file=sys.stderr)
             continue
         zipped = path.suffix == ".gz"
         text = gzip.decompress(path.read_bytes()).decode() if zipped else path.read_text("utf-8")
         if before not in text:
-            raise UserError(f"{path} was measured of other weights: measure it again, or delete it")
+            raise UserError(f"{path} was measured with other weights: repeat the measurement or delete the file")
         changed = text.replace(before, after).encode()
         (made / path.name).write_bytes(gzip.compress(changed, mtime=0) if zipped else changed)
 
 
 def show_calibration(made: Path) -> None:
-    """The reliability plot and its section of the card, where the run was calibrated."""
+    """Add the reliability plot and its section of the card, if the run was calibrated."""
     path = made / CALIBRATION
     if path.is_file():
         calibration = Calibration.load(path)
@@ -123,15 +123,15 @@ def show_calibration(made: Path) -> None:
 
 
 def translations(made: Path, sentences: Sequence[str], engine: Any) -> dict[str, list[str]]:
-    """By each pair of languages, what the released model makes of the sentences; CTranslate2's export is made for it
-    and stays."""
+    """The released model's translations of the sentences, by language pair; creates the CTranslate2 export, which is
+    kept."""
     translator = Translator.from_pretrained(made, engine=engine)
     return {f"{source}-{target}": [one.text for one in translator(sentences, source=source, target=target)]
             for source, target in translator.language_pairs}
 
 
 def change_by_rounding(run: Path, made: Path, sentences: Sequence[str], found: dict[str, list[str]]) -> float:
-    """The most that float16 changes the log-probability of one of these translations, in nats."""
+    """The largest change of the log-probability of one of these translations through float16, in nats."""
     changes = [0.0]
     translators = [Translator.from_pretrained(folder, engine="torch") for folder in (run, made)]
     for languages, texts in found.items():
@@ -144,7 +144,7 @@ def change_by_rounding(run: Path, made: Path, sentences: Sequence[str], found: d
 
 
 def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
-    """run.yaml, metrics.json and the card, without the paths of this machine."""
+    """Write run.yaml, metrics.json and the card, without the paths of this machine."""
     settings = yaml.safe_load(load_record(run / "run.yaml").to_yaml())
     paths = sorted(filter(os.path.isabs, strings(settings)), key=len, reverse=True)
     settings = named(settings, paths)
@@ -158,7 +158,7 @@ def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in a tree of dicts and lists, keys left out."""
+    """Every string in a tree of dicts and lists, without keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -167,7 +167,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def named(value: Any, paths: Sequence[str]) -> Any:
-    """The same tree with each of these paths, wherever it is mentioned, as its last part: data are known by name."""
+    """The same tree with each of these paths shortened to its last part."""
     if isinstance(value, dict):
         return {named(key, paths): named(item, paths) for key, item in value.items()}
     if isinstance(value, list):
@@ -183,19 +183,19 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def commit_of(checkout: Path, *, allow_dirty: bool) -> str:
-    """The commit that is checked out; UserError where something else than packaged models was changed since."""
+    """The current commit; UserError if anything except packaged models has uncommitted changes."""
     models = [f":(exclude)seq2see/pretrained/{name}" for name in NAMES]
     changed = git(checkout, "status", "--porcelain", "--", ".", *models)
     if changed and not allow_dirty:
         first = changed.splitlines()[0].strip()
-        raise UserError(f"{checkout} has changes that are not committed ({first}): commit them, or --allow-dirty")
+        raise UserError(f"{checkout} has uncommitted changes ({first}): commit them, or use --allow-dirty")
     return git(checkout, "rev-parse", "HEAD") + (", with changes" if changed else "")
 
 
 def git(checkout: Path, *arguments: str) -> str:
     done = subprocess.run(["git", "-C", checkout, *arguments], capture_output=True, text=True)
     if done.returncode:
-        raise UserError(f"{checkout} is no checkout to release from: {done.stderr.strip()}")
+        raise UserError(f"{checkout} is not a git checkout: {done.stderr.strip()}")
     return done.stdout.rstrip("\n")
 
 
@@ -204,7 +204,7 @@ def main() -> int:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a finished run")
     parser.add_argument("name", metavar="NAME", choices=NAMES, help=" or ".join(NAMES))
-    parser.add_argument("--allow-dirty", action="store_true", help="release though there are uncommitted changes")
+    parser.add_argument("--allow-dirty", action="store_true", help="release despite uncommitted changes")
     args = parser.parse_args()
     try:
         folder = release(args.run, args.name, commit=commit_of(ROOT, allow_dirty=args.allow_dirty))

@@ -1,4 +1,4 @@
-"""How well confidence matches what is right: the expected calibration error, and the picture of its bins."""
+"""Reliability: the expected calibration error, and a plot of its bins."""
 
 import logging
 from collections.abc import Mapping
@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from seq2see.atomic import atomic_write
-from ..lens.aer import resampled
 from ..lens.calibration import KEPT, Bin, Calibration, Calibrator, LanguageCalibration, Reliability
-from ..lens.trust import Figure
+from ..lens.intervals import Figure, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
 # N tokens, S sentences, B bins, D resampled sets of sentences
@@ -18,25 +17,25 @@ BINS = 15
 PICTURE = "reliability.png"  # beside the run
 SECTION = "## Calibration"  # of the model card
 CARD = """\
-How much confidence and accuracy differ (expected calibration error, 15 bins of equally many tokens, 95 % intervals), on
-validation pairs that nothing was fitted to.  Seq2See shows calibrated probabilities, as `calibration.json` says; what
-`generate` returns is the model's own.
+The difference between confidence and accuracy (expected calibration error, 15 bins of equally many tokens, 95 %
+intervals), on validation pairs not used for fitting.  Seq2See shows probabilities calibrated with `calibration.json`;
+`generate` returns the model's own.
 
 {rows}
 
-![The share of tokens that are right over their confidence, before and after]({picture})
+![Accuracy of tokens against their confidence, before and after calibration]({picture})
 """
 
 
 def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np.ndarray, nll_N: np.ndarray,
                 sentence_N: np.ndarray) -> Reliability:
-    """What a way came to, of tokens with these confidences, of which `right_N` says which are the reference's:
+    """The reliability of a calibrator, from the confidences of tokens and whether each is the reference's (`right_N`):
 
         ECE = sum over bins of  (tokens of the bin / N) |share of them that are right - their mean confidence|
 
-    (Guo et al. 2017, eq. 3) over bins of equally many tokens, as most tokens are sure (Nixon et al. 2019).  Intervals
-    are of the bootstrap over sentences, the bins kept; of finitely many tokens even a perfect ECE is a little above 0,
-    and of those drawn twice a little more.
+    (Guo et al. 2017, eq. 3) over bins of equally many tokens, since most tokens are confident (Nixon et al. 2019).
+    Intervals come from a bootstrap over sentences with fixed bins.  With finitely many tokens even a perfect model has
+    an ECE slightly above 0, and resampling adds a little more.
     """
     order = np.argsort(confidence_N, kind="stable")
     members = [one for one in np.array_split(order, BINS) if len(one)]
@@ -53,21 +52,21 @@ def reliability(calibrator: Calibrator, *, confidence_N: np.ndarray, right_N: np
 
 
 def mean_figure(values_S: np.ndarray, groups_S: np.ndarray) -> Figure:
-    """The mean of a number a sentence, with its interval; sentences of one group are drawn together."""
+    """The mean of one number per sentence, with its interval; sentences of one group are resampled together."""
     sums, counts = np.bincount(groups_S, values_S), np.bincount(groups_S)
     times = resampled(len(counts))
     return _figure(float(values_S.mean()), (times @ sums) / (times @ counts))
 
 
-def _figure(value: float, drawn_D: np.ndarray) -> Figure:
-    low, high = np.quantile(drawn_D, [0.025, 0.975])
+def _figure(value: float, resampled_D: np.ndarray) -> Figure:
+    low, high = np.quantile(resampled_D, [0.025, 0.975])
     return Figure(value, float(low), float(high))
 
 
 def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -> None:
-    """Write a PNG with a panel a language: of each bin the share that is right over the mean confidence, before and
-    after; drawn without a display, whatever style the user has set."""
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache
+    """Write a PNG with one panel per language: the accuracy of each bin over its mean confidence, before and after;
+    drawn without a display and in a fixed style."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no messages about its font cache
     import matplotlib.style
     from matplotlib.figure import Figure as Canvas
     from matplotlib.ticker import PercentFormatter
@@ -88,12 +87,12 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
             axis.set_aspect("equal")
             axis.legend(loc="upper left", frameon=False, fontsize=9.5)
         axes[0].yaxis.set_major_formatter(PercentFormatter(1))
-        axes[0].set_ylabel("tokens that are the reference's")
+        axes[0].set_ylabel("tokens equal to the reference")
         canvas.savefig(path, format="png", metadata={"Software": None})
 
 
 def add_to_card(folder: Path, calibration: Calibration) -> None:
-    """The figures and the picture as the last section of the run's model card, if it has one."""
+    """Add the figures and the plot as the last section of the run's model card, if it has one."""
     card = folder / "README.md"
     if not card.is_file():
         return
@@ -106,17 +105,17 @@ def add_to_card(folder: Path, calibration: Calibration) -> None:
 
 
 def describe(calibration: Calibration) -> str:
-    """The figures as the terminal has them: a paragraph a language."""
+    """The figures for the terminal: one paragraph per language."""
     return "\n\n".join(_paragraph(language, one) for language, one in calibration.languages.items())
 
 
 def _paragraph(language: str, measured: LanguageCalibration) -> str:
     to = f"to {language}: " if language else ""
     lines = [f"{to}{measured.tokens:,} tokens of {measured.pairs:,} held-out pairs, {measured.right:.1%} of them the"
-             f" model's first choice; fitted on {measured.fitted_pairs:,} other pairs",
-             f"  {'':<42}ECE                      nats a token"]
+             f" model's most probable token; fitted on {measured.fitted_pairs:,} other pairs",
+             f"  {'':<42}ECE                      nats per token"]
     kept = measured.ways[KEPT]
-    for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are but two
+    for one in dict.fromkeys(measured.ways.values()):  # without smoothing there are only two
         ece = "{:.2%} [{:.2%}, {:.2%}]".format(*one.ece)
         nll = "{:.3f} [{:.3f}, {:.3f}]".format(*one.nll)
         lines.append(f"  {_said(one.calibrator):<42}{ece:<25}{nll}" + ("  kept" if one == kept else ""))

@@ -1,7 +1,7 @@
-"""The replay of a training: three sentences, as the model translates them at each moment, with all maps.
+"""The replay of a training: the translations of three sentences at each moment, with all attention maps.
 
-The weights of the moments are those that training has kept (`training/moments.py`); the last moment is the finished
-model.  Each sentence is translated greedily, and traced while that very hypothesis is predicted, as everywhere.
+The weights of each moment were saved during training (`training/moments.py`); the last moment is the finished model.
+Each sentence is translated greedily, and the hypothesis is traced with teacher forcing.
 """
 
 import copy
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from seq2see.json_files import read_json
-from ..lens.forcing import encode_source
-from ..lens.reading import trace_hypotheses
 from ..lens.replay import Moment, Replay
+from ..lens.teacher_forcing import encode_source
 from ..lens.trace import Trace
+from ..lens.tracing import trace_hypotheses
 from ..training.config import RunConfig
 from ..training.moments import load_moment, moments_of
 from ..training.progress import Watched
@@ -22,24 +22,24 @@ from ..translate.checkpoint import fingerprint
 from ..translate.decoding import DecodingOptions
 from ..translate.translator import Translator
 
-SENTENCES = (  # all their words are storybook's
+SENTENCES = (  # with words of storybook only
     "The cat did not cross the street because it was too tired.",
     "The cat did not cross the street because it was too wide.",
     "The goat chased the wolf because it was hungry.",
 )
 SOURCE, TARGET = "en", "fr"
-MOST_TOKENS = 24  # of a translation; right ones have up to 20, and before a model has learnt to end it goes on for ever
+MOST_TOKENS = 24  # of a translation; right ones have up to 20, but an untrained model does not stop
 
 
 def can_be_replayed(config: RunConfig) -> bool:
-    """Whether a training learns to translate the sentences, and its weights are those of the finished model: those of a
-    LoRA adapter are merged at the end."""
+    """Whether a training learns to translate the sentences, with the weights of the finished model: a LoRA adapter is
+    merged only at the end."""
     return config.data.source == SOURCE and TARGET in config.data.targets and not config.model.lora
 
 
 def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
-    """The replay of at most `count` moments, of the finished run that the translator has loaded: that model and, before
-    it, those that the run has kept, or every so many of them."""
+    """The replay of at most `count` moments of the finished run that the translator has loaded: evenly spaced saved
+    moments, then the finished model."""
     last, files = kept_moments(run)
     numbers = np.linspace(0, len(files) - 1, min(len(files), count - 1)).round().astype(int)
     chosen = [list(files)[number] for number in numbers]
@@ -54,14 +54,14 @@ def make_replay(translator: Translator, run: Path, *, count: int) -> Replay:
 
 
 def kept_moments(run: Path) -> tuple[int, dict[int, Path]]:
-    """The step that a finished run's model is of, and the files of the moments that were kept before it."""
+    """The step of a finished run's model, and the files of the moments saved before it."""
     training = read_json(run / "metrics.json")["training"]
-    last = training.get("kept_step", training["steps"])  # an earlier version's run does not tell
+    last = training.get("kept_step", training["steps"])  # missing in runs of earlier versions
     return last, {step: file for step, file in moments_of(run).items() if step < last}
 
 
 def look(translator: Translator) -> tuple[Trace, ...]:
-    """The sentences, each whole, as the model translates them now."""
+    """Traces of the sentences as the model translates them now, each unsplit."""
     model, tokenizer = translator.model, translator.tokenizer
     options = translator.defaults.resolve(DecodingOptions(num_beams=1, max_new_tokens=MOST_TOKENS),
                                           first=translator.tag(TARGET))
@@ -72,10 +72,10 @@ def look(translator: Translator) -> tuple[Trace, ...]:
 
 
 def moment(step: int, log: list[dict[str, Any]], traces: tuple[Trace, ...]) -> Moment:
-    """With what the training's log says of that step."""
+    """A moment, with the values of the training log at that step."""
     return Moment(step, last_logged(log, "loss", step), last_logged(log, "eval_bleu", step), traces)
 
 
 def last_logged(log: list[dict[str, Any]], name: str, step: int) -> float | None:
-    """The last value up to a step; None before the first."""
+    """The last logged value up to a step; None before the first."""
     return next((row[name] for row in reversed(log) if name in row and row["step"] <= step), None)

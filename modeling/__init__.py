@@ -1,8 +1,8 @@
-"""The network, and only it: `Seq2SeeConfig`, `Seq2SeeModel`, `Seq2SeeForConditionalGeneration`.
+"""The network: `Seq2SeeConfig`, `Seq2SeeModel`, `Seq2SeeForConditionalGeneration`.
 
 Read in this order: positions, attention, layers, modeling_seq2see.  Importing this package registers the classes with
-transformers' Auto classes, and marks them so that `save_pretrained` ships their files: a stranger loads a saved folder
-with `trust_remote_code=True` and without this package, and translates with `pipeline` (pipeline_seq2see).
+transformers' Auto classes, and marks them so that `save_pretrained` ships their files: a saved folder loads without
+this package, with `trust_remote_code=True`, and translates with `pipeline` (pipeline_seq2see).
 """
 
 from transformers import AutoConfig, AutoModel, AutoModelForSeq2SeqLM

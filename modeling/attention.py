@@ -1,17 +1,17 @@
-"""Attention: how one position of a sentence takes what it needs from the others.
+"""Attention: how a position in a sentence gathers information from other positions.
 
     Attention(Q, K, V) = softmax(Q K^T / sqrt(E)) V                     (Vaswani et al. 2017, equation 1)
 
-A *query* says what a position looks for, a *key* what a position offers to be found by, a *value* what it hands over
-when found.  The dot product of a query and a key is their score; the softmax turns a row of scores into weights that
-sum to 1; the output is the weighted sum of values.
+A *query* says what a position looks for, a *key* what a position can be found by, a *value* what it contributes when
+found.  The dot product of a query and a key is their score; the softmax turns a row of scores into weights that sum
+to 1; the output is the weighted sum of values.
 
-One class serves all three places.  In the encoder a sentence attends to itself, both ways.  In the decoder the target
-attends to itself, backwards only (the causal mask).  In cross-attention the queries come from the target and the keys
-and values from the encoded source.  The three differ in what is handed in, not in what is computed.
+One class serves all three uses.  In the encoder a sentence attends to itself in both directions.  In the decoder the
+target attends to itself, backwards only (the causal mask).  In cross-attention the queries come from the target, and
+keys and values from the encoded source.  The three differ in their inputs, not in the computation.
 
-`attend` is the formula itself, the one to read, and the only implementation that can show its weights.  The fast
-kernels (sdpa, flash, flex) compute the same sum without ever writing the weights down.
+`attend` is the formula itself, the one to read, and the only implementation that can return its weights.  The fast
+kernels (sdpa, flash, flex) compute the same sum without materialising the weights.
 """
 
 from collections.abc import Callable
@@ -41,11 +41,11 @@ def attend(
     """Mix values by how well queries match keys.
 
     Without `scaling` = 1/sqrt(E) the scores of random vectors have variance E, the softmax saturates, and its gradient
-    vanishes; with it they have variance 1 whatever the size of the head.
+    vanishes; with it they have variance 1 for any head size.
 
     Args:
-        attention_mask: [B, 1, T, S], 0 where a query may look and a very large negative number where it may not, so
-            that after the softmax the forbidden weight is exactly 0.
+        attention_mask: [B, 1, T, S], 0 where a query may attend and a very large negative number where it may not, so
+            that the weight there is exactly 0 after the softmax.
 
     Returns:
         The mixed values [B, T, H, E], and the weights [B, H, T, S]: before dropout, so that a row always sums to 1.
@@ -53,7 +53,7 @@ def attend(
     score_BHTS = torch.matmul(query_BHTE, key_BHSE.transpose(2, 3)) * scaling
     if attention_mask is not None:
         score_BHTS = score_BHTS + attention_mask
-    # Half-precision exponentials lose the small weights, so the softmax is always taken in float32.
+    # Half-precision exponentials lose small weights, so the softmax is always computed in float32.
     weight_BHTS = score_BHTS.softmax(dim=-1, dtype=torch.float32).to(query_BHTE.dtype)
     kept_BHTS = nn.functional.dropout(weight_BHTS, p=dropout, training=module.training)
     output_BTHE = torch.matmul(kept_BHTS, value_BHSE).transpose(1, 2)
@@ -63,13 +63,13 @@ def attend(
 class MultiHeadAttention(nn.Module):
     """H attentions side by side, each in its own E = D/H dimensions (Vaswani et al. 2017, section 3.2.2).
 
-    The projections of all heads lie in one matrix: head h reads rows h*E to (h+1)*E of W_Q, W_K and W_V, and columns
+    One matrix holds the projections of all heads: head h uses rows h*E to (h+1)*E of W_Q, W_K and W_V, and columns
     h*E to (h+1)*E of W_O.  Concatenating the heads and projecting with W_O is therefore the same as letting every head
     add its own W_O-projected output.
 
     Args:
         is_causal: whether position t may see only positions up to t.  The fast kernels read this attribute.
-        layer_idx: which slot of the key-value cache is this layer's; the encoder has none.
+        layer_idx: this layer's slot in the key-value cache; None in the encoder.
     """
 
     def __init__(self, config: Seq2SeeConfig, *, num_heads: int, is_causal: bool = False, layer_idx: int | None = None):
@@ -93,11 +93,11 @@ class MultiHeadAttention(nn.Module):
     def keys_and_values(
         self, x_BTD: torch.Tensor, source_BSD: torch.Tensor | None, past_key_values: Cache | None
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values [B, H, S, E]: of this sequence, or of `source_BSD` in cross-attention.
+        """Keys and values [B, H, S, E] of this sequence, or of `source_BSD` in cross-attention.
 
-        Generating one token at a time, the keys and values of earlier tokens never change, so they are kept rather
-        than computed again.  Self-attention appends the new token's to the cache at every step; cross-attention fills
-        its half once, since the source does not change either.
+        During generation the keys and values of earlier tokens never change, so they are cached.  Self-attention
+        appends those of the new token at every step; cross-attention fills its half once, since the source does not
+        change either.
         """
         if source_BSD is None:
             key_BHSE, value_BHSE = self.split_heads(self.k_proj(x_BTD)), self.split_heads(self.v_proj(x_BTD))
@@ -126,16 +126,16 @@ class MultiHeadAttention(nn.Module):
         past_key_values: Cache | None = None,
         **kwargs: Any,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """What each of the T positions takes from the S positions it may see.
+        """Attend from each of the T positions to the S positions it may see.
 
         Args:
-            x_BTD: the positions that ask.
-            source_BSD: the positions that answer; None means that the sequence attends to itself.
-            attention_mask: who may see whom, in the form that the chosen implementation wants.
+            x_BTD: the positions that queries come from.
+            source_BSD: the positions that keys and values come from; None for self-attention.
+            attention_mask: the allowed positions, in the format of the chosen implementation.
             past_key_values: the cache, read and extended in place.
 
         Returns:
-            The output [B, T, D], and the weights [B, H, T, S], or None where the implementation does not write them.
+            The output [B, T, D], and the weights [B, H, T, S] or None if the implementation does not return them.
         """
         query_BHTE = self.split_heads(self.q_proj(x_BTD))
         key_BHSE, value_BHSE = self.keys_and_values(x_BTD, source_BSD, past_key_values)

@@ -1,35 +1,35 @@
-"""A source with nothing to translate: its translation is empty, whatever the weights would make up."""
+"""A blank source has an empty translation, whatever the weights would produce."""
 
 from collections.abc import Collection
 
 import torch
 from transformers import LogitsProcessor
 
-BYTES = range(36, 292)  # the ids of the 256 byte pieces; what lies below is special
+BYTES = range(36, 292)  # ids of the 256 byte tokens; lower ids are special
 
 # B batch, S source length, N hypotheses of the batch, V vocabulary
 
 
 def blank_rows(ids_BS: torch.Tensor, *, special: Collection[int], white: Collection[int] | None) -> torch.Tensor:
-    """Which rows [B] hold no character but white space.
+    """Which rows [B] contain only white space.
 
     Args:
-        special: ids that stand for no character.
-        white: pieces of white space alone, in a vocabulary laid out as Seq2SeeTokenizer's; None in any other.
+        special: ids that represent no character.
+        white: ids of tokens of white space only, in a Seq2SeeTokenizer vocabulary; None for any other vocabulary.
     """
     silent = torch.tensor([*(special if white is None else white)], device=ids_BS.device)
     silent_BS = torch.isin(ids_BS, silent)
     if white is None:
         return silent_BS.all(1)
     blank_B = (silent_BS | (ids_BS < BYTES.stop)).all(1)
-    for row in blank_B.nonzero().flatten().tolist():  # a white space that has no piece is spelled in bytes
+    for row in blank_B.nonzero().flatten().tolist():  # white space without a token is spelled in bytes
         spelled = b"".join(bytes([i - BYTES.start]) if i in BYTES else b" " for i in ids_BS[row].tolist())
         blank_B[row] = not spelled.decode(errors="replace").strip()
     return blank_B
 
 
 class EndAtOnce(LogitsProcessor):
-    """Ends the hypotheses of some rows at the first token that is not forced; the others stay as they are."""
+    """Ends the hypotheses of some rows at the first token that is not forced; other rows are unchanged."""
 
     def __init__(self, blank_B: torch.Tensor, *, end: int):
         self.blank_B, self.end = blank_B, end

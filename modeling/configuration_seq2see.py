@@ -1,7 +1,7 @@
-"""The numbers that define a Seq2See network.
+"""The configuration of a Seq2See network.
 
-Names are those of BART and Marian, so that tools and peers made for them apply.  Every value is bounded and checked
-against the others before a single tensor is allocated: a config read from a stranger's folder is data, not trust.
+Names are those of BART and Marian, so that tools made for them apply.  Every value is bounded and checked against the
+others before any tensor is allocated: a downloaded config is untrusted data.
 """
 
 from typing import Any
@@ -22,8 +22,8 @@ LIMITS = {
     "max_position_embeddings": 65_536,
 }
 TABLE = 2**24  # numbers in the sinusoid table: 64 MiB
-LANGUAGE_TAGS = range(4, 36)  # the ids with which a target begins where language_pairs are known
-# What the feed-forward layer may use: the activations that CTranslate2 can run too.
+LANGUAGE_TAGS = range(4, 36)  # ids that a target begins with if language_pairs are known
+# Activations of the feed-forward layer: those that CTranslate2 supports too.
 ACTIVATIONS = ("relu", "gelu", "gelu_new", "silu")
 
 
@@ -38,21 +38,21 @@ class Seq2SeeConfig(PreTrainedConfig):
         encoder_attention_heads, decoder_attention_heads: heads H of each side; D must be a multiple of both.
         encoder_ffn_dim, decoder_ffn_dim: inner width F of the feed-forward layers.
         activation_function: one of "relu", "gelu", "gelu_new", "silu".
-        dropout: probability for embeddings and for what every sub-layer adds to the residual stream.
+        dropout: probability for embeddings and for the output of every sub-layer.
         attention_dropout: probability for attention weights.
         activation_dropout: probability inside the feed-forward layer.
-        max_position_embeddings: positions in the sinusoid table; no text may be longer (in pieces).
+        max_position_embeddings: positions in the sinusoid table; no text may have more tokens.
         scale_embedding: multiply embeddings by sqrt(D), as Vaswani et al. 2017 (section 3.4) do.
         tie_word_embeddings: whether the output shares the one embedding matrix of source and target.
         language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.  Where
             known, each row of labels begins with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
             counted from 0: what they show is what they were taught.
-        blank_token_ids: the pieces of white space alone, in a vocabulary of Seq2SeeTokenizer's; None where unknown.
+        blank_token_ids: the tokens of white space alone, in a vocabulary of Seq2SeeTokenizer's; None if unknown.
 
     Raises:
-        huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or at odds with another;
-            the message says what was expected and what came.
+        huggingface_hub.errors.StrictDataclassError: a value of the wrong type, out of bounds, or inconsistent with
+            another; the message says what was expected and given.
     """
 
     model_type = "seq2see"
@@ -92,7 +92,7 @@ class Seq2SeeConfig(PreTrainedConfig):
     use_cache: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """With what each of transformers' doors finds in the code that `save_pretrained` puts beside config.json."""
+        """Adds the classes that transformers' Auto classes and pipelines load from the code beside config.json."""
         auto_map = {
             "AutoConfig": "configuration_seq2see.Seq2SeeConfig",
             "AutoModel": "modeling_seq2see.Seq2SeeModel",
@@ -120,7 +120,7 @@ class Seq2SeeConfig(PreTrainedConfig):
             )
 
     def validate_kind(self) -> None:
-        """There is an encoder, which transformers asks this field for."""
+        """There is an encoder: transformers reads this field."""
         if not self.is_encoder_decoder:
             raise ValueError(f"is_encoder_decoder: expected True, got {self.is_encoder_decoder}")
 

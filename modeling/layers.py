@@ -1,11 +1,11 @@
-"""The two kinds of layer: what the encoder repeats, and what the decoder repeats.
+"""The encoder layer and the decoder layer.
 
-Every sub-layer reads a normalised copy of the residual stream and adds its answer back to it:
+Every sub-layer reads a normalised copy of the residual stream and adds its output to the stream:
 
     x = x + dropout(sublayer(norm(x)))                                  ("pre-norm", Xiong et al. 2020)
 
-The stream itself is never normalised on the way, so that gradients reach the first layer undiminished and training
-needs no careful start.  Its final norm comes once, after the last layer.
+The stream itself is not normalised between layers, so gradients reach the first layer undiminished and training is
+stable from the start.  The final norm comes once, after the last layer.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from .configuration_seq2see import Seq2SeeConfig
 
 
 class EncoderLayer(GradientCheckpointingLayer):
-    """Self-attention, then a feed-forward layer, each with its norm and residual."""
+    """Self-attention, then a feed-forward layer, each with norm and residual connection."""
 
     def __init__(self, config: Seq2SeeConfig):
         super().__init__()
@@ -71,7 +71,7 @@ class DecoderLayer(GradientCheckpointingLayer):
         past_key_values: Cache | None = None,
         **kwargs: Any,
     ) -> torch.Tensor:
-        """[B, T, D] to [B, T, D], looking back over the target and across at the encoded source [B, S, D]."""
+        """[B, T, D] to [B, T, D], attending to earlier target positions and to the encoded source [B, S, D]."""
         attended_BTD, _ = self.self_attn(
             self.self_attn_layer_norm(x_BTD), attention_mask=causal_mask, past_key_values=past_key_values, **kwargs
         )

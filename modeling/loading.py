@@ -1,11 +1,11 @@
-"""The one door through which weights come in.
+"""Loads checkpoints with strict checks.
 
-`from_pretrained` is lenient: a tensor that is missing from a checkpoint is silently replaced by random numbers, and a
-config may ask for any amount of memory.  `load_checkpoint` takes the same folders and refuses what cannot be right, in
-one line that names the file and the tensor.  It serves any transformers encoder-decoder, not Seq2See alone.
+`from_pretrained` is lenient: missing tensors are silently replaced by random numbers, and a config may request any
+amount of memory.  `load_checkpoint` takes the same folders and refuses invalid ones in one line that names the file and
+the tensor.  It supports any transformers encoder-decoder, not only Seq2See.
 
-Files are vetted before transformers opens any (`seq2see/vetting.py`); then the model that the config describes is laid
-out without memory, and held against the tensors that are there; then it is loaded, and made to predict something.
+Files are vetted before transformers opens any (`seq2see/vetting.py`); then the model is built on the meta device and
+compared with the stored tensors; then it is loaded and tested with one prediction.
 """
 
 import math
@@ -24,19 +24,19 @@ from seq2see.folders import RUNS as RUNS
 from seq2see.folders import resolve_folder as resolve_folder
 from seq2see.vetting import read_header, vet, weight_files
 
-LARGEST = 1e12  # more is what a flipped bit makes of a weight, and no training does: its square overflows
+LARGEST = 1e12  # larger weights come from flipped bits, not from training: their squares overflow
 
 
 def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> PreTrainedModel:
-    """Load an encoder-decoder in float32, ready to use (`eval`), or refuse it.
+    """Load an encoder-decoder in float32 and evaluation mode.
 
     Args:
         name: a folder written by `save_pretrained`, or a Hub id.
-        trust_remote_code: run the model code that the folder ships.  Never read from a file.
+        trust_remote_code: run the model code in the folder.  Never read from a file.
 
     Raises:
-        UserError: no such folder; a file that is damaged, out of bounds, or not what it should be; not an
-            encoder-decoder; tensors missing, left over, of the wrong shape or type, or not finite.
+        UserError: no such folder; a damaged or invalid file; not an encoder-decoder; tensors that are missing,
+            unexpected, not finite, or of the wrong shape or type.
     """
     folder = resolve_folder(name, trust_remote_code=trust_remote_code)
     vet(folder)
@@ -48,18 +48,18 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
                 folder,
                 config=config,
                 dtype=torch.float32,
-                attn_implementation="sdpa" if described._supports_sdpa else "eager",  # eager alone: FSMT, LED, NLLB-MoE
+                attn_implementation="sdpa" if described._supports_sdpa else "eager",  # only eager: FSMT, LED, NLLB-MoE
                 use_safetensors=True,
                 local_files_only=True,
-                ignore_mismatched_sizes=True,  # reported below instead of raised in ten lines
+                ignore_mismatched_sizes=True,  # reported below in one line instead of ten
                 output_loading_info=True,
                 trust_remote_code=trust_remote_code,
             )
     except UserError:
         raise
-    except Exception as error:  # whatever a damaged or foreign folder makes transformers raise
+    except Exception as error:  # transformers may raise anything for a damaged or foreign folder
         raise UserError(
-            f"the model in {folder} cannot be loaded, perhaps half written: {_first_line(error)}"
+            f"the model in {folder} cannot be loaded, possibly incomplete: {_first_line(error)}"
         ) from error
     _refuse(folder, "tensors are missing", report["missing_keys"])
     _refuse(folder, "tensors have the wrong shape", (_describe_mismatch(*entry) for entry in report["mismatched_keys"]))
@@ -72,7 +72,7 @@ def load_checkpoint(name: str | Path, *, trust_remote_code: bool = False) -> Pre
 
 
 def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: bool) -> PreTrainedModel:
-    """The model of a config, without memory for its weights; one of other sizes than the weights have is refused."""
+    """The model of a config on the meta device; UserError if its shapes do not match the stored weights."""
     stored = {name: shape for path in weight_files(folder) for name, shape in read_header(path).items()}
     with torch.device("meta"), no_init_weights():
         described: PreTrainedModel = AutoModelForSeq2SeqLM.from_config(
@@ -85,7 +85,8 @@ def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: boo
         ("tensors", len(wanted), len(stored), 100),
         ("numbers", described.num_parameters(), sum(map(math.prod, stored.values())), 2**20),
     ):
-        # What is shared is stored once and described up to four times: the embedding of source, target and output.
+        # A shared tensor, such as the embedding of source, target and output, is stored once and counted up to four
+        # times.
         if asked > 4 * found + room:
             path = folder / "config.json"
             raise UserError(f"{path} describes a model of {asked:,} {what}; the weights have {found:,}")
@@ -93,20 +94,20 @@ def _described(folder: Path, config: PreTrainedConfig, *, trust_remote_code: boo
 
 
 def _predict_something(folder: Path, model: PreTrainedModel) -> None:
-    """The self-test: one step of a text of one piece has finite logits."""
+    """Self-test: one decoding step for a source of one token gives finite logits."""
     start = torch.tensor([[model.generation_config.decoder_start_token_id or 0]])
     try:
         with torch.no_grad():
             logits = model(input_ids=torch.zeros_like(start), decoder_input_ids=start).logits
-    except Exception as error:  # a config can be at odds with itself in ways that only show here
+    except Exception as error:  # some inconsistencies of a config only show here
         raise UserError(f"the model in {folder} does not work: {_first_line(error)}") from error
     if not logits.isfinite().all():
-        raise UserError(f"the model in {folder} predicts no numbers: its weights are damaged")
+        raise UserError(f"the model in {folder} predicts NaN or infinity: its weights are damaged; copy them again")
 
 
 @contextmanager
 def _transformers_quiet() -> Iterator[None]:
-    """No progress bar for a second's work, and no report of what is refused below in one line."""
+    """No progress bar for a second's work, and no report of problems that are raised below."""
     verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -122,7 +123,7 @@ def _load_config(folder: Path, *, trust_remote_code: bool) -> PreTrainedConfig:
     path = folder / "config.json"
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=trust_remote_code)
-    except Exception as error:  # each kind of model checks its config in its own way
+    except Exception as error:  # each model type raises its own errors
         raise UserError(f"{path}: {_first_line(error, last=isinstance(error, StrictDataclassError))}") from error
     if not config.is_encoder_decoder:
         raise UserError(
@@ -136,7 +137,7 @@ def _refuse(folder: Path, what: str, tensors: Iterable[str]) -> None:
     if names:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         raise UserError(
-            f"{folder}: {what}: {', '.join(names[:3])}{more}; the checkpoint is damaged or of another model"
+            f"{folder}: {what}: {', '.join(names[:3])}{more}; the checkpoint is damaged or belongs to another model"
         )
 
 

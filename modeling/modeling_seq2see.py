@@ -1,15 +1,15 @@
-"""The Seq2See network: an encoder that reads, a decoder that writes while looking at what was read.
+"""The Seq2See network: an encoder for the source, and a decoder that attends to it and writes the target.
 
     source ids [B,S] -> embed + positions -> N encoder layers -> norm -> source states [B,S,D]
     target ids [B,T] -> embed + positions -> N decoder layers, which look at the source states -> norm -> [B,T,D]
     logits [B,T,V]   =  target states times the transposed embedding matrix
 
-One embedding matrix serves the source, the target and the output: a token scores high where the decoder's state points
-the way its embedding does.  The decoder's first input is the start token and its first output the language tag
-(`<2fr>`), so the encoded source is the same whatever language is asked for.
+One embedding matrix serves the source, the target and the output: a token scores high if the decoder's state points in
+the direction of its embedding.  The decoder's first input is the start token and its first output the language tag
+(`<2fr>`), so the encoded source does not depend on the target language.
 
-Generation, caches, attention kernels, saving and loading are transformers' own; nothing here repeats them.  Attention
-weights are recorded by the "eager" implementation alone: `attn_implementation="eager"` with `output_attentions=True`.
+Generation, caches, attention kernels, saving and loading are those of transformers.  Only the "eager" implementation
+records attention weights: `attn_implementation="eager"` with `output_attentions=True`.
 """
 
 import math
@@ -46,17 +46,17 @@ if TYPE_CHECKING:  # save_pretrained ships the files whose imports it reads here
 
 
 def shift_right(labels_BT: torch.Tensor, *, start: int, pad: int) -> torch.Tensor:
-    """What the decoder reads while it is asked for `labels_BT`: the start token, then each label one step late.
+    """The decoder's input for the labels `labels_BT`: the start token, then the labels shifted right by one.
 
-    Reading the right previous token, whatever the model itself would have said, is called teacher forcing; it lets
-    all T predictions come from one pass.  Ignored labels (-100) are read as padding.
+    Reading the correct previous token instead of the model's own prediction is called teacher forcing; it gives all T
+    predictions in one pass.  Ignored labels (-100) become padding.
     """
     input_BT = torch.cat((torch.full_like(labels_BT[:, :1], start), labels_BT[:, :-1]), dim=1)
     return input_BT.masked_fill(input_BT == -100, pad)
 
 
 class Seq2SeePreTrainedModel(PreTrainedModel):
-    """What all Seq2See modules tell transformers about themselves, and how weights begin."""
+    """The settings of all Seq2See modules for transformers, and the initialisation of weights."""
 
     config: Seq2SeeConfig
     base_model_prefix = "model"
@@ -71,15 +71,15 @@ class Seq2SeePreTrainedModel(PreTrainedModel):
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        """Projections keep the variance of what passes through (Glorot and Bengio 2010); embeddings start with length
-        about 1, so that after scaling by sqrt(D) they are as large as the sinusoids, and as output weights they give
-        logits of variance about 1."""
+        """Projections preserve the variance of their input (Glorot and Bengio 2010); embeddings start with norm about
+        1, so that after scaling by sqrt(D) they are as large as the sinusoids, and as output weights give logits of
+        variance about 1."""
         super()._init_weights(module)
         if isinstance(module, nn.Linear):
             init.xavier_uniform_(module.weight)
         elif isinstance(module, nn.Embedding):
             init.normal_(module.weight, std=self.config.d_model**-0.5)
-            # A slice is not the parameter, and does not carry its "already loaded" mark: ask the parameter itself.
+            # A slice does not carry the parameter's "already loaded" mark, so the parameter itself is checked.
             if not getattr(module.weight, "_is_hf_initialized", False):
                 init.zeros_(module.weight[self.config.pad_token_id])
         elif isinstance(module, SinusoidalPositions):
@@ -87,7 +87,7 @@ class Seq2SeePreTrainedModel(PreTrainedModel):
 
 
 class Embedder(nn.Module):
-    """Scales token embeddings, adds positions, drops out: the start of either side."""
+    """Scales token embeddings, adds positions and applies dropout, on both sides."""
 
     def __init__(self, config: Seq2SeeConfig):
         super().__init__()
@@ -98,13 +98,13 @@ class Embedder(nn.Module):
     def forward(
         self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """[B, T, D] to [B, T, D]; columns stand at the positions given, else one after the other from `start`."""
+        """[B, T, D] to [B, T, D]; columns have the given positions, or else consecutive ones from `start`."""
         position = self.positions(embeddings_BTD, start=start, position_BT=position_BT)
         return self.dropout(embeddings_BTD * self.scale + position)
 
 
 class Seq2SeeEncoder(Seq2SeePreTrainedModel):
-    """Reads the whole source at once: every token may look at every other."""
+    """Encodes the whole source: every token may attend to every other."""
 
     _can_record_outputs = {
         "hidden_states": OutputRecorder(EncoderLayer, num_hidden_layers_key="encoder_layers"),
@@ -146,7 +146,7 @@ class Seq2SeeEncoder(Seq2SeePreTrainedModel):
 
 
 class Seq2SeeDecoder(Seq2SeePreTrainedModel):
-    """Writes the target: each token sees the tokens before it, and the whole source."""
+    """Decodes the target: each token sees the tokens before it and the whole source."""
 
     _can_record_outputs = {
         "hidden_states": OutputRecorder(DecoderLayer, num_hidden_layers_key="decoder_layers"),
@@ -184,10 +184,10 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
         """Target ids [B, T] (or embeddings [B, T, D], unscaled) and source states [B, S, D] to target states [B, T, D].
 
         Args:
-            attention_mask: [B, P + T], 1 for real tokens and 0 for padding, where P tokens are in the cache already.
-            encoder_attention_mask: [B, S], the source's.
+            attention_mask: [B, P + T], 1 for real tokens and 0 for padding, where P tokens are already in the cache.
+            encoder_attention_mask: [B, S], the mask of the source.
             past_key_values: keys and values of the P earlier tokens and of the source, extended in place.
-            position_ids: [B, T], else counted over the real tokens of the mask, else over columns.
+            position_ids: [B, T]; by default counted over the real tokens of the mask or, without one, over columns.
         """
         if (input_ids is None) == (inputs_embeds is None):
             raise ValueError("expected exactly one of decoder_input_ids and decoder_inputs_embeds")
@@ -217,7 +217,7 @@ class Seq2SeeDecoder(Seq2SeePreTrainedModel):
 
 
 class Seq2SeeModel(Seq2SeePreTrainedModel):
-    """Encoder and decoder over one embedding matrix, without the output projection."""
+    """Encoder and decoder with a shared embedding matrix, without the output projection."""
 
     _input_embed_layer = "shared"
     _tied_weights_keys = {
@@ -233,7 +233,7 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
         self.post_init()
 
     def get_expanded_tied_weights_keys(self, all_submodels: bool = False) -> dict[str, str]:
-        """Both sides read `shared` whatever the configuration says: `tie_word_embeddings` is about the output alone."""
+        """Both sides always use `shared`: `tie_word_embeddings` concerns only the output."""
         return dict(self._tied_weights_keys)
 
     def set_input_embeddings(self, value: nn.Module) -> None:
@@ -258,8 +258,8 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 
         Args:
             attention_mask, decoder_attention_mask: [B, S] and [B, T], 1 for real tokens and 0 for padding.
-            decoder_position_ids: [B, T], else counted over the real tokens of the mask, else over columns.
-            encoder_outputs: an encoded source (or its values as a tuple), to decode without encoding it again.
+            decoder_position_ids: [B, T]; by default counted over the real tokens of the mask or, without one, over
+            columns. encoder_outputs: an encoded source (or its values as a tuple), to avoid encoding it again.
         """
         if encoder_outputs is None:
             encoder_outputs = self.encoder(
@@ -296,9 +296,9 @@ class Seq2SeeModel(Seq2SeePreTrainedModel):
 
 
 class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
-    """The translation model: `Seq2SeeModel`, and the embedding matrix once more to turn states into logits.
+    """The translation model: `Seq2SeeModel` with the embedding matrix as output projection.
 
-    A row gives what it gives alone, on whichever side it is padded: positions count the mask's real tokens.
+    Padding on either side does not change a row's output: positions count the mask's real tokens.
     """
 
     _tied_weights_keys = {"lm_head.weight": "model.shared.weight"}
@@ -307,14 +307,14 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         super().__init__(config)
         self.model = Seq2SeeModel(config)
         self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        # Labels already stand where they are predicted: the causal language model's loss would shift them once more.
+        # Labels are already aligned with predictions: the causal language model loss would shift them again.
         self.loss_type = "ForMaskedLM"
         self.post_init()
 
     def generate(
         self, inputs: Any = None, generation_config: Any = None, logits_processor: Any = None, *more: Any, **kwargs: Any
     ) -> Any:
-        """As in transformers; of a source of white space and special tokens alone the translation is empty."""
+        """As in transformers; a source of only white space and special tokens has an empty translation."""
         ids_BS, end = kwargs.get("input_ids") if inputs is None else inputs, self.config.eos_token_id
         if ids_BS is not None and end is not None:
             ends = end if isinstance(end, list) else [end]
@@ -325,7 +325,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         return super().generate(inputs, generation_config, logits_processor, *more, **kwargs)
 
     def prepare_inputs_for_generation(self, input_ids: torch.LongTensor, **kwargs: Any) -> dict[str, Any]:
-        """Counts positions before a static cache turns the mask of a target's beginning into one of another shape."""
+        """Counts positions before a static cache changes the shape of the mask of a target prefix."""
         mask = kwargs.get("decoder_attention_mask")
         inputs: dict[str, Any] = super().prepare_inputs_for_generation(input_ids, **kwargs)
         if mask is not None:
@@ -336,7 +336,7 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         """Labels [B, T] to decoder inputs [B, T]; transformers' seq2seq collator calls this.
 
         Raises:
-            ValueError: a row does not begin with a language tag, though the model's translations do.
+            ValueError: a row does not begin with a language tag, as the model's translations do.
         """
         if self.config.language_pairs and not torch.compiler.is_compiling():
             self._check_tags(labels)
@@ -346,13 +346,13 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
     def _check_tags(self, labels_BT: torch.Tensor) -> None:
         first_B = labels_BT[:, 0]
         tagged_B = (first_B >= LANGUAGE_TAGS.start) & (first_B < LANGUAGE_TAGS.stop)
-        wrong_B = ~tagged_B & (labels_BT != -100).any(1)  # a row without any label teaches nothing
+        wrong_B = ~tagged_B & (labels_BT != -100).any(1)  # rows without any label are ignored
         if wrong_B.any():
             raise ValueError(
                 f"labels: expected a language tag (id {LANGUAGE_TAGS.start} to {LANGUAGE_TAGS.stop - 1}) at the start"
                 f" of each row, padding on the right; got id {first_B[wrong_B][0].item()}. Make them with"
-                " Seq2SeeTokenizer(source, text_target=target, tgt_lang=...), or put the tag's id in front: that of"
-                f" the model's usual language is {self.generation_config.forced_bos_token_id}"
+                " Seq2SeeTokenizer(source, text_target=target, tgt_lang=...), or prepend the tag's id: that of"
+                f" the model's default language is {self.generation_config.forced_bos_token_id}"
             )
 
     @can_return_tuple
@@ -373,16 +373,16 @@ class Seq2SeeForConditionalGeneration(Seq2SeePreTrainedModel, GenerationMixin):
         num_items_in_batch: int | torch.Tensor | None = None,
         **kwargs: Unpack[TransformersKwargs],
     ) -> Seq2SeqLMOutput:
-        """Source ids [B, S] and target ids [B, T] to logits [B, T, V], and to a loss where labels are given.
+        """Source ids [B, S] and target ids [B, T] to logits [B, T, V], and to a loss if labels are given.
 
         Args:
             labels: [B, T], the tokens to predict; -100 is left out of the loss.  Where no decoder input is given it
                 is made from them by `shift_right`.
             logits_to_keep: which positions to compute logits for, as `slice_logits_to_keep` has it: 0 for all, n for
                 the last n, a boolean [B, T] for those positions alone, flattened to [N, V].
-            num_items_in_batch: how many labels the whole batch has when it comes in several pieces.  The loss is then
-                the sum over this piece divided by that number, so that accumulated gradients are exact; without it,
-                the mean over this piece.
+            num_items_in_batch: how many labels the whole batch has when it comes in several parts.  The loss is then
+                the sum over this part divided by that number, so that accumulated gradients are exact; without it,
+                the mean over this part.
         """
         if labels is not None:
             use_cache = False

@@ -1,4 +1,4 @@
-"""`pipeline("translation", model=FOLDER, trust_remote_code=True)`, a task that transformers 5 no longer has itself.
+"""`pipeline("translation", model=FOLDER, trust_remote_code=True)`, a task that transformers 5 no longer provides.
 
     translate = pipeline("translation", model=FOLDER, trust_remote_code=True)
     translate(["The cat sleeps.", "The owl sings."], tgt_lang="fr", num_beams=4, batch_size=8)
@@ -16,17 +16,17 @@ from .configuration_seq2see import LANGUAGE_TAGS
 
 
 class Seq2SeeTranslationPipeline(Pipeline):
-    """Takes a text, a list of texts or a data set, and options of `generate`.
+    """Takes a text, a list of texts or a dataset, and options of `generate`.
 
     Args:
-        tgt_lang: the language to translate into; the model's usual one if it is not given.
+        tgt_lang: the target language; by default the model's default.
     """
 
     _load_tokenizer = True
     _load_processor = _load_feature_extractor = _load_image_processor = _load_video_processor = False
 
     def __call__(self, inputs: Any, **options: Any) -> Any:
-        """As in transformers 4: `[{"translation_text": ...}]` of a text; of a list a dictionary for each text, or, with
+        """As in transformers 4: `[{"translation_text": ...}]` for a text; for a list, a dictionary per text or, with
         `num_return_sequences`, a list of them."""
         outputs = super().__call__(inputs, **options)
         if isinstance(inputs, list) and all(len(output) == 1 for output in outputs):

@@ -1,13 +1,13 @@
-"""Where a token stands in its sentence.
+"""The positions of tokens in a sentence.
 
-Attention sees a set: shuffle the tokens and every weighted sum stays the same.  Order has to be written into the
-vectors themselves, and here it is added to the embeddings as fixed waves of many lengths.
+Attention sees a set: shuffling the tokens changes no weighted sum.  So order must be in the vectors themselves; here it
+is added to the embeddings as fixed waves of many lengths.
 """
 
 import torch
 from torch import nn
 
-# B batch, P positions in the table, T positions asked for, D model width
+# B batch, P positions in the table, T requested positions, D model width
 
 
 def sinusoids(positions: int, d_model: int) -> torch.Tensor:
@@ -16,8 +16,8 @@ def sinusoids(positions: int, d_model: int) -> torch.Tensor:
         table[p, 2i]     = sin(p / 10000^(2i / D))
         table[p, 2i + 1] = cos(p / 10000^(2i / D))
 
-    Each sine-cosine pair is the hand of a clock, and the D/2 clocks turn at speeds from one radian a token down to
-    one in about 10,000.  A shift by k tokens rotates every hand by a fixed angle, so "k tokens earlier" is one linear
+    Each sine-cosine pair is the hand of a clock, and the D/2 clocks turn at speeds from one radian per token down to
+    one per about 10,000.  A shift by k tokens rotates every hand by a fixed angle, so "k tokens earlier" is one linear
     map, the same at every position: a head can learn it.
     """
     position_P1 = torch.arange(positions, dtype=torch.float64).unsqueeze(1)
@@ -29,7 +29,7 @@ def sinusoids(positions: int, d_model: int) -> torch.Tensor:
 def count_positions(mask: torch.Tensor | None, length: int) -> torch.Tensor | None:
     """Positions [B, T] of the last T = `length` columns of a padding mask [B, any]: the real tokens before each.
 
-    So padding takes no position, on whichever side it stands.  None where there is no such mask: then columns count.
+    Padding takes no position, on either side.  None without such a mask: columns then count.
     """
     if mask is None or mask.dim() != 2:
         return None
@@ -37,7 +37,7 @@ def count_positions(mask: torch.Tensor | None, length: int) -> torch.Tensor | No
 
 
 class SinusoidalPositions(nn.Module):
-    """Looks positions up in the sinusoid table.  Nothing is learnt and nothing is saved: the table is a formula."""
+    """Looks up positions in the sinusoid table, which is computed, not learnt or saved."""
 
     def __init__(self, positions: int, d_model: int):
         super().__init__()
@@ -48,14 +48,14 @@ class SinusoidalPositions(nn.Module):
     def forward(
         self, embeddings_BTD: torch.Tensor, *, start: int | torch.Tensor = 0, position_BT: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Vectors [T, D] for positions start .. start + T - 1, or [B, T, D] for those given, in the type of the
-        embeddings they are added to.
+        """Vectors [T, D] for positions start .. start + T - 1, or [B, T, D] for the given ones, in the dtype of the
+        embeddings.
 
         Raises:
             ValueError: the sequence is longer than the table.
         """
         length = embeddings_BTD.shape[1]
-        # Under torch.compile with a static cache `start` is a tensor, and looking at it would stop the graph.
+        # Under torch.compile with a static cache `start` is a tensor, and reading it would break the graph.
         end = start + length if isinstance(start, int) else length
         if end > self.positions:
             raise ValueError(f"expected at most {self.positions} tokens (max_position_embeddings), got {end}")

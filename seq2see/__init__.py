@@ -1,15 +1,15 @@
 """Seq2See, the translation model you can see through.
 
-`import seq2see` imports and registers nothing; the first use of a public name does, and with it the model classes are
-known to transformers' Auto classes.  The sub-packages (`seq2see.modeling`, `seq2see.training`, ...) are the folders
-beside this one; the links to them in here are for tools that follow imports without running them.
+`import seq2see` alone imports and registers nothing.  The first use of a public name imports it and registers the model
+classes with transformers' Auto classes.  The sub-packages (`seq2see.modeling`, `seq2see.training`, ...) are the folders
+beside this one; the links in here are for tools that follow imports without running them.
 """
 
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from seq2see.lens import Trace as Trace
@@ -36,7 +36,7 @@ _HOME_OF = {
 __all__ = [*_HOME_OF, "__version__"]
 
 # In a checkout the sub-packages are siblings of this folder; in a wheel they are inside it.  The siblings come first:
-# their files are known by their own paths, and a checkout without symbolic links works as well.
+# files then have their real paths, and a checkout without symbolic links works too.
 _root = Path(__file__).resolve().parent.parent
 if (_root / "pyproject.toml").is_file() and (_root / "modeling" / "__init__.py").is_file():
     __path__.insert(0, str(_root))

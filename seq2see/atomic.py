@@ -1,4 +1,4 @@
-"""The atomic writer: a file has its old content or its new one, never a part."""
+"""Atomic writes: a file has its old content or its new one, never a part."""
 
 import os
 from contextlib import suppress
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
-    """A reader finds this content or what was there before, whatever ends the process meanwhile.
+    """Write `content` so that a reader sees it or the old content, even if the process is killed meanwhile.
 
-    What is no file, as a pipe or a terminal, is written to as it is; of a link, what it leads to.  OSError names path.
+    Pipes and terminals are written to directly; links are followed.  OSError names `path`.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     file = Path(os.path.realpath(path))

@@ -1,5 +1,5 @@
-"""Storybook's training behind the demo's page: in a process of its own (`learner.py`), which tells what the model can
-do so far, and ends with the demo, however that ends.
+"""Storybook's training behind the demo page: in a process of its own (`demo_worker.py`), which reports what the model
+can do so far, and always ends when the demo does.
 """
 
 import json
@@ -19,13 +19,13 @@ from seq2see.lens.alignment import FILE as ALIGNMENT
 from seq2see.training.packaged import is_finished
 
 SENTENCE = "The cat did not cross the street because it was too tired."
-LEARNER = [sys.executable, "-m", "seq2see.demo_worker"]
-POLL = 0.2  # seconds between two looks whether it is done
-PATIENCE = 30.0  # seconds in which it may write a last checkpoint
+WORKER = [sys.executable, "-m", "seq2see.demo_worker"]
+POLL = 0.2  # seconds between checks whether it is done
+PATIENCE = 30.0  # seconds allowed for writing a last checkpoint
 
 
-class Learning:
-    """`run`: the folder to train in; a training that was stopped goes on."""
+class DemoRun:
+    """`run`: the folder to train in; an interrupted training resumes."""
 
     def __init__(self, run: Path):
         self.run = run
@@ -39,30 +39,30 @@ class Learning:
 
     @property
     def needed(self) -> bool:
-        """Whether there is anything left to train, or to fit."""
+        """Whether training or fitting is left to do."""
         return not (self.finished and (self.run / ALIGNMENT).is_file())
 
     def start(self) -> None:
-        """Train, where there is something to train, then fit what is to be read off the maps."""
-        # A session of its own, so that Ctrl-C is ours to pass on; its stdin ends when this process does.
-        self._process = subprocess.Popen([*LEARNER, str(self.run), str(self._file)], stdin=subprocess.PIPE,
+        """Train if needed, then fit the word alignment."""
+        # A session of its own, so that Ctrl-C reaches only us; its stdin closes when this process ends.
+        self._process = subprocess.Popen([*WORKER, str(self.run), str(self._file)], stdin=subprocess.PIPE,
                                          start_new_session=True)
 
     def wait(self) -> None:
-        """Until the model is there; UserError where the training ends without."""
+        """Wait for the model; UserError if the training ends without one."""
         while not self.finished:
             code = self._process.poll() if self._process else 0
             if code is not None and not self.finished:
-                raise UserError(f"the training ended with code {code}: see above; seq2see demo goes on with it")
+                raise UserError(f"the training ended with code {code} (see above); run seq2see demo again to resume it")
             time.sleep(POLL)
 
     def record(self) -> dict[str, Any]:
-        """What the training told last: see `learner.Telling`."""
+        """The latest record of the training: see `demo_worker.ProgressReporter`."""
         try:
             changed = self._file.stat().st_mtime
             if changed != self._read[0]:
                 self._read = changed, json.loads(self._file.read_text("utf-8"))
-        except (OSError, ValueError):  # not there yet
+        except (OSError, ValueError):  # not written yet
             pass
         return self._read[1]
 
@@ -83,11 +83,11 @@ class Learning:
 
 
 def end_with_parent(folder: Path) -> None:
-    """In the other process: what started it holds the other end of its stdin; when that closes, it is told to end, and
-    the folder of records, which nobody reads any more, goes."""
+    """In the worker: when its parent, which holds the other end of its stdin, ends, remove the folder of records and
+    terminate."""
 
     def watch() -> None:
-        while os.read(0, 1):  # not by sys.stdin, whose lock would be held when Python ends
+        while os.read(0, 1):  # not sys.stdin, whose lock would be held at exit
             pass
         shutil.rmtree(folder, ignore_errors=True)
         os.kill(os.getpid(), signal.SIGTERM)

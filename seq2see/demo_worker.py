@@ -1,7 +1,7 @@
-"""The process behind `learning.Learning`: python -m seq2see.demo_worker RUN RECORD
+"""The process behind `demo_run.DemoRun`: python -m seq2see.demo_worker RUN RECORD
 
-Trains storybook's model into RUN, or goes on where it was stopped, and writes into the file RECORD, again and again,
-what the model makes of one sentence with the weights it has at that moment.  Then it fits which word is which.
+Trains storybook's model into RUN, or resumes it, and keeps writing to the file RECORD how the current weights translate
+one sentence.  Then it fits the word alignment.
 """
 
 import json
@@ -18,26 +18,26 @@ from seq2see.atomic import atomic_write
 from seq2see.demo_run import SENTENCE, end_with_parent
 from seq2see.errors import UserError
 from seq2see.lens.by_words import word_map
-from seq2see.lens.forcing import encode_source
-from seq2see.lens.reading import trace_hypotheses
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.trace import Trace
+from seq2see.lens.tracing import trace_hypotheses
 from seq2see.lens.what_if import generate
 from seq2see.lens.wording import printable
 from seq2see.training.packaged import is_finished, train_storybook
 
-EVERY = 1.0  # seconds between two records, plus ten times what a record takes: a tenth of the training at most
+EVERY = 1.0  # seconds between records, plus ten times the time of a record: at most a tenth of the training
 SLOWER = 10
 MOST_LOSSES = 300
-ENOUGH = 50  # steps, to tell from them how long the rest takes: the first ones are the slowest
-MOST_PIECES = 18  # of the translation: as many as the right one has; before it has learnt to end, it goes on for ever
+ENOUGH = 50  # steps before the remaining time is estimated: the first ones are the slowest
+MAX_TOKENS = 18  # of the translation, the length of the right one: an untrained model does not stop
 
 
-class Telling(TrainerCallback):
-    """Writes a record after a step, often enough to watch and seldom enough not to hold the training up.
+class ProgressReporter(TrainerCallback):
+    """Writes a record after a step, often enough to watch and rarely enough not to slow the training.
 
     A record has `state`, `step`, `steps`, `seconds_left`, `losses` [[step, loss], ...], `sentence`, `translation`,
-    `log_prob`, and the cross-attention by words: `rows`, `columns`, and `maps`, for each layer and head the weights
-    row by row as whole numbers of 255ths.
+    `log_prob`, and the cross-attention by words: `rows`, `columns`, and `maps`: for each layer and head the weights,
+    row by row, in units of 1/255.
     """
 
     def __init__(self, path: Path):
@@ -78,10 +78,10 @@ class Telling(TrainerCallback):
 
 
 def look(model: PreTrainedModel, tokenizer: Any) -> dict[str, Any]:
-    """The sentence's translation by the weights as they are now, greedily, and every head of its cross-attention."""
+    """The greedy translation of the sentence with the current weights, and every head of its cross-attention."""
     tag = tokenizer.tag_id("fr")
     source = encode_source(tokenizer, SENTENCE)
-    ids = generate(model, source, prefix_ids=[tag], num_beams=1, forced=True, most=MOST_PIECES)
+    ids = generate(model, source, prefix_ids=[tag], num_beams=1, forced=True, most=MAX_TOKENS)
     [trace] = trace_hypotheses(model, tokenizer, [SENTENCE], [ids], given=1, source_language="en", target_language="fr")
     return {"sentence": SENTENCE, "translation": printable(trace.target_text), "log_prob": trace.log_prob,
             **_maps(trace)}  # fmt: skip
@@ -97,10 +97,10 @@ def _maps(trace: Trace) -> dict[str, Any]:
 
 
 def fit(run: Path) -> None:
-    """Fit on storybook's validation part how raw weights tell which word is which, and leave it beside the run."""
+    """Fit the word alignment from raw weights on storybook's validation set, and save it in the run."""
     from seq2see.lens.alignment import FILE
     from seq2see.lens.fitting import fit_alignment
-    from seq2see.measures.alignment import Aligner, known, settings_of, storybook
+    from seq2see.measures.alignment import Aligner, settings_of, storybook, texts_and_links
     from seq2see.measures.gold import groups_of
     from seq2see.translate.checkpoint import fingerprint
     from seq2see.translate.translator import Translator
@@ -108,7 +108,7 @@ def fit(run: Path) -> None:
     if (run / FILE).is_file():
         return
     stories = storybook(settings_of(run)).val
-    pairs, gold = known(stories)
+    pairs, gold = texts_and_links(stories)
     traces = Aligner(Translator.from_pretrained(run, engine="torch")).traces(pairs, views=("raw",))
     choice = fit_alignment(filter(None, traces), gold, fitted_on="storybook's validation part",
                            groups=groups_of(stories), fingerprint=fingerprint(run))
@@ -119,9 +119,9 @@ def main(run: Path, path: Path) -> int:
     end_with_parent(path.parent)
     try:
         if not is_finished(run):
-            train_storybook(run, callbacks=[Telling(path)])
+            train_storybook(run, callbacks=[ProgressReporter(path)])
         if hasattr(os, "nice"):  # not on Windows
-            os.nice(10)  # the page translates meanwhile
+            os.nice(10)  # the page is translating meanwhile
         fit(run)
     except (UserError, OSError) as error:
         print(f"seq2see: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The one kind of error that is the user's to mend."""
+"""Errors that the user can fix."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 class UserError(ValueError):
     """A wrong key, file, language, checkpoint or text.
 
-    The message is one line that says what is wrong, where, and how to mend it.  The command line prints it to stderr
-    and exits with `exit_code`: 1 where the work failed, 2 where the command was used wrongly.
+    The message is one line: what is wrong, where, and how to fix it.  The command line prints it to stderr and exits
+    with `exit_code`: 1 for a failure, 2 for a usage error.
     """
 
     def __init__(self, message: str, *, exit_code: int = 1):
@@ -18,10 +18,10 @@ class UserError(ValueError):
 
 @contextmanager
 def as_user_error(what: str) -> Iterator[None]:
-    """Whatever a library raises inside, about data that it was given, as a UserError that begins with `what`.
+    """Turn whatever a library raises about its input into a UserError that begins with `what`.
 
-    A panic of a library in Rust, as `tokenizers` is, is told too, though it is no Exception.  A missing module is no
-    fault of the data.
+    This includes panics of Rust libraries such as `tokenizers`, which are no Exception.  A missing module is not the
+    input's fault, and stays as it is.
     """
     try:
         yield

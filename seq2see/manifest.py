@@ -1,12 +1,11 @@
-"""`manifest.json`: the SHA-256 sums of a checkpoint's files, so that a damaged one is refused by name.
+"""`manifest.json`: the SHA-256 checksums of a checkpoint's files, so that a damaged file is found and named.
 
-It guards against accidents (a flipped bit, half a copy, files of two runs mixed), not against people: whoever can
-change a file can write its sum anew.  The rule:
-- whatever finishes a checkpoint or an export writes the manifest last; whatever opens one checks it where it is there;
-- it covers the files that lie in the folder itself at that moment, but for the notes (`NOTES`): those are made later,
-  or are people's to edit.  A released model's are neither.  Files that are added later are not named in it and do no
-  harm;
-- a file that it names must be there and the same.  Only code may be missing: a download leaves it out.
+It guards against accidents (a flipped bit, a partial copy, files of two runs mixed), not against people: whoever can
+change a file can also update its checksum.  The rules:
+- the writer of a checkpoint or export writes the manifest last; the reader checks it if there is one;
+- it covers the files in the folder itself at that moment, except `NOTES`, which are written later or edited by people
+  (those of a released model are neither).  Files added later are not listed and do no harm;
+- a listed file must exist unchanged.  Only code may be missing: a download leaves it out.
 """
 
 import hashlib
@@ -21,17 +20,17 @@ NOTES = ("*.md", "*.png", "*.yaml", "metrics.json", "alignment.json", "trust.jso
 
 
 def write_manifest(folder: Path, *, leave_out: Sequence[str] = NOTES) -> None:
-    """Sum up the files of a folder, which is complete.  OSError where it cannot be written."""
+    """Write the checksums of a complete folder.  OSError if it cannot be written."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and not any(map(path.match, leave_out)))
     sums = {path.name: sha256(path) for path in files}
     content = {"sha256": sums, "of_these_sums": _sum_of(sums)}
-    (folder / NAME).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")  # no \n: all of it counts
+    (folder / NAME).write_text(json.dumps(content, indent=1, ensure_ascii=False), "utf-8")  # without \n: all is checked
 
 
 def check_manifest(folder: Path, *, remedy: str = "") -> None:
-    """Nothing where the folder has no manifest; UserError for the first file that is not as its manifest says.
+    """UserError for the first file that differs from the folder's manifest; nothing if there is no manifest.
 
-    `remedy`: how to mend it, where that is known better than here.
+    `remedy`: how to fix it, if the caller knows better.
     """
     path = folder / NAME
     if not path.is_file():
@@ -41,18 +40,18 @@ def check_manifest(folder: Path, *, remedy: str = "") -> None:
         sums = dict(content["sha256"])
         whole = content["of_these_sums"] == _sum_of(sums) and all(Path(name).name == name for name in sums)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UserError(f"{path} is damaged: {remedy or 'expected the SHA-256 sums of the files beside it'}") from error
+        raise UserError(f"{path} is damaged: {remedy or 'expected SHA-256 checksums of files beside it'}") from error
     if not whole:
-        raise UserError(f"{path} is damaged: {remedy or 'its own sum, or the name of a file, is wrong'}")
+        raise UserError(f"{path} is damaged: {remedy or 'its own checksum or a file name is wrong'}")
     for name, expected in sums.items():
         file = folder / name
         if not file.is_file():
             if file.suffix == ".py":
                 continue
-            raise UserError(f"{file} is missing: {remedy or 'the checkpoint is half copied, or damaged'}")
+            raise UserError(f"{file} is missing: {remedy or 'the checkpoint is incomplete; copy it again'}")
         if sha256(file) != expected:
             advice = remedy or f"if you changed it, delete {path}"
-            raise UserError(f"{file} is damaged: it is not what was saved, by its SHA-256 sum ({advice})")
+            raise UserError(f"{file} is damaged or was changed: its SHA-256 checksum is wrong ({advice})")
 
 
 def _sum_of(sums: dict[str, str]) -> str:

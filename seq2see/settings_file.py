@@ -18,18 +18,18 @@ import yaml
 
 from seq2see.errors import UserError
 
-SHOWN = 12  # known names in a line that says what is known
+SHOWN = 12  # known names listed in a message
 
 
 class Loader(yaml.SafeLoader):
-    """YAML as people read it: `no` and `on` are words (`eval_strategy: no`), and `2e-3` is a number.
+    """YAML as people read it: `no` and `on` are strings (`eval_strategy: no`), and `2e-3` is a number.
 
-    Without aliases: a page of them stands for more than any memory holds.
+    No aliases: a page of them can expand beyond any memory.
     """
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not read here")
+            raise yaml.YAMLError("aliases (*name) are not supported")
         return super().compose_node(parent, index)
 
 
@@ -44,12 +44,11 @@ Loader.add_implicit_resolver(
 
 
 def read_settings(path: Path | Traversable, *, where: str = "", expected: str) -> dict[str, Any]:
-    """The mapping that a YAML file holds; errors call the file `where`, or else its path, and say what is `expected`.
-    """
+    """The mapping in a YAML file; errors call the file `where` (by default its path) and say what is `expected`."""
     where = where or str(path)
     settings = parse_yaml(read_text(path, where), where) or {}
     if not isinstance(settings, dict):
-        raise wrong(f"{where} holds {type(settings).__name__}, expected {expected}")
+        raise wrong(f"{where} contains {type(settings).__name__}; expected {expected}")
     return settings
 
 
@@ -70,15 +69,15 @@ def parse_yaml(text: str, where: str) -> Any:
 
 
 def override(settings: dict[str, Any], overrides: Iterable[str], *, example: str) -> None:
-    """Set `section.key=value` or `key=value`, one after the other."""
+    """Set `section.key=value` or `key=value`, in order."""
     for text in overrides:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise wrong(f"{text!r} is not key=value; write for instance {example}")
+            raise wrong(f"{text!r} is not key=value; write for example {example}")
         tree = settings
         *sections, last = key.split(".")
         for section in sections:
-            if tree.get(section) is None:  # or there, with nothing in it
+            if tree.get(section) is None:  # missing or empty
                 tree[section] = {}
             tree = tree[section]
             if not isinstance(tree, dict):
@@ -93,10 +92,10 @@ def check_keys(settings: Mapping[Any, Any], known: Sequence[str], *, prefix: str
 
 
 def nearest(key: str, known: Sequence[str], prefix: str = "") -> str:
-    """The end of a message about an unknown key or name: the known one most like it, or else some that are known."""
+    """The end of a message about an unknown name: the closest known one, or else a list of known ones."""
     if found := difflib.get_close_matches(key, known, n=1):
         return f"; did you mean {prefix}{found[0]}?"
-    return f"; known are {', '.join(sorted(known)[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
+    return f"; expected one of {', '.join(sorted(known)[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
 
 
 def wrong(message: str) -> UserError:

@@ -1,10 +1,10 @@
-"""What a checkpoint's folder must be before any library opens it: `vet`.
+"""Checks a checkpoint's folder before any library opens it: `vet`.
 
-A folder from a stranger is data.  Its files say how much memory a library takes, which files it opens and which
-patterns it runs, so all that is read here first, in bounds, and refused by file and field.  Needs no library: it takes
-milliseconds, and no torch.  What only the loaded model shows (missing or misfitting tensors, NaN) is `loading.py`'s.
+A downloaded folder is untrusted data.  Its files decide how much memory a library takes, which files it opens and which
+patterns it runs; all of that is checked here first, and errors name file and field.  It needs no torch and takes
+milliseconds.  What only the loaded model shows (missing or mismatched tensors, NaN) is checked by `loading.py`.
 
-What is in the folder is never code to run: only safetensors are weights, nothing is unpickled, no other folder is read.
+No code from the folder runs: only safetensors are weights, nothing is unpickled, no other folder is read.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from seq2see.manifest import check_manifest
 from seq2see.pretrained import check_packaged, is_packaged
 from seq2see.vetting_tokenizer import vet_tokenizer
 
-HEADER_BYTES = 2**24  # of a safetensors file: some hundred thousand tensors
-TABLE = 2**24  # numbers in a table of positions that is computed, not stored: positions times width
-SLOW_TABLE = 2**22  # the same, of models whose table transformers fills number by number
-FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # the types that weights are stored in, and their bytes
+HEADER_BYTES = 2**24  # of a safetensors file: room for some hundred thousand tensors
+TABLE = 2**24  # numbers in a computed position table: positions times width
+SLOW_TABLE = 2**22  # the same, for models whose table transformers fills number by number
+FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # types of stored weights, and their bytes
 READ = {".json", ".safetensors", ".spm", ".model", ".txt", ".jinja", ".py"}  # files that libraries read
 
-# The largest value of each size in config.json, far above any use and far below what exhausts a machine: those of
-# `Seq2SeeConfig`, then the same under T5's names and others.
+# The largest allowed sizes in config.json, far above any use and far below what exhausts a machine: those of
+# `Seq2SeeConfig`, then the same under the names of T5 and others.
 SIZES = {
     "vocab_size": 2**20,
     "d_model": 8_192,
@@ -52,13 +52,13 @@ SIZES = {
     "intermediate_size": 65_536,
     "decoder_vocab_size": 2**20,
 }
-MOST_OF_ANYTHING = 1_024  # `num_...`, `..._layers`, `..._heads` that are not named above
-# What config.json must not say: which other file or library the weights come from.
+MAX_COUNT = 1_024  # of other fields `num_...`, `..._layers`, `..._heads`
+# Not allowed in config.json: fields that take weights from another file or library.
 FORBIDDEN = {
-    "quantization_config": "weights are loaded as they are, in float32",
-    "transformers_weights": "weights are in model.safetensors",
+    "quantization_config": "quantised weights are not supported; save them in float32",
+    "transformers_weights": "weights must be in model.safetensors",
 }
-# The settings of generation_config.json, which older models have in config.json.  Numbers: type, least, greatest.
+# The settings of generation_config.json, in config.json for older models.  Numbers: type, minimum, maximum.
 WHOLE, NUMBER, FRACTION = "a whole number", "a number", "a number with a decimal point"
 TYPES = {WHOLE: (int,), NUMBER: (int, float), FRACTION: (float,)}
 NUMBERS: dict[str, tuple[str, float, float]] = {
@@ -73,25 +73,25 @@ NUMBERS: dict[str, tuple[str, float, float]] = {
     "encoder_no_repeat_ngram_size": (WHOLE, 0, 100),
     "length_penalty": (NUMBER, -10, 10),
     "repetition_penalty": (NUMBER, 0.1, 10),
-    "encoder_repetition_penalty": (FRACTION, 0.1, 10),  # transformers takes no other
+    "encoder_repetition_penalty": (FRACTION, 0.1, 10),  # transformers accepts only floats
 }
 CHOICES = {"early_stopping": (True, False, "never"), "renormalize_logits": (True, False)}
 ONE_ID = ("pad_token_id", "bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 ENDS = ("eos_token_id", "forced_eos_token_id")  # one id, or several
 LISTS = ("suppress_tokens", "begin_suppress_tokens")
-MOST_BIAS = 1e9  # of a logit
+MAX_BIAS = 1e9  # of a logit
 
 
 def vet(folder: Path) -> None:
-    """Nothing where the folder may be opened; UserError, naming file and field, where it must not.
+    """UserError, naming file and field, unless the folder is safe to open.
 
-    A folder that has passed and has not changed since passes at once.
+    An unchanged folder that has passed before is not checked again.
     """
     _vet(folder, _state(folder))
 
 
 def _state(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """What changes when a file does, or what a link leads to."""
+    """A value that changes when a file or the target of a link does."""
     found = [(path.name, path.stat() if path.exists() else path.lstat()) for path in folder.iterdir()]
     return tuple(sorted((name, s.st_size, s.st_mtime_ns, s.st_ino) for name, s in found))
 
@@ -103,12 +103,12 @@ def _vet(folder: Path, state: object) -> None:
     config = check_config(folder)
     check_generation(folder, config)
     check_weights(folder, config)
-    pieces = config.get("vocab_size")
-    vet_tokenizer(folder, pieces=pieces if isinstance(pieces, int) else None)
+    vocab_size = config.get("vocab_size")
+    vet_tokenizer(folder, vocab_size=vocab_size if isinstance(vocab_size, int) else None)
 
 
 def check_files(folder: Path) -> None:
-    """Only ordinary files, in this folder or in the Hub's cache that it is a part of."""
+    """Only regular files, in this folder or in the Hub cache that it belongs to."""
     homes = [folder.resolve()]
     if homes[0].parent.name == "snapshots":  # of huggingface_hub: links to ../../blobs
         homes.append(homes[0].parent.parent / "blobs")
@@ -119,22 +119,22 @@ def check_files(folder: Path) -> None:
             try:
                 target = path.resolve(strict=True)
             except (OSError, RuntimeError) as error:  # Python 3.11 and 3.12 raise RuntimeError for a link to itself
-                raise UserError(f"{path} is a link that leads nowhere: remove it") from error
+                raise UserError(f"{path} is a broken link: remove it") from error
             if not any(target.is_relative_to(home) for home in homes):
-                raise UserError(f"{path} is a link out of its folder, which is not followed: put the file itself there")
+                raise UserError(f"{path} links outside its folder: replace it with the file itself")
         if path.exists() and not (path.is_file() or path.is_dir()):
-            raise UserError(f"{path} is no ordinary file")
+            raise UserError(f"{path} is not a regular file: remove it")
     if (folder / "adapter_config.json").exists():
-        raise UserError(f"{folder} has an adapter_config.json: an adapter's model lies elsewhere; merge the two")
+        raise UserError(f"{folder} has an adapter_config.json: merge the adapter into its base model")
 
 
 def check_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
-        raise UserError(f"{folder} has no config.json: it is empty, half written, or not a checkpoint")
+        raise UserError(f"{folder} has no config.json: it is empty, incomplete, or not a checkpoint")
     config = read_json(path)
     if not isinstance(config.get("model_type"), str):
-        raise UserError(f"{path} has no model_type: it is not the config of a transformers model")
+        raise UserError(f"{path} has no model_type: expected the config of a transformers model")
     for key, why in FORBIDDEN.items():
         if config.get(key) is not None:
             raise UserError(f"{path}: {key} is not allowed: {why}")
@@ -145,18 +145,18 @@ def check_config(folder: Path) -> dict[str, Any]:
                 raise UserError(f"{path}: {key}: expected a whole number from 1 to {largest}, got {_short(value)}")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             counts = re.search(r"^num_|_layers$|_heads$|_experts$", key)
-            low, high = (0, MOST_OF_ANYTHING) if counts else (-(2**31), 2**31)
+            low, high = (0, MAX_COUNT) if counts else (-(2**31), 2**31)
             if not low <= value <= high:
                 raise UserError(f"{path}: {key}: expected a number from {low} to {high}, got {_short(value)}")
     pairs = config.get("language_pairs") or []
     if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
         raise UserError(f'{path}: language_pairs: expected pairs of codes such as ["en", "fr"], got {_short(pairs)}')
-    _check_settings(path, config, pieces=config.get("vocab_size"))
+    _check_settings(path, config, vocab_size=config.get("vocab_size"))
     return config
 
 
 def _numbers(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value of a config that is no section, with its key; what stands in a list has the list's."""
+    """Every leaf of a config with its key; items of a list have the key of the list."""
     if isinstance(value, Mapping):
         for name, one in value.items():
             yield from _numbers(one, name)
@@ -181,16 +181,16 @@ def check_generation(folder: Path, config: Mapping[str, Any]) -> None:
     if not path.exists():
         return
     settings = read_json(path)
-    _check_settings(path, settings, pieces=config.get("vocab_size"))
+    _check_settings(path, settings, vocab_size=config.get("vocab_size"))
     tagged = {**config, **settings}.get("forced_bos_token_id") is not None
     least, longest = 3 if tagged else 2, settings.get("max_length")
     if longest is not None and longest < least:
-        counted = "the start and the tag" if tagged else "the start"
-        raise UserError(f"{path}: max_length: expected at least {least}, for {counted} count too, got {longest}")
+        counted = "the start and tag tokens" if tagged else "the start token"
+        raise UserError(f"{path}: max_length: expected at least {least} including {counted}, got {longest}")
 
 
-def _check_settings(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
-    """How to translate: each setting has its type, and a value in bounds."""
+def _check_settings(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
+    """Generation settings: each has its type, and a value in bounds."""
     for key, (kind, low, high) in NUMBERS.items():
         value = settings.get(key)
         if value is not None and not (type(value) in TYPES[kind] and low <= value <= high):
@@ -198,14 +198,14 @@ def _check_settings(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> 
     for key, choices in CHOICES.items():
         value = settings.get(key)
         if value is not None and value not in choices:
-            told = " or ".join(str(choice).lower() for choice in choices)
-            raise UserError(f"{path}: {key}: expected {told}, got {_short(value)}")
-    _check_ids(path, settings, pieces=pieces)
+            expected = " or ".join(str(choice).lower() for choice in choices)
+            raise UserError(f"{path}: {key}: expected {expected}, got {_short(value)}")
+    _check_ids(path, settings, vocab_size=vocab_size)
 
 
-def _check_ids(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
-    """Ids lie in the vocabulary, and in lists only where they belong in one."""
-    most = pieces if type(pieces) is int else SIZES["vocab_size"]
+def _check_ids(path: Path, settings: Mapping[str, Any], *, vocab_size: Any) -> None:
+    """Token ids lie in the vocabulary, and are lists only where a list is expected."""
+    most = vocab_size if type(vocab_size) is int else SIZES["vocab_size"]
 
     def is_id(value: Any) -> bool:
         return type(value) is int and 0 <= value < most
@@ -224,7 +224,7 @@ def _check_ids(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
             isinstance(value, list)
             and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
             and are_words([word for word, _ in value])
-            and all(type(bias) is float and abs(bias) <= MOST_BIAS for _, bias in value)
+            and all(type(bias) is float and abs(bias) <= MAX_BIAS for _, bias in value)
         )
 
     ids = f"ids from 0 to {most - 1}"
@@ -233,7 +233,7 @@ def _check_ids(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
         (ENDS, ids, are_ends),
         (LISTS, f"a list of {ids}", are_ids),
         (("bad_words_ids",), f"a list of lists of {ids}", are_words),
-        (("sequence_bias",), f"a list of pairs: a list of {ids}, and {FRACTION}", are_biases),
+        (("sequence_bias",), f"a list of pairs of a list of {ids} and {FRACTION}", are_biases),
     ):
         for key in keys:
             if settings.get(key) is not None and not fits(settings[key]):
@@ -241,7 +241,7 @@ def _check_ids(path: Path, settings: Mapping[str, Any], *, pieces: Any) -> None:
 
 
 def check_weights(folder: Path, config: Mapping[str, Any]) -> None:
-    """Weights are in safetensors files of this folder, and a computed table of positions has a bounded size."""
+    """Weights are in safetensors files of this folder, and a computed position table has a bounded size."""
     shapes: dict[str, list[int]] = {}
     for path in weight_files(folder):
         shapes |= read_header(path)
@@ -256,32 +256,32 @@ def check_weights(folder: Path, config: Mapping[str, Any]) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that transformers loads: the whole one, else those that the index names."""
+    """The safetensors files that transformers loads: model.safetensors, or those that the index names."""
     index, whole = folder / "model.safetensors.index.json", folder / "model.safetensors"
     if whole.is_file():
         return [whole]
     if not index.is_file():
         raise UserError(
-            f"{folder} has no model.safetensors: it is half written, or saved in a format that is not loaded here"
+            f"{folder} has no model.safetensors: it is incomplete, or saved in an unsupported format"
         )
     names = read_json(index).get("weight_map")
     if not isinstance(names, dict) or not names or not all(isinstance(name, str) for name in names.values()):
-        raise UserError(f"{index} is not a valid index of weights: expected a weight_map of tensors and their files")
+        raise UserError(f"{index} is not a valid weight index: expected a weight_map from tensors to files")
     files = sorted(set(names.values()))
     for file in files:
         if Path(file).name != file or not file.endswith(".safetensors") or not (folder / file).is_file():
-            raise UserError(f"{index} names {file!r}, which is not a file of {folder} with weights")
+            raise UserError(f"{index} names {file!r}, which is not a weight file in {folder}")
     return [folder / file for file in files]
 
 
 def read_header(path: Path) -> dict[str, list[int]]:
-    """The shape of every tensor in a safetensors file; UserError where a tensor is not where, or what, it should be."""
+    """The shape of every tensor in a safetensors file; UserError if the file is invalid."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if length > min(size - 8, HEADER_BYTES):
-                raise ValueError(f"its header would have {length:,} bytes")
+                raise ValueError(f"its header claims {length:,} bytes")
             header = json.loads(file.read(length))
         shapes = {}
         for name, tensor in header.items():
@@ -293,12 +293,12 @@ def read_header(path: Path) -> dict[str, list[int]]:
             if not all(type(side) is int and side >= 0 for side in shape):
                 raise ValueError(f"tensor {name} has the shape {_short(shape)}")
             if not 0 <= start <= end <= size - 8 - length or end - start != math.prod(shape) * FLOATS[kind]:
-                raise ValueError(f"tensor {name} is not in it")
+                raise ValueError(f"tensor {name} lies outside the file")
             shapes[name] = shape
     except UserError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
-        raise UserError(f"{path} cannot be read, perhaps half written: {str(error)[:200]}") from error
+        raise UserError(f"{path} cannot be read, possibly incomplete: {str(error)[:200]}") from error
     return shapes
 
 

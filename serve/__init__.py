@@ -1,1 +1,1 @@
-"""Serving: HTTP, the dialects of its clients, the page, and engines by Ray."""
+"""Serving: HTTP, the APIs of other clients, the page, and engines on Ray."""

@@ -1,4 +1,4 @@
-"""Who calls, whether they may, and how often: API keys and rate limits.  Keys are neither logged nor kept in clear."""
+"""API keys and rate limits.  Keys are neither logged nor stored in clear."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 KEYS_VARIABLE = "SEQ2SEE_API_KEYS"
 COMMENT = re.compile(r"(?:^|\s)#")
 SHORTEST_KEY = 8
-MOST_ACCOUNTS = 10_000  # remembered; the longest silent one is forgotten first
-WRONG_KEYS = 20  # that one address may try in a minute
-Caller = NewType("Caller", str)  # the name of a key or, where none is asked for, an address
+MOST_ACCOUNTS = 10_000  # remembered; the least recently active one is dropped first
+WRONG_KEYS = 20  # attempts per address and minute
+Caller = NewType("Caller", str)  # the name of a key or, without keys, an address
 
 
 class Rate:
-    """So much a minute for each account (0: any amount); who wants more is told `message`."""
+    """An amount per minute for each account (0: unlimited); beyond it callers get `message`."""
 
     def __init__(self, rate: int, *, code: str, message: str):
         self.rate = rate
         self.code = code
         self.message = message
-        self._full_at: dict[str, float] = {}  # when an account has its whole minute again; the longest silent one first
+        self._full_at: dict[str, float] = {}  # when an account's allowance is full again; least recently active first
 
     def spend(self, account: str, amount: int) -> None:
-        """Take so much; where there is not so much, take nothing: APIError (429)."""
+        """Spend an amount; if less is left, spend nothing and raise APIError (429)."""
         if not self.rate:
             return
         now = monotonic()
@@ -55,31 +55,31 @@ class Rate:
 class Access:
     """
     Args:
-        keys: names of keys, by the SHA-256 of the key; empty: anybody may.
-        rate: texts a minute that one caller may have translated; 0: any number.
+        keys: names of keys, by the SHA-256 of the key; empty: open to everyone.
+        rate: texts per minute and caller; 0: unlimited.
     """
 
     def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0):
         self.keys = dict(keys or {})
-        self._texts = Rate(rate, code="rate_limit", message=f"more than {rate} texts a minute")
+        self._texts = Rate(rate, code="rate_limit", message=f"more than {rate} texts per minute")
         self._guesses = Rate(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
 
     def caller(self, request: HTTPConnection, key: str | None = None) -> Caller:
-        """Who sends a request, by the key given or that in its headers; APIError (403) if one is required and this is
-        unknown, (429) after too many unknown ones.  A right key is always accepted: behind a proxy, others may share
-        its address."""
+        """The sender of a request, from the given key or its headers; APIError (403) if a key is required but missing
+        or unknown, (429) after too many unknown ones.  A valid key is always accepted: behind a proxy, several callers
+        may share an address."""
         address = request.client.host if request.client else "unknown"
         if not self.keys:
             return Caller(address)
         if not (key := key or _key_in(request.headers)):
-            raise APIError(403, "key_missing", "this server needs an API key")
-        if name := self.keys.get(_digest(key)):  # of a digest, time tells nothing
+            raise APIError(403, "key_missing", "this server requires an API key: send it as X-API-Key")
+        if name := self.keys.get(_digest(key)):  # comparing digests leaks nothing through timing
             return Caller(name)
         self._guesses.spend(address, 1)
         raise APIError(403, "key_wrong", "unknown API key")
 
     def spend(self, caller: Caller, texts: int) -> None:
-        """Count texts against the caller's rate; APIError (429) if that is too many now."""
+        """Count texts against the caller's rate; APIError (429) if it is exceeded."""
         self._texts.spend(caller, texts)
 
 
@@ -88,10 +88,10 @@ def read_access(settings: ServerSettings) -> Access:
 
 
 def read_keys(path: str | None) -> dict[bytes, str]:
-    """Names of keys by their digests, from a file and the environment's SEQ2SEE_API_KEYS, where commas may stand for
-    line ends.
+    """Names of keys by their digests, from a file and the environment variable SEQ2SEE_API_KEYS, where commas may
+    separate lines.
 
-    A line is `NAME KEY`.  A comment begins with `#`, at the beginning or after a space, for a key may have one in it.
+    A line is `NAME KEY`.  A comment begins with `#` at the beginning or after a space; a key may contain `#`.
     """
     lines = [(KEYS_VARIABLE, line) for line in os.environ.get(KEYS_VARIABLE, "").replace(",", "\n").splitlines()]
     if path is not None:
@@ -103,17 +103,17 @@ def read_keys(path: str | None) -> dict[bytes, str]:
                 pass
             case [name, key] if len(key) >= SHORTEST_KEY:
                 keys[_digest(key)] = name
-            case _:  # never shown: it may be half a key
+            case _:  # the line is not shown: it may hold part of a key
                 raise wrong(f"key {number} of {where}: expected a name, a space and a key of at least {SHORTEST_KEY} "
                             "characters")
     if path is not None and not keys:
-        raise wrong(f"{path} holds no key: add a line with a name and a key, or set no keys_file")
+        raise wrong(f"{path} has no keys: add a line with a name and a key, or remove the setting keys_file")
     return keys
 
 
 def _key_in(headers: Mapping[str, str]) -> str:
-    """`X-API-Key: KEY`, `Authorization: Bearer KEY`, or what a browser asks for: `Authorization: Basic`, any name, and
-    the key as the password."""
+    """`X-API-Key: KEY`, `Authorization: Bearer KEY`, or, from a browser, `Authorization: Basic` with any name and the
+    key as the password."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "basic":
         try:

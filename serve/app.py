@@ -1,4 +1,4 @@
-"""The application: the dialects, health, counters, and the page at /ui once the models are there."""
+"""The application: the APIs, health checks, metrics, and the page at /ui once the models are loaded."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
-    """Everything but the page, which is put into `app.state.page`; `host` is what it will listen on."""
+    """Everything except the page, which goes into `app.state.page`; `host` is the address to listen on."""
     settings = service.settings
     app = FastAPI(title="Seq2See", version=__version__, docs_url=None, redoc_url=None, responses=ERRORS,
                   openapi_url="/openapi.json" if settings.docs else None,
                   exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
-                  description="Translates, and shows what every attention head did meanwhile.")
+                  description="Translates, and shows what every attention head does.")
     app.add_middleware(Guard, service=service, hosts=settings.hosts(host))
     app.add_middleware(GZipMiddleware, minimum_size=10_000)  # maps are larger
     app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
@@ -44,19 +44,19 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
     async def healthz() -> str:
         return "ok"
 
-    @app.get("/readyz", tags=["server"], summary="The models are loaded, and have translated",
+    @app.get("/readyz", tags=["server"], summary="The models are loaded and have passed a test translation",
              response_class=PlainTextResponse, responses={503: {"description": "Still loading"}})
     async def readyz() -> Response:
         return PlainTextResponse("ready") if service.ready else PlainTextResponse("loading", 503)
 
     if settings.metrics:
 
-        @app.get("/metrics", tags=["server"], summary="Counters, in Prometheus's format",
+        @app.get("/metrics", tags=["server"], summary="Metrics in Prometheus format",
                  response_class=PlainTextResponse)
         async def metrics() -> Response:
             return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    for dialect in (v1, inside, lessons, libretranslate, huggingface):  # in this order a request is looked for
+    for dialect in (v1, inside, lessons, libretranslate, huggingface):  # routes match in this order
         app.include_router(dialect.router(service))
     if settings.docs:
         app.add_api_route("/docs", lambda: HTMLResponse(docs_page(app.openapi())), include_in_schema=False)
@@ -66,7 +66,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
 
 
 async def _raise_api_error(_: Request, error: Exception) -> Response:
-    """The guard answers every error, in the one form that clients know."""
+    """Pass the error to the guard, which answers all errors in one format."""
     if isinstance(error, RequestValidationError):
         raise bad_request(error)
     assert isinstance(error, HTTPException)
@@ -75,7 +75,7 @@ async def _raise_api_error(_: Request, error: Exception) -> Response:
 
 
 def docs_page(document: Mapping[str, Any]) -> str:
-    """The documentation as one HTML page, with nothing to load and nothing to run: FastAPI's own needs a CDN."""
+    """The documentation as one HTML page without scripts or downloads: FastAPI's own needs a CDN."""
     environment = Environment(autoescape=True, trim_blocks=True)
     environment.filters["as_argument"] = lambda example: shlex.quote(json.dumps(example, ensure_ascii=False))
     return environment.from_string(text_of("docs.html")).render(document)

@@ -1,8 +1,8 @@
-"""Many requests, one engine: sources that are to be translated alike are translated together.
+"""Batches requests: sources with equal decoding options are translated together.
 
-`Batcher.submit` is awaited by each request; threads of its own call the engine, as many at a time as it can use.  All
-bookkeeping is done on the event loop, so there is nothing to lock.  A batch takes the oldest source and others of
-equal options, in the order in which they came, up to a number of pieces; the engine sorts them by length.
+Each request awaits `Batcher.submit`; worker threads call the engine, as many at a time as it can use.  All bookkeeping
+happens on the event loop, so there are no locks.  A batch takes the oldest source and others with equal options, in
+order of arrival, up to a number of tokens; the engine sorts them by length.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..translate.results import EngineOutput, Ids, Wanted
 from .errors import APIError
 from .metrics import Metrics
 
-WORKER = "seq2see-worker"  # what threads are called, so that the server finds those still at work when it ends
+WORKER = "seq2see-worker"  # name of the threads, by which the server finds those still working at shutdown
 Translate = Callable[[list[Ids], DecodingOptions, Wanted], list[EngineOutput]]
 Outcome = EngineOutput | BaseException
 
@@ -33,7 +33,7 @@ def busy_error() -> APIError:
 
 @dataclass(eq=False, frozen=True)
 class Item:
-    """One source on its way, since `arrival` on the clock of its event loop."""
+    """One source in the queue; `arrival` is on the clock of its event loop."""
 
     source: Ids
     options: DecodingOptions
@@ -44,11 +44,11 @@ class Item:
 class Batcher:
     """
     Args:
-        translate: the engine's call; it blocks, and may raise anything.  It is given a `Wanted` last.
-        threads: how many such calls run at a time.
-        batch_tokens: pieces of the sources of one call, at most (one longer source goes alone).
-        queue_tokens: pieces that may wait; over that, `submit` refuses.
-        wait: seconds that the oldest item waits for company.
+        translate: the engine's call; it blocks, and may raise anything.  Its last argument is a `Wanted`.
+        threads: concurrent calls.
+        batch_tokens: source tokens in one call, at most (a longer source goes alone).
+        queue_tokens: tokens that may wait; beyond that, `submit` fails.
+        wait: seconds that the oldest item waits for others.
     """
 
     def __init__(self, translate: Translate, *, threads: int, batch_tokens: int, queue_tokens: int, wait: float,
@@ -59,30 +59,30 @@ class Batcher:
         self.queue_tokens = queue_tokens
         self.wait = wait
         self.metrics = metrics
-        self.queued = 0  # pieces
-        # Of equal options, oldest first; a dict, of which any can leave at once.
+        self.queued = 0  # tokens
+        # By options, oldest first; a dict, so that any item can be removed quickly.
         self._waiting: dict[DecodingOptions, dict[Item, None]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._threads = ThreadPoolExecutor(threads, WORKER)
 
     async def submit(self, work: Sequence[Work]) -> list[EngineOutput]:
-        """What the engine finds for each source, in order.
+        """The engine's output for each source, in order.
 
-        Cancelling takes what still waits out of the queue, and tells the engine.  APIError (503) at once if the queue
-        is full; RuntimeError if the engine fails on one of the sources, whatever it does on others.
+        Cancelling removes what still waits from the queue, and stops the engine.  APIError (503) immediately if the
+        queue is full; RuntimeError if the engine fails on any of the sources.
         """
-        pieces = sum(len(source) for source, _ in work)
-        if self.queued and self.queued + pieces > self.queue_tokens:  # an empty queue takes anything
+        tokens = sum(len(source) for source, _ in work)
+        if self.queued and self.queued + tokens > self.queue_tokens:  # an empty queue accepts anything
             raise busy_error()
         loop = asyncio.get_running_loop()
         items = [Item(source, options, loop.create_future(), loop.time()) for source, options in work]
         for item in items:
             self._waiting.setdefault(item.options, {})[item] = None
-        self._count(pieces)
+        self._count(tokens)
         self._start()
         try:
             outcomes = [await item.future for item in items]
-        finally:  # it has its answer, or is gone: nobody waits for these any more
+        finally:  # answered or cancelled: nobody waits for these any more
             for item in items:
                 item.future.cancel()
             self._take([item for item in items if item in self._waiting.get(item.options, ())])
@@ -94,15 +94,15 @@ class Batcher:
         return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
 
     def close(self) -> None:
-        """Let the threads end after what they are doing."""
+        """Let the threads finish their current call, then end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _count(self, pieces: int) -> None:
-        self.queued += pieces
-        self.metrics.queued.inc(pieces)
+    def _count(self, tokens: int) -> None:
+        self.queued += tokens
+        self.metrics.queued.inc(tokens)
 
     def _take(self, items: Sequence[Item]) -> None:
-        """They wait no longer."""
+        """Remove items from the queue."""
         for item in items:
             del self._waiting[item.options][item]
             if not self._waiting[item.options]:
@@ -110,7 +110,7 @@ class Batcher:
         self._count(-sum(len(item.source) for item in items))
 
     def _start(self) -> None:
-        """Hand out batches, as many as there are free threads, if they are full or have waited long enough."""
+        """Start batches that are full or have waited long enough, while threads are free."""
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
@@ -121,30 +121,30 @@ class Batcher:
             if left > 0 and ends[-1] < self.batch_tokens:
                 self._timer = loop.call_later(left, self._start)
                 return
-            share = min(self.batch_tokens, -(-ends[-1] // self.free))  # other free threads have theirs
+            share = min(self.batch_tokens, -(-ends[-1] // self.free))  # leave a share for other free threads
             batch = alike[: max(1, bisect_right(ends, share))]
             self._take(batch)
             self.free -= 1
-            self.metrics.batch(sources=len(batch), pieces=ends[len(batch) - 1])
+            self.metrics.batch(sources=len(batch), tokens=ends[len(batch) - 1])
             loop.run_in_executor(self._threads, self._outcomes, batch).add_done_callback(partial(self._finish, batch))
 
     def _finish(self, batch: Sequence[Item], done: asyncio.Future[Sequence[Outcome]]) -> None:
         self.free += 1
         for item, outcome in zip(batch, done.result(), strict=True):
-            if not item.future.done():  # whoever asked is gone
+            if not item.future.done():  # the request was cancelled
                 item.future.set_result(outcome)
         self._start()
 
     def _outcomes(self, batch: Sequence[Item]) -> Sequence[Outcome]:
-        """In a thread: what the engine found for each; if it fails on the whole, it is asked for one after the other.
+        """In a thread: the output for each item; if the engine fails on the batch, retry the items one by one.
 
-        Failures are values here.  A panic of the tokenizer is a BaseException and no Exception.
+        Failures are values here.  A panic of the tokenizer is a BaseException, not an Exception.
         """
         try:
             found = self.translate([item.source for item in batch], batch[0].options,
                                    lambda i: not batch[i].future.done())
             if len(found) != len(batch):
-                raise RuntimeError(f"expected {len(batch)} results of the engine, got {len(found)}")
+                raise RuntimeError(f"expected {len(batch)} results from the engine, got {len(found)}")
             return found
         except BaseException as error:
             if len(batch) == 1:

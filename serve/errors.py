@@ -1,18 +1,18 @@
-"""The one exception for a request that is not served; the guard answers it as `{"error": message, "code": code}`."""
+"""The exception for failed requests, which the guard answers as `{"error": message, "code": code}`."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(eq=False)
 class APIError(Exception):
-    """Why a request is not served.
+    """Why a request failed.
 
     Args:
-        status: HTTP's status code.
-        code: a name in snake_case, for programs.
+        status: the HTTP status code.
+        code: an identifier in snake_case, for programs.
         message: one line for people, without any of the user's text.
-        retry_after: seconds after which trying again may help.
-        headers: further headers of the response.
+        retry_after: seconds after which a retry may succeed.
+        headers: further response headers.
     """
 
     status: int

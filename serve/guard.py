@@ -1,7 +1,7 @@
-"""What every request must pass before a handler sees it: size of the body, host, origin, a key for the page.
+"""Checks every request before a handler sees it: body size, host, origin, and the key for the page.
 
-A request is cancelled when its client disconnects.  Only the type of a failure is logged: its message may quote the
-user's text.
+A request is cancelled when its client disconnects.  Failures are logged by type only: a message may quote the user's
+text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .errors import APIError
 from .service import Service
 
 PAGE = "/ui"
-# Gradio's page is made of inline scripts and styles, but all of them are its own: nothing else may be loaded.
+# Gradio's page needs inline scripts and styles, but all from its own site: nothing else may be loaded.
 PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' "
                "'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; "
                "object-src 'none'; base-uri 'self'; frame-ancestors ")
@@ -27,7 +27,7 @@ log = logging.getLogger("seq2see.serve")
 
 
 class Guard:
-    """ASGI middleware; `hosts` are the accepted Host headers, `*` accepts any."""
+    """ASGI middleware; `hosts` are the accepted Host headers, `*` for any."""
 
     def __init__(self, app: ASGIApp, *, service: Service, hosts: Iterable[str]):
         self.app = app
@@ -39,7 +39,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
-        elif scope["type"] == "lifespan":  # there are no web sockets here
+        elif scope["type"] == "lifespan":  # there are no web sockets
             await self.app(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,7 +57,7 @@ class Guard:
         try:
             body = replay_body(await self._body(request), receive)
             self._check_sender(request, page=page)
-            if page:  # Gradio watches its own clients
+            if page:  # Gradio handles disconnects itself
                 self.service.access.caller(request)
                 await self.app(scope, body, send_with_headers)
             else:
@@ -67,9 +67,9 @@ class Guard:
         except Exception as error:
             if not isinstance(error, APIError):
                 log.error("a request failed: %s", type(error).__name__)
-                error = APIError(500, "failed", "the request failed; the fault is the server's")
+                error = APIError(500, "failed", "internal server error: the request failed; see the server's log")
             self.service.metrics.count(error)
-            if page and error.code.startswith("key_"):  # then a browser asks for it
+            if page and error.code.startswith("key_"):  # makes a browser ask for the key
                 error.status = 401
                 error.headers["WWW-Authenticate"] = 'Basic realm="Seq2See: any name, and the key as password"'
             if not started:
@@ -77,17 +77,17 @@ class Guard:
                 await answer(scope, receive, send_with_headers)
 
     async def _body(self, request: Request) -> bytes:
-        """All of it.  One too large is read to its end and dropped: a client reads no response while it is sending."""
+        """The whole body.  One that is too large is read and discarded: a client reads no response while sending."""
         body, most = bytearray(), self.settings.body_bytes
         async for chunk in request.stream():
             body += chunk if len(body) <= most else b""
         if len(body) > most:
-            raise APIError(413, "body_too_large", f"the request is larger than {most} bytes",
+            raise APIError(413, "body_too_large", f"the request body is larger than {most} bytes",
                            headers={"Connection": "close"})
         return bytes(body)
 
     def _check_sender(self, request: Request, *, page: bool) -> None:
-        """A browser sends a script's simple request (a form, or JSON as text/plain) to any site, and asks nobody first.
+        """Reject cross-site requests: browsers send simple ones (a form, or JSON as text/plain) without preflight.
 
         Programs other than browsers send no Origin.
         """
@@ -100,22 +100,22 @@ class Guard:
         if page:
             raise APIError(403, "origin", "requests from this origin are not allowed on the page at /ui")
         if not {"*", origin} & set(self.settings.cors_origins):
-            raise APIError(403, "origin", "requests from this origin are not allowed; the operator can allow them with"
-                           " the setting cors_origins, or must have the proxy pass on the Host header")
+            raise APIError(403, "origin", "requests from this origin are not allowed: add it to cors_origins,"
+                           " or let the proxy forward the Host header")
 
     def _set_headers(self, headers: MutableHeaders, *, page: bool) -> None:
         headers["X-Content-Type-Options"] = "nosniff"
         headers["Referrer-Policy"] = "no-referrer"
         if page:
             for name in [name for name in headers if name.startswith("access-control-")]:
-                del headers[name]  # Gradio's own: the page is for its own site alone
+                del headers[name]  # set by Gradio: the page is for its own site only
             headers["Content-Security-Policy"] = self.page_policy
             headers.setdefault("Cache-Control", "no-store")
 
     async def _while_connected(self, scope: Scope, body: Receive, receive: Receive, send: Send) -> None:
         """Run the application as long as the client is connected."""
         serving = asyncio.ensure_future(self.app(scope, body, send))
-        watching = asyncio.ensure_future(receive())  # the body is read: what comes next is http.disconnect
+        watching = asyncio.ensure_future(receive())  # the body has been read: the next message is http.disconnect
         watching.add_done_callback(lambda _: serving.cancel())
         try:
             await serving
@@ -127,7 +127,7 @@ class Guard:
 
 
 def is_same_origin(request: HTTPConnection) -> bool:
-    """Whether a page of this server sends the request.  Browsers set these headers themselves; no script can."""
+    """Whether a page of this server sent the request.  Only browsers set these headers; scripts cannot."""
     headers = request.headers
     if "sec-fetch-site" in headers:
         return headers["sec-fetch-site"] == "same-origin"
@@ -135,7 +135,7 @@ def is_same_origin(request: HTTPConnection) -> bool:
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Returns a body that was read already, then what follows it."""
+    """A `receive` that yields a body already read, then what follows it."""
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def replayed() -> Message:

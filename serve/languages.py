@@ -1,6 +1,6 @@
-"""Which language a code means, what it is called, and which one a text is in.
+"""Language codes and names, and language detection.
 
-Texts are told apart by py3langid: naive Bayes over 139 languages, 5 MB, numpy alone (Lui & Baldwin 2012).
+Detection uses py3langid: naive Bayes over 139 languages, 5 MB, needs only numpy (Lui & Baldwin 2012).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 from .errors import APIError
 
-LONGEST = 2_000  # characters read; more changes nothing
-ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # codes of LibreTranslate's own
+LONGEST = 2_000  # characters examined; more makes no difference
+ALIASES = {"pb": "pt-BR", "zt": "zh-Hant"}  # LibreTranslate's own codes
 NAMES = {
     "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German",
     "el": "Greek", "en": "English", "es": "Spanish", "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French",
@@ -28,7 +28,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Detection:
-    """A language, and how probable it is among all that the detector knows, in per cent."""
+    """A language and its probability among all that the detector knows, in per cent."""
 
     confidence: float
     language: str
@@ -43,14 +43,14 @@ def detect(text: str, served: Iterable[str]) -> list[Detection]:
 
 
 def find_language(code: str, known: Iterable[str]) -> str:
-    """The known language that a code means: `EN`, `en-US` and `en_XX` are `en`; any where the models name none.
-    APIError (400) for one that is not served."""
+    """The known language for a code: `EN`, `en-US` and `en_XX` are `en`; any code if the models name no languages.
+    APIError (400) for an unsupported one."""
     languages = {one.casefold().replace("_", "-"): one for one in known}
-    asked = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
-    found = languages.get(asked) or languages.get(asked.partition("-")[0]) if languages else code
+    normal = ALIASES.get(code.casefold(), code).casefold().replace("_", "-")
+    found = languages.get(normal) or languages.get(normal.partition("-")[0]) if languages else code
     if found is None:
         raise APIError(400, "unknown_language",
-                      f"{code[:20]} is not supported; there is {', '.join(languages.values())}")
+                      f"{code[:20]} is not supported; choose {', '.join(languages.values())}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is counted, for `/metrics`, in a registry of its own.  No text, key or address is ever a label."""
+"""The Prometheus metrics, in a registry of their own.  No text, key or address is ever a label."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._counted: WeakSet[APIError] = WeakSet()
         given = {"registry": self.registry, "namespace": "seq2see"}
-        self.requests = Counter("requests", "Requests that were let in, by what came of them",
+        self.requests = Counter("requests", "Accepted requests by outcome",
                                 ["outcome"], **given)
-        self.refusals = Counter("refusals", "Requests refused, by the reason", ["reason"], **given)
-        self.cancelled = Counter("cancelled", "Requests whose client went before the answer", **given)
-        self.running = Gauge("requests_running", "Requests being served", **given)
-        self.latency = Histogram("request_seconds", "From a request to its answer", buckets=SECONDS, **given)
-        self.queued = Gauge("queue_tokens", "Source pieces that wait for an engine", **given)
-        self.batch_size = Histogram("batch_sources", "Sources in one call of an engine", buckets=SIZES, **given)
-        self.tokens = Counter("tokens", "Pieces read from sources and written into translations", ["side"], **given)
+        self.refusals = Counter("refusals", "Refused requests by reason", ["reason"], **given)
+        self.cancelled = Counter("cancelled", "Requests whose client disconnected early", **given)
+        self.running = Gauge("requests_running", "Requests in progress", **given)
+        self.latency = Histogram("request_seconds", "Time to answer a request", buckets=SECONDS, **given)
+        self.queued = Gauge("queue_tokens", "Source tokens waiting for an engine", **given)
+        self.batch_size = Histogram("batch_sources", "Sources per engine call", buckets=SIZES, **given)
+        self.tokens = Counter("tokens", "Source tokens read and target tokens written", ["side"], **given)
 
     def count(self, error: APIError) -> None:
-        """Count it, once, however often it is met on its way out; a failure (500) is none."""
+        """Count a refusal once, however often it is caught on its way out; failures (500) are not refusals."""
         if error not in self._counted and error.status != 500:
             self._counted.add(error)
             self.refusals.labels(error.code).inc()
 
-    def batch(self, *, sources: int, pieces: int) -> None:
+    def batch(self, *, sources: int, tokens: int) -> None:
         self.batch_size.observe(sources)
-        self.tokens.labels("source").inc(pieces)
+        self.tokens.labels("source").inc(tokens)
 
     def text(self) -> bytes:
-        """In Prometheus's text format."""
+        """The metrics in Prometheus text format."""
         return bytes(generate_latest(self.registry))

@@ -1,14 +1,14 @@
-"""The server on many machines, by Ray Serve (extra `ray`): one front with the page, any number of engines behind it.
+"""The server on many machines with Ray Serve (extra `ray`): one front with the page, any number of engines behind it.
 
     ray start --head                                       # and on each other machine: ray start --address HEAD:6379
     serve run seq2see.serve.ray_app:application models=runs/storybook least=2 most=8
 
-The front is the whole server of `seq2see serve` but for the engines: dialects, keys, limits, page.  There is one, since
-Gradio keeps its sessions in memory.  An engine is a `Service` of its own, with its own batches; Ray starts more of them
-when each has much to do, starts a lost one anew, and refuses (503) what is too much for all.  A request whose engine is
-lost goes to another, once: a translation is a function of its text.
+The front is the server of `seq2see serve` without the engines: APIs, keys, limits, page.  There is only one, because
+Gradio keeps its sessions in memory.  An engine is a `Service` with its own batches; Ray scales their number with the
+load, restarts lost ones, and refuses (503) what exceeds their capacity.  A request whose engine is lost is retried
+once: translations have no side effects.
 
-Ray pickles its messages, and whoever reaches its ports can run code: keep all but the front's in a private network.
+Ray pickles its messages, so whoever reaches its ports can run code: keep all except the front's on a private network.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .errors import APIError
 from .replicated import Replica, Replicated
 from .settings import ServerSettings, read_settings
 
-AT_WORK = 64  # requests in one engine, which batches them
-WAITING = 256  # requests that wait for an engine, at the front
-AIM = 16  # requests at work in each engine, which Ray starts and stops engines to keep
-DELAYS = {"upscale_delay_s": 30, "downscale_delay_s": 600}  # as Ray has them
+AT_WORK = 64  # concurrent requests per engine, which batches them
+WAITING = 256  # requests queued at the front
+AIM = 16  # concurrent requests per engine that autoscaling aims for
+DELAYS = {"upscale_delay_s": 30, "downscale_delay_s": 600}  # Ray's defaults
 
 
 @serve.deployment(max_ongoing_requests=AT_WORK, max_queued_requests=WAITING)
@@ -47,26 +47,26 @@ class Engines(Replica):
 
 
 class ByRay(Replicated):
-    """`engines` is Ray's handle of them."""
+    """`engines` is Ray's handle."""
 
     def __init__(self, engines: Any, settings: ServerSettings):
         super().__init__(settings)
         self._engines = engines
 
-    async def send(self, method: str, *arguments: Any, **asked: Any) -> Any:
+    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
         for _ in range(2):
             try:
-                return await getattr(self._engines, method).remote(*arguments, **asked)
+                return await getattr(self._engines, method).remote(*arguments, **request)
             except RayTaskError as error:
                 raise error.cause from None
             except BackPressureError:
                 raise busy_error() from None
-            except RayActorError:  # its process or its machine is gone
+            except RayActorError:  # its process or machine has died
                 continue
-        raise APIError(503, "engine_lost", "the engine was lost twice: try again in a few seconds", retry_after=5)
+        raise APIError(503, "engine_lost", "the engine failed twice: try again in a few seconds", retry_after=5)
 
 
-door = Starlette()  # where Ray brings requests in, one in each process: it must be there before the application is
+door = Starlette()  # where requests enter from Ray, one per process: made before the application
 
 
 @serve.deployment(num_replicas=1, max_ongoing_requests=1_000)
@@ -88,14 +88,14 @@ class Front:
 
 
 def application(arguments: dict[str, str]) -> serve.Application:
-    """For `serve run`: `models` (commas between), `config` (a YAML), `engine`, how many, `least` and `most`, and the
-    seconds that another number must have been right for, `upscale_delay_s` and `downscale_delay_s`.
+    """For `serve run`: `models` (comma-separated), `config` (a YAML file), `engine`, `least` and `most` (the number of
+    engines), and Ray's `upscale_delay_s` and `downscale_delay_s`.
     """
     unknown = set(arguments) - {"models", "config", "engine", "least", "most", *DELAYS}
     if unknown or not arguments.get("models"):
         raise UserError(
-            "expected models=RUN[,RUN] and perhaps config=FILE, engine=NAME, least=N, most=N, upscale_delay_s=SECONDS,"
-            " downscale_delay_s=SECONDS",
+            "expected models=RUN[,RUN] and optionally config=FILE, engine=NAME, least=N, most=N,"
+            " upscale_delay_s=SECONDS, downscale_delay_s=SECONDS",
             exit_code=2,
         )
     settings = read_settings(arguments.get("config"))
@@ -103,9 +103,9 @@ def application(arguments: dict[str, str]) -> serve.Application:
         least, most = int(arguments.get("least", 1)), int(arguments.get("most", 4))
         delays = {name: float(arguments.get(name, usual)) for name, usual in DELAYS.items()}
     except ValueError as error:
-        raise UserError(f"least, most and the delays are numbers: {error}", exit_code=2) from None
+        raise UserError(f"least, most and the delays must be numbers: {error}", exit_code=2) from None
     scaling = {"min_replicas": least, "max_replicas": max(least, most), "target_ongoing_requests": AIM, **delays}
-    many: Any = Engines  # the decorator has made them Ray's
+    many: Any = Engines  # the decorator has replaced the type
     one: Any = Front
     engines = many.options(autoscaling_config=scaling).bind(
         arguments["models"].split(","), settings, arguments.get("engine", "auto"))

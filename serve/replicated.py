@@ -1,7 +1,7 @@
-"""A `Service` whose translators are elsewhere: the front of many engines, and an engine behind it.
+"""A `Service` whose translators are remote: the front, and an engine behind it.
 
-What goes between them can be pickled: requests, results, what a page wants to be examined (a function, by
-cloudpickle), and errors.  Knows nothing of what carries it (`ray_app.py`).
+Everything they exchange can be pickled: requests, results, the functions that the page examines models with (by
+cloudpickle), and errors.  Independent of the transport (`ray_app.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WITHIN = Caller("the front")
 
 
 def card(translator: Translator) -> SimpleNamespace:
-    """What the front knows of a model, in the words of a `Translator`."""
+    """What the front knows of a model, with the attributes of a `Translator`."""
     engine = SimpleNamespace(name=translator.engine.name, precision=translator.engine.precision)
     words = {source: translator.seen_words(source) for source, _ in translator.language_pairs}
     return SimpleNamespace(name=translator.name, folder=translator.folder, language_pairs=translator.language_pairs,
@@ -30,33 +30,33 @@ def card(translator: Translator) -> SimpleNamespace:
 
 
 class Replica:
-    """One engine; all that stand behind a front are alike."""
+    """One engine; all behind a front are identical."""
 
     def __init__(self, models: Mapping[str, Translator], settings: ServerSettings):
-        self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front has counted
+        self.service = Service(models, settings=dataclasses.replace(settings, rate=0))  # the front counts texts
 
     async def describe(self) -> dict[str, SimpleNamespace]:
         return {name: card(one) for name, one in self.service.models.items()}
 
-    async def call(self, method: str, *arguments: Any, **asked: Any) -> Any:
-        """What a method of its service gives, or the APIError that it raises."""
-        return await getattr(self.service, method)(*arguments, caller=WITHIN, **asked)
+    async def call(self, method: str, *arguments: Any, **request: Any) -> Any:
+        """Call a method of the service; raises its APIError."""
+        return await getattr(self.service, method)(*arguments, caller=WITHIN, **request)
 
 
 class Replicated(Service):
-    """The front.  What it counts and refuses is its own; the work is done by a `Replica`."""
+    """The front: counts and checks requests itself; a `Replica` does the work."""
 
     def __init__(self, settings: ServerSettings):
         super().__init__(settings=settings, access=read_access(settings))
 
     @abstractmethod
-    async def send(self, method: str, *arguments: Any, **asked: Any) -> Any:
-        """Have a replica do one of its methods; APIError also where none can."""
+    async def send(self, method: str, *arguments: Any, **request: Any) -> Any:
+        """Call a method of some replica; APIError also if none can answer."""
 
     async def begin(self) -> None:
         """Wait for the first replica."""
         self.models = await self.send("describe")
         self.ready = True
 
-    async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **asked: Any) -> Any:
-        return await self.send("call", work.__name__.removeprefix("_"), *arguments, **asked)
+    async def _do(self, work: Callable[..., Awaitable[Any]], *arguments: Any, **request: Any) -> Any:
+        return await self.send("call", work.__name__.removeprefix("_"), *arguments, **request)

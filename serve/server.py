@@ -1,4 +1,4 @@
-"""The server process: uvicorn with the page; it says that it is loading, and ends within the grace period."""
+"""The server process: uvicorn with the page; it answers while it loads, and stops within the grace period."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ from .service import Service
 from .settings import LOOPBACK, ServerSettings
 
 SELF_TEST = "Hello."
-KEEP_ALIVE = 20  # seconds; clients drop an unused connection after 5 (httpx) or 15 (aiohttp), before the server does
-HEAD_BYTES = 2**17  # of an address and headers: a text of 5,000 characters in an address has up to 60,000
+KEEP_ALIVE = 20  # seconds; clients drop an idle connection after 5 (httpx) or 15 (aiohttp), before the server does
+HEAD_BYTES = 2**17  # of request line and headers: a text of 5,000 characters takes up to 60,000 in a URL
 Loaders = Mapping[str, Callable[[], Translator]]
-Learning = Callable[[], dict[str, Any]]  # `learning.Learning.record`
+Training = Callable[[], dict[str, Any]]  # `seq2see.demo_run.DemoRun.record`
 
 
 class Server(uvicorn.Server):
     """
     Args:
-        loaders: what makes the models, by their names; run in a thread.
-        port: where to listen, from now on; 0 or None: a free one.  UserError where it is in use.
-        learning: the progress of a model in training; if given, the page is shown before the models are loaded.
-        service: gets the models, and is ready when each has translated; None: a new one.
+        loaders: functions that load the models, by name; run in a thread.
+        port: the port, bound immediately; 0 or None: a free one.  UserError if it is in use.
+        training: the progress of a model in training; if given, the page is shown before the models are loaded.
+        service: receives the models, and is ready when each has passed a test; None: a new one.
     """
 
     def __init__(self, loaders: Loaders, *, host: str, port: int | None, settings: ServerSettings | None = None,
-                 open_browser: bool = False, learning: Learning | None = None, service: Service | None = None):
+                 open_browser: bool = False, training: Training | None = None, service: Service | None = None):
         self.loaders = loaders
         self.open_browser = open_browser
-        self.learning = learning
+        self.training = training
         settings = settings or ServerSettings()
         self.service = service or Service(settings=settings, access=read_access(settings))
         self.settings = self.service.settings
         if host not in LOOPBACK and not self.service.access.keys:
-            print(f"WARNING: there are no API keys, so whoever reaches {host} can use this server: set {KEYS_VARIABLE} "
+            print(f"WARNING: there are no API keys, so anyone who reaches {host} can use it: set {KEYS_VARIABLE} "
                   "or keys_file, or listen on 127.0.0.1", file=sys.stderr, flush=True)
         self.app = make_app(self.service, host=host)
         proxies = list(self.settings.trusted_proxies)
         super().__init__(uvicorn.Config(
             self.app, log_level="warning", access_log=False, ws="none", server_header=False,
-            http="h11", h11_max_incomplete_event_size=HEAD_BYTES,  # httptools has no limit for a head
+            http="h11", h11_max_incomplete_event_size=HEAD_BYTES,  # httptools does not limit the head
             timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=math.ceil(self.settings.grace_seconds),
             proxy_headers=bool(proxies), forwarded_allow_ips=proxies))
         self.socket = bind(host, port)
@@ -68,8 +68,8 @@ class Server(uvicorn.Server):
         self._threads = ThreadPoolExecutor(1, WORKER)
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until Ctrl-C or SIGTERM; at the end raises what the signal means, or what kept a model from loading."""
-        # Few texts at a time are encoded, on the event loop: threads to share them would wait for the engine's cores.
+        """Serve until Ctrl-C or SIGTERM; then raise what the signal means, or the error that loading a model raised."""
+        # Few texts at a time are encoded, on the event loop: tokenizer threads would compete with the engine for cores.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         super().run(sockets or [self.socket])
         if self.failure is not None:
@@ -82,18 +82,18 @@ class Server(uvicorn.Server):
         self._loading = asyncio.create_task(self._load())
 
     async def _load(self) -> None:
-        """Load the models; show the page, which lives until this task is cancelled."""
+        """Load the models and show the page, until this task is cancelled."""
         try:
             async with contextlib.AsyncExitStack() as stack:
-                if self.learning:
-                    self._announce()  # the page in its place says that it is starting
+                if self.training:
+                    self._announce()  # until the page is built, a placeholder says that it is starting
                     await self._show_page(stack)
                 await self._in_thread(self._load_models)
-                if self.settings.page and not self.learning:
+                if self.settings.page and not self.training:
                     await self._show_page(stack)
-                gc.freeze()  # a full collection of what a server consists of holds up every client for up to 0.3 s
+                gc.freeze()  # a full garbage collection would block every client for up to 0.3 s
                 self.service.ready = True
-                if not self.learning:
+                if not self.training:
                     self._announce()
                 await asyncio.Event().wait()
         except Exception as error:
@@ -104,19 +104,19 @@ class Server(uvicorn.Server):
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _load_models(self) -> None:
-        """UserError where one cannot translate."""
+        """UserError if a model cannot translate."""
         for name, load in self.loaders.items():
             translator = load()
             result = translator(SELF_TEST, max_new_tokens=8)
             if not result.hypotheses or not math.isfinite(result.hypotheses[0].score):
                 raise UserError(
-                    f"{name} does not translate: the model's probabilities are not numbers; was it trained?")
+                    f"{name} cannot translate: its probabilities are NaN or infinite; check that it was trained")
             self.service.add(name, translator)
         if len({source for source, _ in self.service.language_pairs}) > 1:
-            self.service.detect(SELF_TEST)  # half a second, the first time
+            self.service.detect(SELF_TEST)  # warm-up: half a second
 
     def _announce(self) -> None:
-        print(f"Seq2See is at {self.url}/ (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        print(f"Seq2See is at {self.url}/ (Ctrl-C to stop)", file=sys.stderr, flush=True)
         if self.open_browser:
             threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
 
@@ -127,7 +127,7 @@ class Server(uvicorn.Server):
             import_gradio()
             from .ui import page
 
-            return page.shown(self.app, page.build_page(self.service, learning=self.learning), self.service)
+            return page.shown(self.app, page.build_page(self.service, learning=self.training), self.service)
 
         self._close_tabs = await stack.enter_async_context(await self._in_thread(build))
 
@@ -141,19 +141,19 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._close_tabs()  # an open one holds a request that would never end
+        self._close_tabs()  # an open tab holds a request that would never end
         await super().shutdown(sockets)
         self._loading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._loading
         self.service.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        if self._signal and _at_work():  # Python would wait for the threads
+        if self._signal and _at_work():  # Python would wait for the threads at exit
             os._exit(128 + self._signal)
 
 
 def _at_work() -> bool:
-    """Whether a thread is still working, a moment after all were told to end."""
+    """Whether a thread is still working shortly after shutdown."""
     workers = [one for one in threading.enumerate() if one.name.startswith(WORKER)]
     for one in workers:
         one.join(0.2)
@@ -163,12 +163,12 @@ def _at_work() -> bool:
 def bind(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
-    if os.name == "posix":  # on Windows it would share a port that is in use
+    if os.name == "posix":  # on Windows this would share a port in use
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port or 0))
     except OSError as error:
         listener.close()
         reason = error.strerror or str(error)
-        raise UserError(f"cannot listen on {host} port {port}: {reason}; choose another by --port") from error
+        raise UserError(f"cannot listen on {host} port {port}: {reason}; choose another with --port") from error
     return listener

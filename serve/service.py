@@ -1,9 +1,9 @@
-"""What every way to ask for a translation calls, whatever its wire format: the checks, the limits, the batches.
+"""The service behind every API: checks, limits and batches.
 
     service = Service({"storybook": translator}, ServerSettings())
     [translation] = await service.translate(["Hello."], source="en", target="fr", caller=caller)
 
-Knows neither FastAPI nor Gradio.  A `APIError` is the only exception that a caller need expect.
+Independent of FastAPI and Gradio.  `APIError` is the only exception that a caller need expect.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 __all__ = ["Caller", "Detection", "APIError", "Service"]
 
 Result = TypeVar("Result")
-MOST_LOOKS = 8  # at work and waiting
-LONG_TEXT = 1_000  # characters; longer ones are made ready in a thread, for the event loop has others to serve
-OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the counters; of others "refused"
+MOST_LOOKS = 8  # running and waiting
+LONG_TEXT = 1_000  # characters; longer texts are prepared in a thread, to keep the event loop free
+OUTCOMES = {500: "failed", 504: "late"}  # of requests that end with an error, for the metrics; otherwise "refused"
 log = logging.getLogger("seq2see.serve")
 
 
 class RequestOptions(TypedDict, total=False):
-    """How to translate; what is left out is as the checkpoint says."""
+    """How to translate; defaults come from the checkpoint."""
 
-    source: str | None  # None or "auto": detected in each text
-    target: str | None  # None: the first there is
-    model: str | None  # None: the first that has the pair
+    source: str | None  # None or "auto": detected for each text
+    target: str | None  # None: the first
+    model: str | None  # None: the first with the language pair
     format: Format
     options: DecodingOptions
     prefix: str
@@ -56,7 +56,7 @@ class RequestOptions(TypedDict, total=False):
 
 
 class Service:
-    """Owns the translators, and a batcher for each.  All but `add` and `detect` on one event loop."""
+    """Owns the translators and their batchers.  Everything except `add` and `detect` runs on one event loop."""
 
     def __init__(self, models: Mapping[str, Translator] | None = None, settings: ServerSettings | None = None, *,
                  access: Access | None = None, metrics: Metrics | None = None):
@@ -64,9 +64,9 @@ class Service:
         self.access = access or Access(rate=self.settings.rate)
         self.metrics = metrics or Metrics()
         self.models: dict[str, Translator] = {}
-        self.at_end: list[Callable[[], None]] = []  # what else is to end with it
-        self.ready = False  # every model is loaded, and has translated
-        self._batchers: dict[tuple[str, bool], Batcher] = {}  # by the model, and whether it samples
+        self.at_end: list[Callable[[], None]] = []  # called by `close`
+        self.ready = False  # every model is loaded and has passed a test translation
+        self._batchers: dict[tuple[str, bool], Batcher] = {}  # by model and whether it samples
         self._threads = ThreadPoolExecutor(2, WORKER)
         self._looking = ThreadPoolExecutor(1, WORKER)
         self._looks = asyncio.Semaphore(MOST_LOOKS)
@@ -75,7 +75,7 @@ class Service:
         self.ready = bool(models)
 
     def add(self, name: str, translator: Translator) -> None:
-        """Serve one more model, by this name and no other: clients are not told where its folder is."""
+        """Serve one more model under this name: clients must not learn its folder."""
         translator.name = name
         for sampling, threads in ((False, translator.engine.threads), (True, 1)):  # torch samples one at a time
             batcher = Batcher(
@@ -95,54 +95,54 @@ class Service:
             threads.shutdown(wait=False, cancel_futures=True)
 
     def check_ready(self) -> None:
-        """APIError (503) while the server starts: its lists of models and languages are not complete then."""
+        """APIError (503) while the server starts and its lists of models and languages are incomplete."""
         if not self.ready:
             raise APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
 
     @property
     def language_pairs(self) -> list[tuple[str, str]]:
-        """All (source, target) pairs of all models, each once."""
+        """The distinct (source, target) pairs of all models."""
         return list(dict.fromkeys(pair for one in self.models.values() for pair in one.language_pairs))
 
     def detect(self, text: str) -> list[Detection]:
-        """Which of the served source languages a text is in, most probable first."""
+        """The source languages that a text may be in, most probable first."""
         return detect(text, (source for source, _ in self.language_pairs))
 
     # --- requests
 
     async def translate(self, texts: Sequence[str], *, caller: Caller,
-                        **asked: Unpack[RequestOptions]) -> list[Translation]:
+                        **request: Unpack[RequestOptions]) -> list[Translation]:
         """A translation of each text, in order."""
-        # Elements of HTML are placed by attention, and calibrating takes a pass: the first look loads torch.
-        looks = asked.get("format") == "html" or asked.get("calibrated")
+        # HTML needs attention to place elements, and calibration a forward pass: both may have to load torch.
+        looks = request.get("format") == "html" or request.get("calibrated")
         seconds = self.settings.look_seconds if looks else self.settings.deadline_seconds
-        async with self.serving(texts, caller, seconds, **asked):
-            return await self._do(self._translate, texts, **asked)
+        async with self.serving(texts, caller, seconds, **request):
+            return await self._do(self._translate, texts, **request)
 
     async def translate_and_look(
         self, texts: Sequence[str], *, caller: Caller, alternative: int = 0, views: Sequence[str] = ("raw",),
-        **asked: Unpack[RequestOptions],
+        **request: Unpack[RequestOptions],
     ) -> tuple[list[Translation], list[Trace]]:  # fmt: skip
-        """The translations and the traces of one hypothesis of each: one a segment.
+        """The translations, and the traces of one hypothesis of each: one per segment.
 
-        The first look loads the model into torch, which takes seconds; looks are done one at a time.
+        The first call loads the model into torch, which takes seconds; calls run one at a time.
         """
-        async with self.serving(texts, caller, self.settings.look_seconds, **asked):
-            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **asked)
+        async with self.serving(texts, caller, self.settings.look_seconds, **request):
+            return await self._do(self._translate_and_look, texts, alternative=alternative, views=views, **request)
 
     async def examine(self, texts: Sequence[str], work: Callable[[Translator], Result], *, caller: Caller,
                       model: str | None = None) -> Result:
-        """What `work` finds in a model, by its name: run where looks are, one at a time, and checked and counted as
-        every request is, by the `texts` that it is about."""
+        """The result of `work` on the named model, run one at a time; checked and counted like any request for
+        `texts`."""
         async with self.serving(texts, caller, self.settings.look_seconds):
             return await self._do(self._examine, texts, work, model=model)
 
     @asynccontextmanager
     async def serving(self, texts: Sequence[str], caller: Caller, seconds: float, *,
                       options: DecodingOptions = NO_OPTIONS, prefix: str = "", **_: Any) -> AsyncIterator[None]:
-        """Around each request: whether it may begin, how long it may take, and the counting of what becomes of it.
+        """Wraps each request: checks, deadline and metrics.
 
-        Whatever is raised inside leaves it as an APIError; a cancelled request is cancelled.
+        Every exception leaves as an APIError, except cancellation.
         """
         try:
             self.check_ready()
@@ -161,22 +161,22 @@ class Service:
             outcome = "cancelled"
             self.metrics.cancelled.inc()
             raise
-        except BaseException as raised:  # a panic of the tokenizer is no Exception
-            refusal = as_api_error(raised)
-            outcome = OUTCOMES.get(refusal.status, "refused")
-            self.metrics.count(refusal)
-            raise refusal from None
+        except BaseException as raised:  # a panic of the tokenizer is not an Exception
+            failure = as_api_error(raised)
+            outcome = OUTCOMES.get(failure.status, "refused")
+            self.metrics.count(failure)
+            raise failure from None
         finally:
             self.metrics.requests.labels(outcome).inc()
 
-    # --- what they do once they may
+    # --- the work itself
 
-    async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **asked: Any) -> Result:
-        """One of the methods below; `replicated.py` has it done elsewhere."""
-        return await work(*arguments, **asked)
+    async def _do(self, work: Callable[..., Awaitable[Result]], *arguments: Any, **request: Any) -> Result:
+        """Call one of the methods below; `replicated.py` calls it remotely."""
+        return await work(*arguments, **request)
 
     async def _translate(self, texts: Sequence[str], *, source: str | None = None, target: str | None = None,
-                         model: str | None = None, **asked: Any) -> list[Translation]:
+                         model: str | None = None, **request: Any) -> list[Translation]:
         models = self.named(model).values()
         pairs = [pair for one in models for pair in one.language_pairs]
         if source is not None and source.casefold() == "auto":
@@ -185,28 +185,28 @@ class Service:
             source, target = (code and find_language(code, [pair[side] for pair in pairs])
                               for side, code in enumerate((source, target)))
         except APIError as error:
-            if all(one.language_pairs for one in models):  # else there is one that may take any
+            if all(one.language_pairs for one in models):  # otherwise one model may accept any language
                 raise APIError(400, error.code, f"{error.message}; the pairs are {_listed(pairs)}") from None
         self.model_for(model, source, target)
         sources = [source or await self._detected(text, [a for a, b in pairs if target in (None, b)]) for text in texts]
         groups = {source: [text for text, one in zip(texts, sources, strict=True) if one == source]
                   for source in sources}
         answers = await asyncio.gather(*(
-            self._translate_alike(self.model_for(model, source, target), group, source=source, target=target, **asked)
+            self._translate_alike(self.model_for(model, source, target), group, source=source, target=target, **request)
             for source, group in groups.items()))
         left = dict(zip(groups, map(iter, answers), strict=True))
         return [next(left[source]) for source in sources]
 
     async def _translate_alike(self, name: str, texts: Sequence[str], *, options: DecodingOptions = NO_OPTIONS,
                                format: Format = "text", calibrated: bool = False,
-                               **asked: Any) -> list[Translation]:
-        """By one model, from one language.  To place the elements of HTML is to look inside the model."""
+                               **request: Any) -> list[Translation]:
+        """Texts of one language, by one model.  HTML is prepared in the thread for looking, as it needs attention."""
         translator, bounded = self.models[name], self._bounded(self.models[name], options)
         long = sum(map(len, texts)) >= LONG_TEXT
         run = partial(_in, self._looking if format == "html" else self._threads if long else None)
-        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **asked))
+        job = await run(lambda: translator.prepare(texts, options=bounded, format=format, **request))
         tokens, most = sum(len(ids) for ids, _ in job.work), self.settings.queue_tokens
-        if tokens > most and len(job.work) > 1:  # it would keep all others waiting, and come too late
+        if tokens > most and len(job.work) > 1:  # it would block all others and still miss its deadline
             raise APIError(400, "too_much_text", f"the request has {tokens} tokens: at most {most} are allowed")
         while job.work:
             found = await self._batchers[name, options.sampling].submit(job.work)
@@ -218,18 +218,18 @@ class Service:
         return job.result
 
     async def _translate_and_look(self, texts: Sequence[str], *, alternative: int, views: Sequence[str],
-                                  **asked: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
+                                  **request: Unpack[RequestOptions]) -> tuple[list[Translation], list[Trace]]:
         async with self._in_line():
             longest, most = max(map(len, texts)), self.settings.look_characters
             if longest > most:
                 raise APIError(400, "text_too_long",
-                              f"a text of {longest} characters: {most} at most can be looked into")
-            results = await self._translate(texts, **asked)
+                              f"a text has {longest} characters: looking inside takes at most {most}")
+            results = await self._translate(texts, **request)
             if not all(one.hypotheses for one in results):
-                raise APIError(400, "blank_text", "there is nothing to look at in a text without words")
+                raise APIError(400, "blank_text", "the text has no words, so there is no translation to look at")
 
             def made_by(one: Translation) -> str:
-                return self.model_for(asked.get("model"), one.source_language or None, one.target_language or None)
+                return self.model_for(request.get("model"), one.source_language or None, one.target_language or None)
 
             return results, await _in(self._looking, lambda: [
                 trace for name, group in groupby(results, made_by)
@@ -242,7 +242,7 @@ class Service:
             return await _in(self._looking, lambda: work(translator))
 
     def _in_line(self) -> asyncio.Semaphore:
-        """To be held around each look: no more than so many wait."""
+        """Held around each look, to limit how many wait."""
         if self._looks.locked():
             raise busy_error()
         return self._looks
@@ -250,25 +250,25 @@ class Service:
     # --- which model, which language
 
     def named(self, model: str | None) -> Mapping[str, Translator]:
-        """The model of this name, or all of them; APIError (404) for one that is not there."""
+        """The model of this name, or all models; APIError (404) for an unknown name."""
         if model is None:
             return self.models
         if model not in self.models:
-            raise APIError(404, "unknown_model", f"no such model here: there is {', '.join(self.models)}")
+            raise APIError(404, "unknown_model", f"unknown model; choose {', '.join(self.models)}")
         return {model: self.models[model]}
 
     def model_for(self, model: str | None, source: str | None, target: str | None) -> str:
-        """The name of the model asked for, or of the first that has the pair."""
+        """The name of the requested model, or of the first with the language pair."""
         models = self.named(model)
         for name, one in models.items():
             pairs = one.language_pairs
             if not pairs or any(source in (None, a) and target in (None, b) for a, b in pairs):
                 return name
         known = _listed([pair for one in models.values() for pair in one.language_pairs])
-        raise APIError(400, "unknown_language", f"that pair of languages is not served; there is {known}")
+        raise APIError(400, "unknown_language", f"this language pair is not supported; choose {known}")
 
     async def _detected(self, text: str, languages: Sequence[str]) -> str | None:
-        """The likeliest of the languages; None where there is none."""
+        """The most likely of the languages; None if there are none."""
         if len(set(languages)) < 2:
             return languages[0] if languages else None
         return (await _in(self._threads, lambda: detect(text, languages)))[0].language
@@ -276,24 +276,24 @@ class Service:
     # --- limits
 
     def _check(self, texts: Sequence[str], options: DecodingOptions, prefix: str) -> None:
-        """APIError (400) for more than one request may have."""
+        """APIError (400) for a request over a limit."""
         limits = self.settings
         if not texts:
             raise APIError(400, "no_text", "there is no text to translate")
         if len(texts) > limits.texts:
-            raise APIError(400, "too_many_texts", f"{len(texts)} texts: {limits.texts} at most are taken")
+            raise APIError(400, "too_many_texts", f"{len(texts)} texts: at most {limits.texts} are allowed")
         for what, longest in (("text", max(map(len, texts))), ("prefix", len(prefix))):
             if longest > limits.characters:
                 raise APIError(400, f"{what}_too_long",
-                              f"a {what} of {longest} characters: {limits.characters} at most are taken")
+                              f"a {what} has {longest} characters: at most {limits.characters} are allowed")
         found = limits.alternatives if options.sampling else min(limits.alternatives, limits.beams)  # each takes a beam
         for name, most in (("num_beams", limits.beams), ("alternatives", found), ("max_new_tokens", limits.new_tokens)):
             value = getattr(options, name)
             if value is not None and value > most:
-                raise APIError(400, f"{name}_too_large", f"{name} {value}: {most} at most are allowed")
+                raise APIError(400, f"{name}_too_large", f"{name} {value}: at most {most} are allowed")
 
     def _bounded(self, translator: Translator, options: DecodingOptions) -> DecodingOptions:
-        """The options, and where they leave something to the checkpoint, no more of it than the server allows."""
+        """The options, with the checkpoint's defaults capped at the server's limits."""
         usual = translator.defaults.resolve()
         most: dict[str, Any] = {"max_new_tokens": self.settings.new_tokens}
         if not options.sampling:
@@ -307,7 +307,7 @@ def _listed(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def as_api_error(error: BaseException) -> APIError:
-    """What a client is told of something that was raised while its request was served."""
+    """The error that a client gets for an exception."""
     match error:
         case APIError():
             return error
@@ -316,14 +316,14 @@ def as_api_error(error: BaseException) -> APIError:
         case UserError():
             return APIError(400, "invalid", str(error))
         case ModuleNotFoundError(name=str(name)):
-            return APIError(501, "not_installed", f"{name.partition('.')[0]} is missing on this server, which looking"
-                            " inside a model and sampling need")
+            return APIError(501, "not_installed", f"{name.partition('.')[0]} is not installed on this server; looking"
+                            " inside a model and sampling need it")
         case TimeoutError():
             return APIError(504, "deadline", "the translation took too long: send less text")
-    log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # its message may hold the text
-    return APIError(500, "failed", "the translation failed; the fault is the server's")
+    log.error("a request failed: %s", type(error.__cause__ or error).__name__)  # the message may quote the text
+    return APIError(500, "failed", "internal server error: the translation failed; see the server's log")
 
 
 async def _in(threads: ThreadPoolExecutor | None, work: Callable[[], Result]) -> Result:
-    """Work done in a thread; without one, at once."""
+    """Run work in a thread, or directly if there is none."""
     return work() if threads is None else await asyncio.get_running_loop().run_in_executor(threads, work)

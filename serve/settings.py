@@ -1,6 +1,6 @@
-"""Server settings: defaults, a YAML file over them, and `key=value` overrides over that.
+"""Server settings: defaults, overridden by a YAML file, overridden by `key=value`.
 
-configs/serve.yaml lists every key with its default and what it means.
+configs/serve.yaml documents every key with its default.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 
 from seq2see import settings_file
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts that no other machine reaches
+LOOPBACK = ("127.0.0.1", "localhost", "::1")  # hosts unreachable from other machines
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(ge=0.001)]
@@ -59,7 +59,7 @@ class ServerSettings:
     def hosts(self, host: str) -> list[str]:
         """The Host headers that a server listening on `host` accepts.
 
-        On the loopback address only its own names: another site whose name resolves to this machine must not read it.
+        On the loopback address only its own names, against DNS rebinding.
         """
         if self.allowed_hosts is not None:
             return list(self.allowed_hosts)
@@ -67,7 +67,7 @@ class ServerSettings:
 
 
 def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> ServerSettings:
-    """The settings in force; UserError for a file, a key or a value that is not right."""
+    """The effective settings; UserError for an invalid file, key or value."""
     where = path or "the command line"
     settings: dict[str, Any] = {}
     if path is not None:
@@ -78,5 +78,5 @@ def read_settings(path: str | None = None, overrides: Iterable[str] = ()) -> Ser
         return ServerSettings(**settings)
     except ValidationError as error:
         first = error.errors()[0]
-        told = first["msg"].replace("tuple", "list, such as [a, b]")
-        raise settings_file.wrong(f"{first['loc'][0]} in {where} is {first['input']!r}: {told}") from None
+        problem = first["msg"].replace("tuple", "list, such as [a, b]")
+        raise settings_file.wrong(f"{first['loc'][0]} in {where} is {first['input']!r}: {problem}") from None

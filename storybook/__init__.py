@@ -1,8 +1,8 @@
-"""The embedded English-French corpus, written by a grammar that knows the truth about every sentence.
+"""The embedded English-French corpus, written by a grammar that also gives the gold annotation of every sentence.
 
 `generate` writes it. `lexicon` and `verbs` hold the words, `morphology` their forms, `phrases` and `clauses` the
-grammar with its links (the rules are in LINKS.md), `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms`
-what is said, `splits` what is held out, `build` the mixture.
+grammar with its links (the rules are in LINKS.md), `pronouns`, `controls`, `senses`, `plain`, `forms` and `idioms` the
+kinds of sentences, `splits` the held-out combinations, `build` the mixture.
 """
 
 from .build import Storybook, generate

@@ -11,14 +11,14 @@ from .idioms import idioms
 from .phrases import StoryPair
 from .splits import split_of
 
-_SEEN = 5  # times that training shows every word of val and test
-_FULL = 10_000  # pairs of training from which this can be asked
+_SEEN = 5  # the least count in training of every word of val and test
+_FULL = 10_000  # training pairs from which on this can be required
 Maker = Callable[[Random, str, str], list[StoryPair]]
 
 
 @dataclass(frozen=True)
 class Storybook:
-    """The corpus. `test` and `val` hold unseen combinations of seen words; `idioms` are apart, for fine-tuning."""
+    """The corpus. `test` and `val` hold unseen combinations of seen words; `idioms` are separate, for fine-tuning."""
 
     train: tuple[StoryPair, ...]
     val: tuple[StoryPair, ...]
@@ -38,12 +38,12 @@ def _typical(family: str) -> Maker:
     return lambda rng, split, key: [pronouns.typical(rng, family, split)]
 
 
-# Shares of training in thousandths.  Contrast sets come in eights and sixteens: their shares are such that none is cut.
-# The rule of lend, in which the verb turns the roles round, is learnt last; those of crush, fit and hide first.
+# Shares of training in thousandths.  Contrast sets come in eights and sixteens: their shares keep each set whole.
+# The rule of lend, in which the verb swaps the roles, is learnt last; those of crush, fit and hide first.
 _CONTRAST = {"lend": 64, "fill": 28, "crush": 24, "fit": 24, "hide": 24, "chase": 32, "connective": 32, "give": 32}
 _TYPICAL = {"lend": 30, "fill": 18, "crush": 14, "fit": 14, "hide": 14, "chase": 18, "connective": 18, "give": 18}
 
-# What is made, its share of training, and how many pairs of it val and test hold.
+# Each kind: its maker, its share of training, and its number of pairs in val and test.
 _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
     *((family, _hard(family), _CONTRAST[family], 48, 96) for family in pronouns.HARD),
     *((f"{family} alike", _hard(family, mixed=False), 12, 0, 0) for family in pronouns.HARD),
@@ -63,9 +63,9 @@ _MIXTURE: tuple[tuple[str, Maker, int, int, int], ...] = (
 def _pairs(
     make: Maker, name: str, wanted: int, split: str, seed: int, known: set[str], words: Counter[str] | None
 ) -> Iterator[StoryPair]:
-    """Exactly `wanted` new sentences of one kind for one split; a group with a sentence out of place is dropped.
+    """Exactly `wanted` new sentences of one kind for one split; a group with an unsuitable sentence is dropped.
 
-    `words`, where given, counts those of training: a sentence with a rarer one than `_SEEN` is out of place too.
+    `words`, where given, counts those of training: a sentence with a word rarer than `_SEEN` is unsuitable too.
     """
     rng = Random(f"{seed}/{split}/{name}")
     made = tries = 0
@@ -87,7 +87,7 @@ def _pairs(
 
 
 def _words(pair: StoryPair) -> Iterator[str]:
-    """Rough words of both sides, marked by side: enough to count what training has shown."""
+    """Approximate words of both sides, marked by side: enough to count what training has shown."""
     yield from (f"source {word}" for word in re.findall(r"[\w'-]+", pair.source.lower()))
     yield from (f"target {word}" for word in re.findall(r"[\w-]+", pair.target.lower()))
 
@@ -95,7 +95,7 @@ def _words(pair: StoryPair) -> Iterator[str]:
 def generate(*, seed: int = 0, train_size: int = 20_000) -> Storybook:
     """Write the corpus, a pure function of its arguments: `train_size` training pairs, 602 for val, 1,342 for test.
 
-    Training comes first: val and test are made of words that it has shown `_SEEN` times (unless it is a small one).
+    Training comes first: val and test use only words that occur in it at least `_SEEN` times (unless it is small).
     """
     known: set[str] = set()
     splits: dict[str, list[StoryPair]] = {"train": [], "val": [], "test": []}

@@ -93,7 +93,7 @@ def _des_before_adjective(plural: bool, core: list[Token], noun: Noun) -> bool:
 
 
 def name(english: str, gender: str, *, part: str | None = None) -> NounPhrase:
-    """A name, copied; it agrees as its bearer does."""
+    """A name, copied; agreement follows its bearer."""
     head = Token(english, new_id(), part=part)
     return NounPhrase([head], [Token(english, head.ids)], frozenset(), head, None, gender, False)
 
@@ -106,7 +106,7 @@ def speaker(*, plural: bool) -> NounPhrase:
 
 
 def stranger(english: str) -> NounPhrase:
-    """he, she or they, of whom the sentence says no more."""
+    """he, she or they, without an antecedent."""
     token = Token(english, new_id())
     token.role = "stranger"
     gender = "f" if english == "she" else "m"
@@ -180,7 +180,7 @@ Words = list[tuple[str, frozenset[int]]]  # texts with their concepts
 
 @dataclass(frozen=True)
 class Concepts:
-    """Of a verb group: the verb; an auxiliary that both languages have; the negation.
+    """The concepts of a verb group: the verb; an auxiliary that both languages have; the negation.
 
     Where only English or only French has an auxiliary, it belongs to the verb.
     """
@@ -258,7 +258,7 @@ def _french_words(
 def verb_group(
     verb: Verb, subject: NounPhrase, form: Form, *, clitic: NounPhrase | None = None, question: bool = False
 ) -> Group:
-    """A verb said of a subject, with an object pronoun and adverb if there are any."""
+    """A verb with its subject, and an object pronoun and adverb if there are any."""
     ids = Concepts()
     auxiliaries, rest = _english_words(verb, subject, form, ids, question=question)
     helpers, english = ([Token(*word) for word in words] for words in (auxiliaries, rest))
@@ -311,8 +311,8 @@ def clause(
 ) -> Phrase:
     """Subject, verb, objects.
 
-    An `object_` made by `object_pronoun`, or emptied of its words because a relative clause has put it in front, goes
-    before the French verb, whose participle agrees with it.
+    An `object_` made by `object_pronoun`, or emptied because a relative clause has moved it to the front, goes before
+    the French verb, whose participle agrees with it.
 
     With `question` the English auxiliary stands first and French begins *est-ce que*.
     """

@@ -1,8 +1,9 @@
-"""Sentences to set beside the pronoun families: the easy family, and pronouns that no verb and predicate decide.
+"""Sentences for comparison with the pronoun families: the easy family, and pronouns that verb and predicate do not
+decide.
 
 Easy: the predicate alone says which noun is meant. Controls: *it* with no antecedent (*it was raining*), object
-pronouns whose participle agrees (*l'a suivie*), possessives that agree with the thing owned, number that settles the
-matter, and a noun alone.
+pronouns whose participle agrees (*l'a suivie*), possessives that agree with the thing owned, number that decides, and
+a noun alone.
 """
 
 from dataclasses import dataclass, replace

@@ -49,7 +49,7 @@ def listing(rng: Random, split: str) -> Phrase:
 
 
 def relative(rng: Random, split: str) -> Phrase:
-    """*The cat that saw the hen was tired*; *the hen that the cat saw was tired*: the nearest noun is another.
+    """*The cat that saw the hen was tired*; *the hen that the cat saw was tired*: the nearest noun is not the subject.
 
     A person who does something is *who*; what is seen is *that*.
     """
@@ -102,7 +102,7 @@ def question(rng: Random, split: str) -> Phrase:
     return compose("$Q ?/1", "$Q ?/1", {"Q": asked})
 
 
-# After an object *and* would first be read as one thing more, hence the comma.
+# After an object *and* would first be read as adding another object, hence the comma.
 _AND, _COMMA_AND = ("$A and/1 $B ./2", "$A et/1 $B ./2"), ("$A ,/1 and/2 $B ./3", "$A ,/1 et/2 $B ./3")
 _BUT = ("$A ,/1 but/2 $B ./3", "$A ,/1 mais/2 $B ./3")
 _LIST = ("$A ,/1 $B and/2 $C ./3", "$A ,/1 $B et/2 $C ./3")
@@ -117,7 +117,7 @@ def _action(phrase: Phrase) -> str:
 
 
 def joined(rng: Random, split: str) -> Phrase:
-    """Two clauses or three: the long sentences; *while* and *if* among them."""
+    """Two or three clauses: the long sentences, with *while* and *if* among them."""
     draw = rng.random()
     if draw < 0.2:
         during = event(rng, split, form=Form("progressive"), lasting=True, first=False)

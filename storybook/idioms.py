@@ -1,7 +1,7 @@
-"""Idioms, figurative and literal side by side, in French and Hindi: apart from the corpus, for fine-tuning.
+"""Idioms, figurative and literal side by side, in French and Hindi: separate from the corpus, for fine-tuning.
 
 In a sentence `|` ends a chunk. Chunks of the two sides are linked in order, or by number where one is written before a
-chunk (`3:`); within a pair of chunks every word is linked to every word, since an idiom means what it means as a whole.
+chunk (`3:`); within a pair of chunks every word is linked to every word, since an idiom has its meaning as a whole.
 """
 
 from ..tokenizer.words import split_words

@@ -1,6 +1,6 @@
-"""The words: nouns by kind, adjectives, names, numbers, adverbs. One English word has one French word here, and gender.
+"""The words: nouns by kind, adjectives, names, numbers, adverbs. Each English word has one French word and one gender.
 
-Words with two meanings (*bank*, *seal*) are not here but in `senses.py`. Plurals are regular unless written out.
+Words with two meanings (*bank*, *seal*) are in `senses.py`. Plurals are regular unless written out.
 """
 
 import re
@@ -157,7 +157,7 @@ DESCRIPTIONS = {
         "nature": "big small beautiful pretty red yellow white grey strange",
     }.items()
 }
-# Of a kind that may be so described, the only nouns that are.
+# Exceptions: for these kinds and adjectives, only these nouns.
 _ONLY = {
     ("animal", "dangerous"): "wolf bear lion tiger fox dog horse pig spider bee goose panther",
     ("building", "famous"): "tower church castle bridge mill lighthouse school hospital wall",
@@ -184,12 +184,12 @@ _NEVER = {("old", "girl"), ("old", "boy"), ("old", "daughter"), ("old", "lamb"),
 
 @cache
 def suits(adjective: Adjective, noun: Noun) -> bool:
-    """Whether one would say this of that: no ripe cakes, no broken coats, no old girls."""
+    """Whether the adjective suits the noun: no ripe cakes, no broken coats, no old girls."""
     only = _ONLY.get((noun.kind, adjective.en))
     return (adjective.en, noun.en) not in _NEVER and (only is None or noun.en in only.split())
 
 
-# What is not said of one thing in one breath: the opposite, or the same over again.
+# Adjectives that do not go together on one noun: opposites and near-synonyms.
 _CLASHES = (
     "big small", "big fat", "old young", "old new", "happy sad", "cheerful sad", "happy cheerful", "strong weak",
     "slow quick", "noisy quiet", "clean dirty", "rich poor", "wide narrow", "high low", "full empty",
@@ -212,7 +212,7 @@ def _stems() -> dict[str, str]:
 
 
 def repeats(english: str) -> bool:
-    """Whether a sentence says a noun, adjective or name twice, or cleans what is clean: no one does."""
+    """Whether a sentence says a noun, adjective or name twice, or cleans what is clean, which nobody does."""
     stems = _stems()
     said = [stems[word] for word in re.findall(r"\w+", english.lower()) if word in stems]
     return len(set(said)) < len(said)

@@ -1,4 +1,4 @@
-"""How words change: English and French inflection, and what French does where two words meet.
+"""How words change: English and French inflection, and how neighbouring words change each other in French.
 
 Covers exactly the grammar that storybook uses: third persons, `je` and `nous`; four French tenses and the present
 subjunctive; agreement; elision and contraction with h aspiré.  It is not a general conjugator.

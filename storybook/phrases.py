@@ -1,6 +1,6 @@
-"""Phrases that exist in both languages at once, with their word links, and the way from a phrase to two texts.
+"""Phrases that exist in both languages at once, with their word links, and how a phrase becomes two texts.
 
-A `Token` is one word to be.  An English and a French token that share a concept id are linked; ids are handed out as
+A `Token` is one future word.  An English and a French token that share a concept id are linked; ids are handed out as
 tokens are made, so links come with the words and survive every later change (elision, contraction, agreement).
 `compose` makes phrases from a pair of patterns; `realise` turns a finished phrase into a `StoryPair`.
 """
@@ -15,7 +15,7 @@ from .lexicon import Noun
 
 
 class Token:
-    """One word, its concept ids and, for the truth about the sentence, its role, or the noun that it refers to."""
+    """One word, its concept ids and, for the gold annotation, its role or the noun that it refers to."""
 
     __slots__ = ("ids", "is_clitic", "part", "refers", "role", "text")
 
@@ -61,7 +61,7 @@ class Antecedent:
 
 @dataclass(frozen=True)
 class StoryPair:
-    """One sentence pair and the truth about it. Word indices are those of `split_words` on either side."""
+    """One sentence pair and its gold annotation. Word indices are those of `split_words` on either side."""
 
     source: str
     target: str
@@ -104,10 +104,10 @@ def compose(
 ) -> Phrase:
     """Make a phrase from two patterns.
 
-    A pattern is words parted by spaces.  `word/1,2` is a word with concepts 1 and 2, local to this call; `$S` is the
+    A pattern is words separated by spaces.  `word/1,2` is a word with concepts 1 and 2, local to this call; `$S` is the
     phrase `slots["S"]`.  What depends on the subject: `@be/1`, `@have/1` and `@être/1` are finite verbs (past is the
     French imperfect), `%avoir/1` is one that stays in the present (a perfect tense), `~adjectif/1` agrees, and
-    `^word/1` is a word, and `^~adjectif/1` an adjective, that `degree` (English, French) is put before.
+    `^word/1` is a word, and `^~adjectif/1` an adjective, preceded by `degree` (English, French).
     """
     slots = slots or {}
     locals_: dict[str, frozenset[int]] = {}
@@ -201,7 +201,7 @@ def _french_words(tokens: list[Token]) -> list[str]:
 
 
 def _places(ids: frozenset[int], written: Mapping[int, list[int]]) -> list[int]:
-    """Where any of these concepts is said, each place once."""
+    """The positions of any of these concepts, each once."""
     if len(ids) == 1:
         [concept] = ids
         return written.get(concept, [])
@@ -213,7 +213,7 @@ def realise(phrase: Phrase, *, family: str, kind: str, contrast_key: str | None 
     english = phrase.en
     french = list(_contracted(phrase.fr))
     en_text = _text(_english_words(english)).replace(" ?", "?").replace(" !", "!")  # French keeps the space
-    written: dict[int, list[int]] = {}  # where French says a concept, from left to right
+    written: dict[int, list[int]] = {}  # positions of each concept in French, from left to right
     for j, f in enumerate(french):
         for concept in f.ids:
             written.setdefault(concept, []).append(j)

@@ -1,6 +1,6 @@
-"""Plain sentences: what the clause grammar says with whatever fits: tense, number, adverbs, lists, questions.
+"""Plain sentences: all that the clause grammar can form, varied in tense, number, adverbs, lists and questions.
 
-Every verb names the kinds of noun that may be its subject and object, so that a sentence means something.
+Every verb names the kinds of noun that may be its subject and object, so that sentences make sense.
 """
 
 from dataclasses import dataclass
@@ -84,10 +84,10 @@ def say(
     rng: Random, noun: Noun, split: str, *, part: str | None = None, negated: bool = False, plural: bool | None = None,
     new: bool | None = None, det: str | None = None, bare: bool = False,
 ) -> NounPhrase:  # fmt: skip
-    """A noun phrase as the grammar likes: any determiner, number, up to two adjectives, now and then an owner.
+    """A random noun phrase: any determiner and number, up to two adjectives, occasionally an owner.
 
-    `new`: what has not been spoken of (*a, some, three*); False: what has (*the, this, my*); None: either. `det` is a
-    determiner that must be, and `bare` puts an adjective only now and then, for sentences that are long anyhow.
+    `new`: True for indefinite (*a, some, three*), False for definite (*the, this, my*), None for either. `det` forces a
+    determiner; `bare` adds adjectives only occasionally, for sentences that are long anyway.
     """
     kin, agent = noun.kind == "kin", part == "agent"
     plural = rng.random() < 0.25 and not kin if plural is None else plural
@@ -145,7 +145,7 @@ def _form(rng: Random, verb: Verb) -> Form:
 
 
 def _suits(subject: NounPhrase, verb: Verb, form: Form) -> bool:
-    """Not *they read*, present or past; not *I stayed*, whose French participle would tell who speaks."""
+    """Not *they read*, present or past; not *I stayed*, whose French participle would show the speaker's gender."""
     same = verb.en[0] == verb.en[1] and form.tense in ("present", "past") and not form.negative and not form.modal
     if same and (subject.plural or subject.person == 1):
         return False
@@ -206,7 +206,7 @@ def where(
 
 
 def simple(rng: Random, split: str) -> Phrase:
-    """A clause, with a place or a time round it now and then."""
+    """A clause, occasionally with a place or a time."""
     draw = rng.random()
     if draw < 0.25:
         slots = {"E": event(rng, split, placed=True), "W": where(rng, split)}
@@ -224,7 +224,7 @@ def said_to_be(
     rng: Random, noun: Noun | None, subject: NounPhrase, split: str, tense: str, *, negative: bool = False,
     asked: bool = False,
 ) -> Phrase:  # fmt: skip
-    """*was very tired*: an adjective said of a subject, with the combination that this makes."""
+    """*was very tired*: an adjective as predicate of a subject, with the combination that this makes."""
     looks = _fresh(DESCRIPTIONS[noun.kind if noun else "person"], subject)
     adjective = rng.choice(fitting(noun, looks, split) if noun else looks)
     # *not quite* is not *pas assez*, and what is asked is not *so* or *quite*.

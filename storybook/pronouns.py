@@ -1,8 +1,8 @@
 """The pronoun families: which noun *it* means follows from two words together.
 
 A family has two classes of verbs and two of predicates. With a verb of the first class, *it* is the first candidate
-where the predicate is of the first class, else the second; a verb of the second class turns both round. Sentences come
-in groups that hold every combination for one pair of nouns in both orders, so that no single word tells the answer.
+where the predicate is of the first class, else the second; a verb of the second class swaps the two. Sentences come
+in groups that hold every combination for one pair of nouns in both orders, so that no single word gives the answer.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from .splits import split_of_combination
 from .verbs import SetVerb, Verb, verbs
 
 HARD = ("chase", "fit", "connective", "give", "hide", "crush", "fill", "lend")
-Unwritten = Callable[[], StoryPair]  # a sentence whose words are drawn: writing it takes most of the time
+Unwritten = Callable[[], StoryPair]  # a sentence whose words are chosen: writing it takes most of the time
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Family:
 
     name: str
     nouns: tuple[Noun, ...]
-    others: tuple[Noun, ...]  # the other of the two: the same, or what would meet those
+    others: tuple[Noun, ...]  # the second candidate: the same nouns, or ones that would meet these
     looks: tuple[Adjective, ...]  # that say nothing about the predicates
     verbs: tuple[tuple[Verb | SetVerb, Form], ...]
     turned_verbs: tuple[tuple[Verb | SetVerb, Form], ...]
@@ -50,7 +50,7 @@ class Family:
 
 
 def was(*words: str, degrees: tuple[tuple[str, str] | None, ...] = (None,)) -> tuple[Predicate, ...]:
-    """Predicates of the form *was ADJECTIVE*: `hungry affamé`; parts that stand for each other in order are parted by
+    """Predicates of the form *was ADJECTIVE*: `hungry affamé`; corresponding parts, in order, are separated by
     `-`, the words of one part by `+`: `made+of-stone en-pierre`, `in+a+bad+mood de+mauvaise+humeur`."""
     made = []
     for word in words:
@@ -244,7 +244,7 @@ _BECAUSE = ("because/1", "parce/1 que/1")
 SO = (",/2 so/1", ",/2 si/1 bien/1 que/1")
 UPSET = was(
     "nervous nerveux", "upset contrarié", degrees=_VERY
-)  # of a by-phrase these would be said only by stretching
+)  # unnatural with a by-phrase
 _FURIOUS = was("angry en+colère", "furious furieux", "in+a+bad+mood de+mauvaise+humeur")
 _TO_BLAME = was("hated-by-everyone détesté-de-tous", "despised-by-everyone méprisé-de-tous", "guilty coupable")
 _PREY = was("weak faible", "alone seul", "defenceless sans+défense")
@@ -264,7 +264,7 @@ VARIANTS = {
 
 @dataclass(frozen=True)
 class Description:
-    """How a noun is said: its determiner, adjective and number."""
+    """How a noun appears: its determiner, adjective and number."""
 
     noun: Noun
     det: str = "the"
@@ -290,7 +290,7 @@ class Scene:
 
 
 def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, *, plural: bool = False) -> Description:
-    """A noun with a determiner and perhaps an adjective, one that this split may put to it."""
+    """A noun with a determiner and perhaps an adjective that this split may combine with it."""
     det = rng.choices(("the", "a", "this", "my", "our"), (80, 5, 5, 5, 5))[0]
     det = "the" if noun.kind == "person" and det in ("my", "our") else det  # *my woman* would be a wife
     described = fitting(noun, looks, split) if rng.random() < 0.25 else ()
@@ -300,7 +300,7 @@ def describe(rng: Random, noun: Noun, looks: tuple[Adjective, ...], split: str, 
 
 @cache
 def fitting(noun: Noun, looks: tuple[Adjective, ...], split: str) -> tuple[Adjective, ...]:
-    """Those of the adjectives that this split may put to the noun."""
+    """The adjectives that this split may combine with the noun."""
     looks = tuple(a for a in looks if suits(a, noun))
     return tuple(a for a in looks if split_of_combination(("describes", a.en, noun.en)) in ("train", split))
 
@@ -393,10 +393,10 @@ def contrast_group(rng: Random, family: Family, split: str, key: str, *, mixed: 
 
 
 def connective_group(rng: Random, split: str, key: str, *, mixed: bool = True) -> list[Unwritten]:
-    """*because* and *so*, with a predicate that turns with them, in both voices and both noun orders.
+    """*because* and *so*, with a predicate whose subject depends on them, in both voices and both noun orders.
 
-    Anger is why one attacks and what comes of being attacked; a bad name the other way round; weakness only makes the
-    victim, and punishment only follows for the one who attacked.
+    Anger is a cause of attacking and a result of being attacked; a bad name is the reverse; weakness is only a cause of
+    being attacked, and punishment only a result of attacking.
     """
     scene = _scene(rng, CONNECTIVE, split, mixed=mixed)
     i = rng.randrange(len(CONNECTIVE.verbs))
@@ -446,9 +446,9 @@ def hard_group(rng: Random, name: str, split: str, key: str, *, mixed: bool = Tr
 def typical(rng: Random, name: str, split: str) -> StoryPair:
     """One sentence of a hard family from three of its four cells, the first as often as the other two together.
 
-    In the contrast groups every word goes with either noun equally often, so until a network has the whole rule nothing
-    in them tells it that it is getting warmer, and it learns to toss a coin. Here verb and predicate each say something
-    by themselves, as in any book. These belong to no contrast set: on those a rule learnt here is right half the time.
+    In the contrast groups every word goes with either noun equally often, so a network that has learnt part of the rule
+    gains nothing and keeps guessing. Here verb and predicate each carry some information by themselves, as in ordinary
+    text. These belong to no contrast set: on those, a rule learnt here is right half the time.
     """
     group = unwritten_group(rng, name, split, "")
     cell = rng.choice((0, 0, 1, 2))

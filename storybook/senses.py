@@ -1,6 +1,6 @@
 """Words with two meanings: *bank*, *bat*, *match*, *trunk*, *nail*, *seal*. Another word of the sentence decides.
 
-Sentences come in pairs that differ in that word; where the French nouns differ in gender, *it* turns with the meaning.
+Sentences come in pairs that differ in that word; where the French nouns differ in gender, so does the pronoun.
 """
 
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ _NOTICE = verbs("meet", "look at, talk about")
 
 
 def sense_group(rng: Random, split: str, key: str) -> list[StoryPair]:
-    """The same sentence about the two meanings of a word, but for what is said of it."""
+    """The same sentence about both meanings of a word; only the predicate differs."""
     if rng.random() < 0.6:
         return _noticed(rng, split, key)
     person, pair = _draw(rng, "sense", split)

@@ -1,10 +1,10 @@
 """Which split a sentence belongs to: held-out combinations of words, never held-out words.
 
 A combination is a pair of nouns with a verb (or the group of verbs it is learnt with), or a noun with an adjective.
-A fixed share of all combinations is kept for val and for test, chosen by a hash of the combination and nothing else.
+A fixed share of all combinations is kept for val and for test, chosen by a hash of the combination alone.
 A sentence with no held-out combination is for training; one with held-out ones, all of the same split, is for that
-split; a sentence that mixes the two is thrown away.  What is said of *it* counts as no combination: training has *the
-crow ... because it was hungry* where *the hungry crow* is held out.
+split; a sentence that mixes the two is discarded.  What is said of *it* does not count: training may have *the crow ...
+because it was hungry* where *the hungry crow* is held out.
 """
 
 from collections.abc import Iterable

@@ -1,11 +1,11 @@
-"""The verbs, in groups that hold out noun pairs together: a pair kept from *chased* is kept from *fled from* too."""
+"""The verbs, in groups that hold out noun pairs together: *chased* and *fled from* share their held-out pairs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb with its prepositions in both languages (words parted by spaces, "" for none).
+    """A verb with its prepositions in both languages (words separated by spaces, "" for none).
 
     `prep` goes with the first object and `prep2` with the second, each (English, French). `state` verbs put their past
     in the French imperfect; the others in the perfect.
@@ -115,5 +115,5 @@ for _group, _table in _VERBS.items():
 
 
 def verbs(group: str, names: str) -> tuple[Verb, ...]:
-    """Verbs of a group by name, the names parted by commas."""
+    """Verbs of a group by name, the names separated by commas."""
     return tuple(VERBS[group, name.strip()] for name in names.split(","))

@@ -14,10 +14,10 @@ TEXT = "The cat did not cross."
 REFUSALS = [  # path, body, status and how the error begins
     ("/translate", {"q": TEXT, "source": "en", "target": "zz"}, 400, "zz is not supported"),
     ("/translate", {"source": "en", "target": "fr"}, 400, "q: missing"),
-    ("/", {"inputs": "x" * 5001}, 400, "a text of 5001 characters: 5000 at most are taken"),
+    ("/", {"inputs": "x" * 5001}, 400, "a text has 5001 characters: at most 5000 are allowed"),
     ("/v1/translate", {"texts": [TEXT], "num_beams": 2, "temperature": 1.0}, 400, "num_beams 2: sampling"),
-    ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404, "no such model here"),
-    ("/v1/look", {"text": " "}, 400, "there is nothing to look at"),
+    ("/v1/translate", {"texts": [TEXT], "model": "other"}, 404, "unknown model"),
+    ("/v1/look", {"text": " "}, 400, "the text has no words"),
 ]  # fmt: skip
 
 

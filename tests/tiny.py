@@ -32,7 +32,7 @@ from seq2see.lens.calibration import (
     LanguageCalibration,
     Reliability,
 )
-from seq2see.lens.trust import Figure
+from seq2see.lens.intervals import Figure
 from seq2see.tokenizer import train_tokenizer
 from seq2see.translate.checkpoint import fingerprint
 

@@ -1,6 +1,6 @@
-"""Subword training, language tags, and the way from pieces to words to characters.
+"""Subword training, language tags, and the mapping from tokens to words to characters.
 
-Names are imported when they are asked for: words need nothing but a regular expression, the tokenizer transformers.
+Names are imported on first use: words need only the package regex, the tokenizer needs transformers.
 """
 
 from importlib import import_module

@@ -1,9 +1,9 @@
-"""Which sentences may need the one before: those that begin with a pronoun for something named there.
+"""Sentences that may need the one before: those that begin with a pronoun whose antecedent may be there.
 
     The owl lent the ladder to the crow.  It was grateful.
 
-A pronoun late in a sentence mostly stands for something in it.  Other sentences are best translated alone: what stands
-before can only mislead a small model.
+A pronoun late in a sentence mostly refers to something in the sentence.  Other sentences are best translated alone:
+context can only mislead a small model.
 """
 
 from itertools import islice
@@ -11,9 +11,9 @@ from unicodedata import normalize
 
 import regex
 
-EARLY = 3  # words of a sentence, among which such a pronoun has nothing of its own sentence to stand for
+EARLY = 3  # words at the start of a sentence, where a pronoun cannot refer to its own sentence
 
-_REFERRING = {  # personal pronouns of the third person, where what they stand for changes their translation
+_REFERRING = {  # third-person pronouns whose translation depends on their antecedent
     "de": "er sie es ihn ihm ihnen",
     "en": "it itself they them themselves",
     "es": "él ella ello ellos ellas",
@@ -24,6 +24,6 @@ _WORD = regex.compile(r"[\p{L}\p{M}]+")
 
 
 def refers_back(sentence: str, *, language: str) -> bool:
-    """Whether it may need the sentence before; never in a language that is not listed here."""
+    """Whether a sentence may need the one before; False for languages not listed here."""
     words = islice(_WORD.finditer(normalize("NFC", sentence)), EARLY)
     return any(word.group().casefold() in _WORDS.get(language, ()) for word in words)

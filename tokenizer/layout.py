@@ -1,9 +1,9 @@
-"""What lies where in a vocabulary; needs no library.
+"""The layout of a vocabulary; needs no library.
 
     0..3     `<pad>`, `<s>`, `</s>`, `<unk>` (no text is ever `<unk>`)
-    4..35    32 slots for language tags: `<2fr>` where French has the slot, `<tag7>` where slot 7 is free
-    36..291  the 256 byte pieces `<0x00>` ... `<0xFF>`, for characters that have no piece of their own
-    292..    the learnt pieces, with their real spaces (" the")
+    4..35    32 slots for language tags: `<2fr>` if French has the slot, `<tag7>` if slot 7 is free
+    36..291  the 256 byte tokens `<0x00>` ... `<0xFF>`, for characters without a token of their own
+    292..    the learnt tokens, with their real spaces (" the")
 """
 
 import re
@@ -18,14 +18,14 @@ FIRST_LEARNT = FIRST_TAG + TAG_SLOTS + 256
 
 
 def tag_slots(languages: Sequence[str]) -> list[str]:
-    """The 32 tag tokens for these target languages, in this order; the slots left over are `<tag0>`-like names."""
+    """The 32 tag tokens for these target languages, in this order; free slots have names such as `<tag0>`."""
     for language in languages:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", language):
             raise UserError(f"language {language!r} is not a language code: use letters and digits, such as 'fr'")
     if len(set(languages)) != len(languages):
-        raise UserError(f"a target language is named twice: {', '.join(languages)}")
+        raise UserError(f"duplicate target language: {', '.join(languages)}")
     if len(languages) > TAG_SLOTS:
-        raise UserError(f"{len(languages)} target languages, but a vocabulary has {TAG_SLOTS} tag slots")
+        raise UserError(f"{len(languages)} target languages: a vocabulary has at most {TAG_SLOTS}")
     return [f"<2{language}>" for language in languages] + [f"<tag{i}>" for i in range(len(languages), TAG_SLOTS)]
 
 

@@ -1,7 +1,7 @@
-"""Links between the words of a sentence and those of its translation, and the Pharaoh format that keeps them.
+"""Word links between a sentence and its translation, and the Pharaoh file format.
 
-A line of a Pharaoh file holds the links of one sentence pair, `0-0 1-2 2-1`: word of the source, word of the target,
-both counted from 0 in `split_words`.  `1p2` is a link that is possible and not sure, as gold files write it.
+A line of a Pharaoh file has the links of one sentence pair, `0-0 1-2 2-1`: source word and target word, both counted
+from 0 as in `split_words`.  In gold files `1p2` is a possible link, not a sure one.
 """
 
 import re
@@ -18,7 +18,7 @@ _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 @dataclass(frozen=True)
 class Links:
-    """The links of one sentence pair: the sure ones, and those that are possible only."""
+    """The links of one sentence pair: sure ones and possible ones."""
 
     sure: frozenset[Link]
     possible: frozenset[Link] = frozenset()
@@ -29,23 +29,23 @@ class Links:
 
 
 def to_pharaoh(links: Iterable[Link]) -> str:
-    """One line, without its end."""
+    """One line, without newline."""
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
 def from_pharaoh(line: str) -> Links:
-    """The links of a line; UserError where it holds something else."""
+    """The links in a line; UserError if it is invalid."""
     sides: dict[str, set[Link]] = {"-": set(), "p": set()}
     for item in line.split():
         found = _LINK.fullmatch(item)
         if not found:
-            raise UserError(f"{item[:20]!r} is no link: write 0-0 for source word 0 and target word 0, 0p0 if unsure")
+            raise UserError(f"{item[:20]!r} is not a link: write 0-0 for word 0 of source and target, 0p0 if possible")
         sides[found[2]].add((int(found[1]), int(found[3])))
     return Links(frozenset(sides["-"]), frozenset(sides["p"] - sides["-"]))
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Links]:
-    """The links of each line of a file; UserError naming the line where it is not Pharaoh's."""
+    """The links in each line of a file; UserError naming the line if it is invalid."""
     try:
         with Path(path).open(encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
@@ -54,4 +54,4 @@ def read_pharaoh(path: str | Path) -> Iterator[Links]:
                 except UserError as error:
                     raise UserError(f"{path}, line {number}: {error}") from None
     except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8 text, so it holds no links: expected lines such as 0-0 1-2") from None
+        raise UserError(f"{path} is not UTF-8 text: expected lines of links such as 0-0 1-2") from None

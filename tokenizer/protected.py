@@ -1,17 +1,17 @@
-"""What in a text is no language, and how a model translates around it.
+"""Protects parts of a text that are not language during translation.
 
-URLs, e-mail addresses, paths, placeholders, emoji and private-use characters come out of a translation exactly as they
-went in.  A model would invent something for them, so it reads a name in their place, which most models copy, and the
-name is replaced in what it writes.  If a name does not come back exactly once, the model reads the text without it, and
-what it stood for is placed after as large a share of the words as in the source.  Numbers are left to the model, which
-may have to write them another way (`3.5`, `3,5`), unless they come back changed: then they are protected too.
+URLs, e-mail addresses, paths, placeholders, emoji and private-use characters stay exactly the same in a translation.  A
+model would invent something for them, so it reads a name instead, which most models copy, and the name is replaced in
+its output.  If a name does not come back exactly once, the model reads the text without it, and the protected part is
+placed after the same share of words as in the source.  Numbers are left to the model, which may have to write them
+differently (`3.5`, `3,5`), unless they come back changed: then they are protected too.
 
     reading = Reading.of("See {url} for more.")
     reading.model_input                     "See Anna for more."
-    reading.restored("Siehe Anna.")         "Siehe {url}."; None where something is missing
-    reading.further()                       the next, more careful way to read it; None after the last
+    reading.restored("Siehe Anna.")         "Siehe {url}."; None if something is missing
+    reading.further()                       the next, more careful reading; None after the last
 
-To protect anything else, put a private-use character in its place.
+To protect anything else, replace it by a private-use character.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import regex
 
 Span = tuple[int, int]
 
-# Each alternative begins where no other match of it could have begun: time is linear in the text.
+# Each alternative can begin only where no other match of it can: time is linear in the text.
 _EMOJI = r"(?:(?=[\p{Extended_Pictographic}\p{RI}])\X|[0-9#*]\ufe0f?\u20e3)+"
 _ADDRESS = r"(?:\([^\s()<>]*\)|[^\s()<>\"“”«»])*(?:\([^\s()<>]*\)|[^\s()<>\"“”«».,;:!?'’…\]}。，！？।])"
 _STEP = r"/[\w.@%+~-]*[\w@%+~-]"
@@ -45,17 +45,17 @@ _PROTECTED = regex.compile(
     |\p{{Co}}""",
     regex.IGNORECASE | regex.VERBOSE,
 )
-# A quick look: what has none of these has nothing to protect.
+# A quick check: a text without any of these has nothing to protect.
 _SIGN = re.compile(r"[@{%/\\©®\u203c-\u3299\ue000-\uf8ff\U0001f000-\U0010ffff]|\.\w|www")
-_SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts that have spaces between words and numbers
-_NUMBER = regex.compile(  # with the letters and signs that touch it
+_SPACED = r"\p{Latin}\p{Greek}\p{Cyrillic}"  # scripts with spaces between words and numbers
+_NUMBER = regex.compile(  # with adjacent letters and signs
     rf"""\[\p{{Nd}}+\]
     |(?:(?<!\w)[-−+]\s?)?(?:\p{{Sc}}\s?)?
      (?<![{_SPACED}\p{{Nd}}])[{_SPACED}]*\p{{Nd}}[{_SPACED}\p{{Nd}}]*(?:[-.,:/]\p{{Nd}}[{_SPACED}\p{{Nd}}]*)*
      (?:\s?[%‰°]\p{{Latin}}?(?!\w)|\s?\p{{Sc}})?""",
     regex.VERBOSE,
 )
-_ELSEWHERE = set("-−.,:/ \u00a0\u202f")  # other languages may write these another way, or not
+_ELSEWHERE = set("-−.,:/ \u00a0\u202f")  # other languages may change or omit these
 _DIGITS = regex.compile(r"\p{Nd}+")
 _AT_LETTERS = regex.compile(rf"(?<=[{_SPACED}])\p{{Nd}}+|\p{{Nd}}+(?=[{_SPACED}])")
 _BETWEEN_THOUSANDS = regex.compile(r"(?<=\p{Nd})[.,'’\s](?=\p{Nd}{3}(?!\p{Nd}))")
@@ -67,17 +67,17 @@ MOST_CARE = 2
 
 
 def protected_spans(text: str) -> list[Span]:
-    """Where a text has what must not be changed, numbers apart."""
+    """The spans of a text that must not change, without numbers."""
     return [match.span() for match in _matches(text)]
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate: a letter that is not protected."""
+    """Whether there is anything to translate: an unprotected letter."""
     return any(map(str.isalpha, masked(text)))
 
 
 def masked(text: str) -> str:
-    """The text, no shorter and no longer, with underscores for what is protected: no sentence ends within that."""
+    """The text at the same length, with underscores for protected parts, so that no sentence ends inside them."""
     return _PROTECTED.sub(lambda match: "_" * len(match[0]), text) if _SIGN.search(text) else text
 
 
@@ -89,7 +89,7 @@ def _matches(text: str) -> list[regex.Match[str]]:
 class Reading:
     """A text as a model reads it: `model_input`.
 
-    What is protected, `spans` of the text, has stand-ins there; what has an empty one is left out.
+    The protected `spans` of the text are replaced by stand-ins; those with an empty one are left out.
     """
 
     text: str
@@ -97,14 +97,14 @@ class Reading:
     spans: tuple[Span, ...]
     stand_ins: tuple[str, ...]
     care: int
-    begun: str = ""
+    prefix: str = ""
 
     @classmethod
-    def of(cls, text: str, *, care: int = 0, begun: str = "") -> Reading:
-        """Care 0: names stand in for what is protected; emoji are left out.  1: other numbers stand in for numbers as
-        well.  2: everything is left out.
+    def of(cls, text: str, *, care: int = 0, prefix: str = "") -> Reading:
+        """Care 0: names replace protected parts; emoji are left out.  1: other numbers replace numbers too.  2:
+        everything is left out.
 
-        What `begun`, the forced beginning of the translation, already holds is left out too, as often as it does.
+        Parts that `prefix`, the forced prefix of the translation, already contains are left out equally often.
         """
         matches = _matches(text)
         if care:
@@ -117,7 +117,7 @@ class Reading:
         for match in matches:
             is_number = match.re is _NUMBER
             seen[match[0]] += 1
-            held = seen[match[0]] <= len(_found(match[0], begun))
+            held = seen[match[0]] <= len(_found(match[0], prefix))
             left_out = care == MOST_CARE or held or (not is_number and match["emoji"])
             stand_ins.append("" if left_out else next(numbers if is_number else names, ""))
             model_input += text[done : match.start()] + stand_ins[-1]
@@ -128,16 +128,16 @@ class Reading:
             elif not stand_ins[-1] and text[done : done + 1].isalnum():
                 model_input += " "
         spans = tuple(match.span() for match in matches)
-        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care, begun)
+        return cls(text, (model_input + text[done:]).strip(), spans, tuple(stand_ins), care, prefix)
 
     def further(self) -> Reading | None:
-        """The next way to read the text; None where there is no other."""
-        ways = (Reading.of(self.text, care=care, begun=self.begun) for care in range(self.care + 1, MOST_CARE + 1))
+        """The next reading of the text that differs; None if there is none."""
+        ways = (Reading.of(self.text, care=care, prefix=self.prefix) for care in range(self.care + 1, MOST_CARE + 1))
         return next((way for way in ways if way.model_input != self.model_input), None)
 
     def restored(self, translation: str) -> str | None:
-        """The translation with what is protected in its place; None where a stand-in has not come back exactly once, or
-        numbers have changed though there is a further way to read the text."""
+        """The translation with the protected parts restored; None if a stand-in has not come back exactly once, or if
+        numbers have changed and there is a further reading."""
         if _changed(self.model_input, translation) and self.further() is not None:
             return None
         placing, left_out = _Placing(self, translation), Counter[str]()
@@ -156,7 +156,7 @@ class Reading:
 
 
 def _found(words: str, text: str) -> list[Span]:
-    """Where they are in the text, with no letter or digit beside one of their own."""
+    """Their occurrences in the text, not as part of a longer word or number."""
     places, at = [], -1
     while (at := text.find(words, at + 1)) >= 0:
         end = at + len(words)
@@ -167,7 +167,7 @@ def _found(words: str, text: str) -> list[Span]:
 
 
 def _changed(source: str, translation: str) -> bool:
-    """Whether a translation has other numbers, letters at more of them, or fewer of the signs at them."""
+    """Whether a translation has other numbers, letters attached to more of them, or fewer of their signs."""
     return (_numbers(source) != _numbers(translation)
             or not _numbers(translation, _AT_LETTERS) <= _numbers(source, _AT_LETTERS)
             or any(not char.isalnum() and source.count(char) > translation.count(char)
@@ -175,7 +175,7 @@ def _changed(source: str, translation: str) -> bool:
 
 
 def _numbers(text: str, pattern: regex.Pattern[str] = _DIGITS) -> Counter[str]:
-    """The numbers of a text, whatever digits they are written in and however their thousands are parted."""
+    """The numbers in a text, in any script and with any thousands separator."""
     runs = pattern.findall(_BETWEEN_THOUSANDS.sub("", text))
     return Counter("".join(str(digit(one)) for one in run) for run in runs)
 
@@ -185,7 +185,7 @@ class _Placing:
 
     def __init__(self, reading: Reading, translation: str):
         self.source = reading.text
-        read, done = "", 0  # as long as the source, with a word for each stand-in
+        read, done = "", 0  # as long as the source, with one word per stand-in
         for (start, end), stand_in in zip(reading.spans, reading.stand_ins, strict=True):
             read += self.source[done:start] + ("x" if stand_in else " ") * (end - start)
             done = end
@@ -195,7 +195,7 @@ class _Placing:
         self.source_end = len(self.source.rstrip())
 
     def place(self, span: Span) -> Span:
-        """After as large a share of the words; at an end, where it is at that of the source."""
+        """After the same share of words as in the source; at an end if it is there in the source."""
         before = bisect_left(self.words, span[0])
         number = round(before * len(self.ends) / max(len(self.words), 1))
         place = self.ends[number - 1] if number else 0
@@ -204,7 +204,7 @@ class _Placing:
         return place, place
 
     def put(self, text: str, place: Span, span: Span) -> str:
-        """White space beside it is as in the source, where there is any."""
+        """Insert a part with the surrounding white space of the source, if there is any."""
         start, end = _blank_about(text, place[0])[0], _blank_about(text, place[1])[1]
         own = text[start : place[0]], text[place[1] : end]
         first, last = _blank_about(self.source, span[0])[0], _blank_about(self.source, span[1])[1]
@@ -221,7 +221,7 @@ class _Placing:
 
 
 def _blank_about(text: str, place: int) -> Span:
-    """The white space that begins or ends at a place, in time that does not grow with the text."""
+    """The white space around a place, in time independent of the length of the text."""
     start = end = place
     while start and text[start - 1].isspace():
         start -= 1

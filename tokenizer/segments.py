@@ -1,8 +1,8 @@
-"""A text cut into what a model translates at once, and the translations put together as the text was.
+"""Splits a text into segments for translation, and joins the translations in the same layout.
 
 A sentence is translated alone, unless it may need the one before (`context.py`): then they stay together, as many as
-the model has learnt to translate at once.  A line break always parts.  What has no words (`...`, `12345`, a URL, the
-mark of a list or a quotation) is nothing to translate: it stands between the segments, as white space does.
+the model was trained on.  A line break always separates.  Parts without words (`...`, `12345`, a URL, a list or
+quotation mark) are not translated: they go between the segments, like white space.
 """
 
 import re
@@ -19,9 +19,9 @@ from .protected import has_words, masked, protected_spans
 
 _LINE_BREAK = re.compile(r"(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 _MARKS = re.compile(r"\s*(?:(?:[-*•>#–—]+|\d+[.)])\s+)*")  # of lists, headings, quotations and speech
-_AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # what divides a URL from a sentence
+_AFTER = regex.compile(r"\s*:\s+|\s+(?=\p{Lu})")  # separates a URL from a sentence
 _SPACE = re.compile(r"[^\S\x00-\x7f]")
-_PLACES = (  # where a text may be cut in two, the best places first
+_PLACES = (  # where a text may be split in two, best places first
     regex.compile(r"(?<=[.!?…。！？।॥]['\"”’»)]*)\s*(?=\s|\p{Lo})"),
     regex.compile(r"(?<=[,;:،؛、，；：–—])\s*(?=\s|\p{Lo})"),
     regex.compile(r"(?=\s)"),
@@ -31,14 +31,14 @@ _PLACES = (  # where a text may be cut in two, the best places first
 
 @dataclass(frozen=True)
 class Cut:
-    """The segments of a text, without white space at their ends, and what stood before, between and after them."""
+    """The segments of a text, without surrounding white space, and the text before, between and after them."""
 
     segments: tuple[str, ...]
     between: tuple[str, ...]  # one more than segments
 
     @property
     def whole(self) -> bool:
-        """The text is its only segment."""
+        """Whether the whole text is the only segment."""
         return self.between == ("", "")
 
     def composed(self) -> "Cut":
@@ -46,29 +46,30 @@ class Cut:
         return Cut(tuple(normalize("NFC", segment) for segment in self.segments), self.between)
 
     def join(self, translations: Sequence[str]) -> str:
-        """The text with each segment's translation in its place."""
+        """The text with each segment replaced by its translation."""
         pairs = zip(translations, self.between[1:], strict=True)
         return self.between[0] + "".join(text + after for text, after in pairs)
 
     def starts(self, texts: Sequence[str]) -> list[int]:
-        """Where each of the segments begins, or of their translations, in what `join` makes of them."""
+        """The start of each of these texts, segments or translations, in the result of `join`."""
         lengths = (len(text) + len(after) for text, after in zip(texts, self.between[1:], strict=True))
         return list(accumulate(lengths, initial=len(self.between[0])))[:-1]
 
     def joined(self, count: int) -> "Cut":
-        """The first segments in one."""
+        """The same with the first `count` segments joined."""
         first = Cut(self.segments[:count], ("", *self.between[1:count], "")).join(self.segments[:count])
         return Cut((first, *self.segments[count:]), (self.between[0], *self.between[count:]))
 
     def replaced(self, index: int, cut: "Cut") -> "Cut":
-        """One segment cut further."""
+        """The same with one segment split further."""
         before, after = self.between[: index + 1], self.between[index + 1 :]
         between = (*before[:-1], before[-1] + cut.between[0], *cut.between[1:])
         return Cut((*self.segments[:index], *cut.segments, *self.segments[index + 1 :]),
                    (*between[:-1], between[-1] + after[0], *after[1:]))
 
     def halved(self, index: int) -> "Cut":
-        """One segment cut in two: near its middle, between sentences if it can be, else clauses, words, characters.
+        """The same with one segment split near its middle: between sentences if possible, else clauses, words,
+        characters.
 
         ValueError for a segment of one character.
         """
@@ -79,7 +80,7 @@ class Cut:
 
 
 def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
-    """Sentences, each with those after it in its line that refer back: at most `together` in a segment."""
+    """Split into sentences, each with following ones in its line that refer back: at most `together` in a segment."""
     segments, between = [], [""]
     for part in _parts(text, language, together):
         if has_words(part):
@@ -93,16 +94,17 @@ def cut_sentences(text: str, *, language: str, together: int = 1) -> Cut:
 
 
 def count_sentences(text: str, *, language: str) -> int:
-    """Those with words."""
+    """The number of sentences with words."""
     return sum(map(has_words, _sentences(text, language)))
 
 
 def _edges(part: str) -> tuple[int, int]:
-    """What is to be translated of a part with words: not marks at its start, nor what is protected and set apart."""
+    """The span to translate in a part with words: without marks at its start, and protected parts set apart by
+    colons."""
     start, end = len(_MARKS.findall(part)[0]), len(part.rstrip())
     for first, last in protected_spans(part):
         after = _AFTER.match(part, last)
-        is_noun = part[first] in "{$%" or category(part[first]) == "Co"  # or may be
+        is_noun = part[first] in "{$%" or category(part[first]) == "Co"  # or may be one
         if first == start and after and (":" in after[0] or not is_noun):
             start = after.end()
         elif not part[last:end].strip(".!?") and re.search(r":\s+$", part[start:first]):
@@ -123,13 +125,13 @@ def _parts(text: str, language: str, together: int) -> Iterator[str]:
 
 
 def _sentences(text: str, language: str) -> list[str]:
-    """What sentencex finds.  It sees an ASCII space for every other, of which some (`C\u00a0.`) make it panic."""
+    """Sentences by sentencex, with all spaces as ASCII, since some others (`C\u00a0.`) make it panic."""
     ends = accumulate(map(len, segment(language, masked(_SPACE.sub(" ", text)))))
     return [text[begin:end] for begin, end in pairwise([0, *ends, len(text)]) if begin < end]
 
 
 def _near_middle(text: str) -> int:
-    """Where to cut it, never at an end, nor within what is protected, if there is another place."""
+    """Where to split, never at an end, and not inside a protected part if there is another place."""
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
     protected = {place for start, stop in protected_spans(text) for place in range(start + 1, stop)}
     for barred in (protected, set[int]()):
@@ -138,4 +140,4 @@ def _near_middle(text: str) -> int:
                       and place not in barred]
             if places:
                 return min(places, key=lambda place: abs(2 * place - len(text)))
-    raise ValueError(f"expected more than one character, found {text!r}")
+    raise ValueError(f"expected more than one character, got {text!r}")

@@ -1,6 +1,6 @@
-"""Subword training: texts in, a backend of `tokenizers` out (BPE, Sennrich et al. 2016, with byte fallback).
+"""Subword training: from texts to a `tokenizers` backend (BPE, Sennrich et al. 2016, with byte fallback).
 
-`tokenizers` learns the merges; the vocabulary is laid out here, because its trainer adds no byte pieces.  The same
+`tokenizers` learns the merges; the vocabulary is laid out here, because its trainer adds no byte tokens.  The same
 texts in the same order give the same vocabulary, byte for byte.
 """
 
@@ -18,8 +18,8 @@ from seq2see.errors import UserError
 from .layout import END, SPECIAL_TOKENS, UNKNOWN, tag_slots
 from .words import refuse_surrogates
 
-# Where a text may be cut into pieces for sure; what matches nothing stays together and is lost nowhere.  A space goes
-# with what follows it.  In the scripts that put spaces between words no piece crosses a word of `split_words`.
+# Token boundaries; text that matches nothing stays together.  A space belongs to what follows it.  In scripts with
+# spaces between words no token crosses a word of `split_words`.
 _SPACE = "[ \u00a0\u202f]?"
 _WORD = "\\p{L}[\\p{L}\\p{M}\u200c\u200d]*"
 _CUTS = "|".join(
@@ -37,7 +37,7 @@ _CUTS = "|".join(
 
 
 def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
-    """What the plain call puts around a text: `[tag] text </s>`."""
+    """The special tokens of the plain call: `[tag] text </s>`."""
     single = [*([tag] if tag else []), "$A", END]
     names = [*([tag] if tag else []), END]
     return TemplateProcessing(
@@ -48,19 +48,18 @@ def template(*, tag: str | None, tokenizer: Tokenizer) -> TemplateProcessing:
 def train_backend(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Tokenizer:
     """Learn a joint vocabulary of source and target texts.
 
-    `vocab_size` counts everything and is met exactly if the texts hold enough that recurs; otherwise the vocabulary
-    is smaller.  The texts are gone through twice; an iterator, which can be so only once, is kept as a list.
-    `languages` are the target languages that get a tag, in slot order: when an old tokenizer is trained
-    anew, give its languages first and their tags keep their ids.
+    `vocab_size` counts everything and is met exactly if the texts have enough repetition; otherwise the vocabulary is
+    smaller.  The texts are read twice; an iterator is first stored as a list.  `languages` are the target languages
+    that get a tag, in slot order: to retrain a tokenizer, give its old languages first, and their tags keep their ids.
     """
     fixed = [*SPECIAL_TOKENS, *tag_slots(languages), *(f"<0x{byte:02X}>" for byte in range(256))]
     room = vocab_size - len(fixed)
     if room < 2:
         raise UserError(f"vocab_size {vocab_size} is too small: {len(fixed)} ids are special tokens, tags and bytes")
-    pieces, merges = _learn(list(texts) if isinstance(texts, Iterator) else texts, room=room)
-    vocab = {piece: i for i, piece in enumerate([*fixed, *pieces])}
+    learnt, merges = _learn(list(texts) if isinstance(texts, Iterator) else texts, room=room)
+    vocab = {token: i for i, token in enumerate([*fixed, *learnt])}
     backend = Tokenizer(BPE(vocab=vocab, merges=merges, unk_token=UNKNOWN, byte_fallback=True))
-    # Prepend and Split, not Metaspace, which loses leading spaces and U+2581.
+    # Prepend and Split instead of Metaspace, which loses leading spaces and U+2581.
     backend.normalizer = normalizers.Prepend(" ")
     backend.pre_tokenizer = pre_tokenizers.Split(Regex(_CUTS), behavior="isolated")
     backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
@@ -70,13 +69,13 @@ def train_backend(texts: Iterable[str], *, vocab_size: int, languages: Sequence[
 
 
 def _learn(texts: Iterable[str], *, room: int) -> tuple[list[str], list[tuple[str, str]]]:
-    """At most `room` pieces, characters first, and the merges that make the longer ones."""
+    """At most `room` tokens, characters first, and the merges for the longer ones."""
     counts: Counter[str] = Counter()
     for text in texts:
         refuse_surrogates(text)
         counts.update(text)
-        counts[" "] += 1  # which is put in front of each
-    # Characters may take half of the room, those seen once none: byte pieces spell them.
+        counts[" "] += 1  # prepended to each text
+    # Characters may take half of the room; those seen once get no token and are spelled in bytes.
     common = sorted((c for c, n in counts.items() if n > 1), key=lambda c: (-counts[c], c))[: room // 2]
     learner = Tokenizer(BPE())
     learner.pre_tokenizer = pre_tokenizers.Split(Regex(_CUTS), behavior="isolated")
@@ -87,7 +86,7 @@ def _learn(texts: Iterable[str], *, room: int) -> tuple[list[str], list[tuple[st
 
 
 def _without(texts: Iterable[str], rare: set[str]) -> Iterator[str]:
-    """The texts, a space in front, cut at the rare characters: no piece is learnt across the gap one leaves."""
+    """The texts with a space prepended, split at rare characters, so that no token is learnt across them."""
     gap = re.compile("[" + "".join(map(re.escape, sorted(rare))) + "]+") if rare else None
     for text in texts:
         yield from filter(None, gap.split(f" {text}")) if gap else [f" {text}"]

@@ -1,9 +1,9 @@
-"""The tokenizer: text to piece ids and back, for any Unicode text, with a tag for each target language.
+"""The tokenizer: text to token ids and back, for any Unicode text, with a tag for each target language.
 
 A target begins with the tag of its language, a source has none: `labels = <2fr> Le chat ... </s>`.  `tokenizer(text)`
-reads special tokens written in the text, as Hugging Face tokenizers do; `encode_source` and `encode_target` never do,
-to them `</s>` typed by a user is four characters.  A saved folder names the stock class TokenizersBackend, so plain
-AutoTokenizer loads it where this package is absent; our own code calls `Seq2SeeTokenizer.from_pretrained(folder)`.
+parses special tokens written in the text, like Hugging Face tokenizers; `encode_source` and `encode_target` never do:
+to them a typed `</s>` is four characters.  A saved folder names the stock class TokenizersBackend, so AutoTokenizer
+loads it without this package; our own code calls `Seq2SeeTokenizer.from_pretrained(folder)`.
 """
 
 import json
@@ -20,20 +20,21 @@ from .layout import END, FIRST_TAG, PAD, SPECIAL_TOKENS, START, TAG_SLOTS, UNKNO
 from .subwords import template, train_backend
 from .words import Piece, piece_spans, refuse_surrogates
 
-MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run says otherwise
+MODEL_MAX_LENGTH = 1024  # Seq2SeeConfig.max_position_embeddings, unless a run changes it
 
 
 class Seq2SeeTokenizer(TokenizersBackend):
     """BPE with byte fallback and language tags.
 
-    `tokenizer(source, text_target=target)` gives `labels` with the tag of `tgt_lang`, as an argument of the call, of
-    `from_pretrained`, or an attribute.  The stock TokenizersBackend cannot add a tag: its labels are `target </s>`,
-    which the model refuses.
+    `tokenizer(source, text_target=target)` returns `labels` with the tag of `tgt_lang`, which is an argument of the
+    call or of `from_pretrained`, or an attribute.  The stock TokenizersBackend cannot add a tag: its labels are
+    `target </s>`, which the model refuses.
 
-    Whether special tokens are read is a switch of the shared backend: threads that share a tokenizer may all call
-    `encode_*`, or all call it plainly, not mixed.
+    Parsing of special tokens is a switch of the shared backend: threads that share a tokenizer may all call `encode_*`
+    or all call the tokenizer, but not a mixture.
 
-    There is no `__init__` on purpose: with one, transformers would rebuild the tokenizer from parts of tokenizer.json.
+    There is deliberately no `__init__`: with one, transformers would rebuild the tokenizer from parts of
+    tokenizer.json.
     """
 
     _tokenizer: Tokenizer
@@ -41,7 +42,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     @property
     def tgt_lang(self) -> str | None:
-        """The language of `text_target`, saved with the tokenizer; the first of `languages` until it is set."""
+        """The language of `text_target`, saved with the tokenizer; by default the first of `languages`."""
         known = self.init_kwargs.get("tgt_lang") or self.init_kwargs.get("target_language")  # its name in version 0.1
         return known or next(iter(self.languages), None)
 
@@ -68,17 +69,17 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
     @property
     def blank_token_ids(self) -> list[int]:
-        """The pieces of white space alone; one that has no piece is spelled in bytes."""
+        """The tokens of white space alone; a space without a token is spelled in bytes."""
         return sorted(id for piece, id in self.get_vocab().items() if piece.isspace())
 
     def tag_id(self, language: str) -> int:
         if language not in self.languages:
             known = ", ".join(self.languages) or "none"
-            raise UserError(f"no target language {language!r} here: this tokenizer has {known}")
+            raise UserError(f"the tokenizer has no target language {language!r}; it has {known}")
         return FIRST_TAG + self.languages.index(language)
 
     def add_language(self, language: str) -> int:
-        """Give a language the next free tag slot and return its id; a language that has a tag keeps it."""
+        """Assign a language the next free tag slot and return its id; a language with a tag keeps it."""
         languages = self.languages
         if language not in languages:
             new = tag_slots([*languages, language])
@@ -86,57 +87,58 @@ class Seq2SeeTokenizer(TokenizersBackend):
             names = dict(zip(tag_slots(languages), new, strict=True))
             for token in state["added_tokens"]:
                 token["content"] = names.get(token["content"], token["content"])
-            state["model"]["vocab"] = {names.get(piece, piece): i for piece, i in state["model"]["vocab"].items()}
+            state["model"]["vocab"] = {names.get(token, token): i for token, i in state["model"]["vocab"].items()}
             self._tokenizer = Tokenizer.from_str(json.dumps(state))
         return self.tag_id(language)
 
     def train_new_from_iterator(self, text_iterator: Iterable[str | Sequence[str]], vocab_size: int,
                                 *_: Any, **other: Any) -> "Seq2SeeTokenizer":
-        """A tokenizer with a vocabulary of other texts, given one by one or in batches, and the same tags.
+        """A tokenizer with a vocabulary for other texts, given one by one or in batches, and the same tags.
 
-        By `train_tokenizer`, for transformers' own way would leave out the byte pieces; so it adds no special tokens.
+        It uses `train_tokenizer`, because transformers' own way would leave out the byte tokens; so it adds no special
+        tokens.
         """
         if any(other.get(name) for name in ("new_special_tokens", "special_tokens_map")):
-            raise UserError("a Seq2See vocabulary has no special tokens but its own: leave them out")
+            raise UserError("a Seq2See vocabulary has only its own special tokens: omit this argument")
         texts = [text for texts in text_iterator for text in ([texts] if isinstance(texts, str) else texts)]
         return train_tokenizer(texts, vocab_size=vocab_size, languages=self.languages)
 
     def encode_source(self, text: str) -> list[int]:
-        """Pieces, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
+        """The tokens, then `</s>`.  Raises UserError for a lone surrogate, which no file or network can carry."""
         return self.encode_sources([text])[0]
 
     def encode_target(self, text: str, *, language: str) -> list[int]:
-        """The tag of the language, pieces, `</s>`: a row of labels."""
+        """The tag of the language, the tokens, `</s>`: a row of labels."""
         return self.encode_targets([text], [language])[0]
 
     def encode_sources(self, texts: Sequence[str]) -> list[list[int]]:
-        return [[*pieces, self.eos_token_id] for pieces in self._pieces(texts)]
+        return [[*ids, self.eos_token_id] for ids in self._ids(texts)]
 
     def encode_targets(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[int]]:
         tags = {language: self.tag_id(language) for language in set(languages)}
-        rows = zip(languages, self._pieces(texts), strict=True)
-        return [[tags[language], *pieces, self.eos_token_id] for language, pieces in rows]
+        rows = zip(languages, self._ids(texts), strict=True)
+        return [[tags[language], *ids, self.eos_token_id] for language, ids in rows]
 
     def decode_text(self, ids: Iterable[int]) -> str:
-        """The text of a source or a target, without tag, start, end and padding."""
+        """The text of a source or target, without tag, start, end and padding."""
         return str(self.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
     def spans(self, ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
-        """The word and the characters of `text` that each piece stands for: see `piece_spans`."""
+        """The word and the characters of `text` that each token stands for: see `piece_spans`."""
         return piece_spans(self, ids, text, language=language)
 
-    def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         for text in texts:
             refuse_surrogates(text)
         if not texts:
             return []
-        # Not by `self(...)`, whose result holds much more and takes twice as long; it sets these three anew.
+        # Not `self(...)`, which returns much more, takes twice as long, and resets these three.
         self._tokenizer.encode_special_tokens = True
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts), add_special_tokens=False)]
 
-    # The two hooks by which `tokenizer(source, text_target=target)` treats the sides apart.
+    # The two hooks with which `tokenizer(source, text_target=target)` distinguishes the sides.
     def _switch_to_input_mode(self) -> None:
         self._tokenizer.post_processor = template(tag=None, tokenizer=self._tokenizer)
 
@@ -146,7 +148,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
         self._tokenizer.post_processor = template(tag=tag, tokenizer=self._tokenizer)
 
     def _save_pretrained(self, save_directory: Any, file_names: tuple[str, ...], *args: Any, **kwargs: Any) -> Any:
-        """Make the saved folder a stranger's: the stock class by name, and no flag that hides special tokens."""
+        """Save in stock format: the name of the stock class, and no flag that hides special tokens."""
         config_file = Path(file_names[0])
         config = json.loads(config_file.read_text(encoding="utf-8"))
         config["tokenizer_class"] = TokenizersBackend.__name__
@@ -158,7 +160,7 @@ class Seq2SeeTokenizer(TokenizersBackend):
 
 
 def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequence[str]) -> Seq2SeeTokenizer:
-    """Learn a joint vocabulary of source and target texts, and a tag for each of these target languages: see
+    """Learn a joint vocabulary of source and target texts, with a tag for each target language: see
     `subwords.train_backend`."""
     return Seq2SeeTokenizer(
         tokenizer_object=train_backend(texts, vocab_size=vocab_size, languages=languages),
@@ -171,12 +173,12 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int, languages: Sequenc
 
 
 def load_tokenizer(folder: Path) -> Seq2SeeTokenizer:
-    """The tokenizer of a checkpoint's folder; UserError where it cannot be read."""
+    """The tokenizer in a checkpoint's folder; UserError if it cannot be read."""
     with as_user_error(f"the tokenizer in {folder} cannot be read"):
         tokenizer: Seq2SeeTokenizer = Seq2SeeTokenizer.from_pretrained(folder, local_files_only=True)
         special = (tokenizer.pad_token, tokenizer.bos_token, tokenizer.eos_token, tokenizer.unk_token)
     if special != SPECIAL_TOKENS or tokenizer.convert_tokens_to_ids(list(special)) != list(range(FIRST_TAG)):
-        raise UserError(f"the tokenizer in {folder} has other special tokens than {', '.join(SPECIAL_TOKENS)}")
+        raise UserError(f"the tokenizer in {folder} must have the special tokens {', '.join(SPECIAL_TOKENS)}")
     return tokenizer
 
 

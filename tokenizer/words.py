@@ -1,7 +1,7 @@
-"""Words, as a reader counts them, and the way from pieces to words to characters.
+"""Words, as a reader counts them, and the mapping from tokens to words to characters.
 
-`split_words` cuts a text into words; `piece_spans` says which word and which characters a model's pieces stand for.
-Neither changes the text: words are slices of it, and what lies between two words is white space.
+`split_words` splits a text into words; `piece_spans` maps a model's tokens to words and characters.  Neither changes
+the text: words are slices of it, separated by white space.
 """
 
 from bisect import bisect_right
@@ -29,8 +29,8 @@ class Word:
     end: int
 
 
-# Every pattern below is made of whole graphemes (`\X`), chosen by their first character, so that a vowel sign, a
-# virama or a skin tone is never cut from what it belongs to.
+# Every pattern below consists of whole graphemes (`\X`), selected by their first character, so that a vowel sign, a
+# virama or a skin tone is never separated from its base.
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"  # scripts without spaces
 _LETTER = rf"(?:(?=[[\p{{L}}\p{{M}}\p{{N}}]--[{_UNSPACED}]])\X)"
 _APOSTROPHE = r"(?:(?=['’])\X)"
@@ -41,8 +41,8 @@ _WORD = rf"{_LETTER}+(?:(?:{_JOINER}|{_DECIMAL}){_LETTER}+)*"
 _ABBREVIATION = r"(?:(?=\p{Latin})\X(?=\.)\X){2,}"  # U.S., e.g.
 _OTHER = r"(?:(?=\.)\X){2,}|(?![\s\x1c-\x1f])\X"  # an ellipsis; else one grapheme: punctuation, an emoji, 漢
 
-# French. A clitic after its verb is a word of its own (a-t-il, est-ce, donne-le-moi, va-t'en), and so is an elided
-# word before an apostrophe; the compounds in _FRENCH_WHOLE are words of the lexicon that only look like these.
+# French. A clitic after its verb is a separate word (a-t-il, est-ce, donne-le-moi, va-t'en), and so is an elided word
+# before an apostrophe; the compounds in _FRENCH_WHOLE are single words that only look like these.
 _NO_MORE = rf"(?!{_LETTER}|{_JOINER}{_LETTER}|[\p{{GCB=Extend}}\p{{GCB=ZWJ}}])"  # the word, and its last grapheme, end
 _FRENCH_WHOLE = (
     rf"(?:aujourd{_APOSTROPHE}hui|presqu{_APOSTROPHE}[iî]les?|quelqu{_APOSTROPHE}une?|entr{_APOSTROPHE}{_LETTER}+"
@@ -67,7 +67,7 @@ def _pattern(language: str) -> regex.Pattern:
 
 
 def split_words(text: str, *, language: str) -> list[Word]:
-    """Cut a text into words, left to right; put together again with the white space between them they are the text.
+    """Split a text into words, left to right; joined with the white space between them they give the text again.
 
     In every language: a run of letters and digits, with apostrophes, hyphens and middle dots inside it, is one word
     (`didn't`, `cat's`, `well-known`, `3,5`; but `1 000` is two), every punctuation mark is one (but `...` is one),
@@ -82,11 +82,11 @@ def split_words(text: str, *, language: str) -> list[Word]:
 
 @dataclass(frozen=True)
 class Piece:
-    """What one piece (subword) of a model stands for in a text.
+    """The span of a token (subword) in a text.
 
-    `text` is `text[start:end]`, or the vocabulary's own name for a special token, for one of several pieces that share
-    a character (`<0xE2>`), and for a piece that is all space.  `word` counts in `split_words`; it is None for special
-    tokens and for what the text does not show, such as a space at its end.  Those, and spaces, have empty spans.
+    `text` is `text[start:end]`, or the name in the vocabulary for a special token, for one of several tokens that share
+    a character (`<0xE2>`), and for a token of only spaces.  `word` is an index in `split_words`; it is None for special
+    tokens and for tokens not visible in the text, such as a space at its end.  These, and spaces, have empty spans.
     """
 
     text: str
@@ -97,26 +97,25 @@ class Piece:
 
 
 def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: str, *, language: str) -> list[Piece]:
-    """Map the pieces of `ids` to the words and characters of `text`, for any fast tokenizer of transformers.
+    """Map the tokens `ids` to the words and characters of `text`, for any fast transformers tokenizer.
 
-    Where `ids` are what the tokenizer makes of `text`, its own offsets are used.  Otherwise (a model may cut a text
-    as its tokenizer would not, and a translation may have been tidied) growing prefixes are decoded and laid along
-    the text.  Pieces that spell one character byte by byte all have the span of that character.  White space at the
-    edges belongs to no span; a piece that is all space belongs to the word after it.  A piece that reaches over
-    several words belongs to the first of them.
+    If `ids` are the tokenizer's encoding of `text`, its own offsets are used.  Otherwise (a model may segment a text
+    differently, and a translation may have been cleaned up) growing prefixes are decoded and aligned with the text.
+    Tokens that spell one character byte by byte all have the span of that character.  White space at the edges belongs
+    to no span; a token of only spaces belongs to the word after it.  A token across several words belongs to the first.
     """
     names = [str(name) for name in tokenizer.convert_ids_to_tokens([int(i) for i in ids])]
     added = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
-    special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> stands for characters
+    special = (added | set(tokenizer.all_special_ids)) - {tokenizer.unk_token_id}  # <unk> represents characters
     plain = [int(i) for i in ids if int(i) not in special]
     shown = {int(i) for i, name in zip(ids, names, strict=True) if _shows(name)}
     silent = {i for i in set(plain) - shown if not _decode(tokenizer, [i]).strip()}
     spans = _own_offsets(tokenizer, plain, text)
     if spans is None:
         spans = _aligned(tokenizer, plain, text)
-    else:  # the offset of a lone space that the tokenizer itself put in front is the first character
+    else:  # a space that the tokenizer itself prepended has the offset of the first character
         spans = [(start, start if i in silent else end) for i, (start, end) in zip(plain, spans, strict=True)]
-    # A space has a span of spaces, or none; other pieces have none where the text does not show them.
+    # A space has a span of spaces or an empty one; other tokens have an empty one if the text does not show them.
     covered = [text[start:end] for start, end in spans]
     blank = [i in silent if not cover else cover.isspace() for i, cover in zip(plain, covered, strict=True)]
     lead = len(text)
@@ -142,7 +141,7 @@ def piece_spans(tokenizer: "PreTrainedTokenizerBase", ids: Sequence[int], text: 
 
 
 def _shows(name: str) -> bool:
-    """Whether a piece surely is no white space, by its name in the vocabulary: far quicker than decoding it."""
+    """Whether a token is certainly not white space, by its name in the vocabulary: much faster than decoding it."""
     return not name.startswith("<0x") and any(c.isascii() and c.isalnum() for c in name)
 
 
@@ -157,7 +156,7 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _own_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]] | None:
-    """The tokenizer's offsets, if it cuts `text` into these very pieces."""
+    """The tokenizer's offsets, if its encoding of `text` is exactly these ids."""
     if not tokenizer.is_fast:
         return None
     encoded = tokenizer(
@@ -167,9 +166,9 @@ def _own_offsets(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str
 
 
 def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) -> list[tuple[int, int]]:
-    """Spans found by decoding growing prefixes: a piece stands for what it adds to the text."""
+    """Spans from decoding growing prefixes: a token represents what it adds to the text."""
     whole = _decode(tokenizer, ids)
-    place: list[int | None] = [None] * len(whole)  # where a decoded character is in `text`
+    place: list[int | None] = [None] * len(whole)  # the position of a decoded character in `text`
     for block in SequenceMatcher(None, whole, text, autojunk=False).get_matching_blocks():
         place[block.a : block.a + block.size] = range(block.b, block.b + block.size)
     spans = []
@@ -177,7 +176,7 @@ def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) ->
     for k in range(1, len(ids) + 1):
         shown = _decode(tokenizer, ids[:k])
         now = max(done, len(commonprefix([shown, whole])))
-        begun = len(shown) > now  # part of the next character, which later pieces complete
+        begun = len(shown) > now  # part of the next character, which later tokens complete
         found = [p for p in place[done : now + begun] if p is not None]
         spans.append((found[0], found[-1] + 1) if found else (at, at))
         done, at = now, spans[-1][1]
@@ -185,9 +184,9 @@ def _aligned(tokenizer: "PreTrainedTokenizerBase", ids: list[int], text: str) ->
 
 
 def refuse_surrogates(text: str) -> None:
-    """Raise UserError for a lone surrogate: it is half of a character, not text."""
+    """Raise UserError for a lone surrogate, which is half a character."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         broken = f"U+{ord(text[error.start]):04X} at character {error.start}"
-        raise UserError(f"the text holds a lone surrogate ({broken}): decode it as UTF-8 or remove it") from None
+        raise UserError(f"the text contains a lone surrogate ({broken}): decode it as UTF-8 or remove it") from None

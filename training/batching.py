@@ -11,86 +11,109 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import Dataset, Sampler
 
 from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .cache import fingerprint, get_or_build
 from .pairs import ROWS, Pair, StoredPairs
-from .progress import Lines
 
 PAIRS_PER_WORKER = 50_000  # that make another process worth its start
 
 
 @dataclass(frozen=True)
 class EncodedPair:
-    source: Sequence[int] | np.ndarray  # pieces </s>
-    labels: Sequence[int] | np.ndarray  # tag pieces </s>
+    source: Sequence[int] | np.ndarray  # tokens </s>
+    labels: Sequence[int] | np.ndarray  # tag tokens </s>
+    guide: np.ndarray | None = None  # [K,3] target token, source token, weight of their link (guided.py)
 
     def joined(self, others: Sequence[EncodedPair]) -> EncodedPair:
         """One text of this pair and others into the same language; a word's tokens hold the space before it."""
         pairs = (self, *others)
         source = np.concatenate([*(pair.source[:-1] for pair in pairs), self.source[-1:]])
         labels = np.concatenate([self.labels[:1], *(pair.labels[1:-1] for pair in pairs), self.labels[-1:]])
-        return EncodedPair(source, labels)
+        guides, at = list[np.ndarray](), np.zeros(3, dtype=np.float32)
+        for pair in pairs:
+            if pair.guide is not None:
+                guides.append(pair.guide + at)
+            at += (len(pair.labels) - 2, len(pair.source) - 1, 0)
+        return EncodedPair(source, labels, np.concatenate(guides) if guides else None)
 
 
-class EncodedPairs(Dataset[EncodedPair]):
-    """Pairs as token ids, in two columns of Arrow lists; the texts stay at hand, row by row, in `pairs`.
+class EncodedRows(Dataset[EncodedPair]):
+    """Rows of `input_ids` and `labels`, two columns of lists in an Arrow table, which may be mapped into memory."""
 
-    Stored pairs are tokenised once, and the ids kept in a file beside them, which is mapped into memory; others are
-    tokenised here.
-    """
-
-    def __init__(self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int):
-        self.pairs, self.tokenizer, self.epoch = pairs, tokenizer, 0
-        self.table = stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer)
+    def __init__(self, table: pa.Table):
+        self.table = table.select(["input_ids", "labels"])
         self.lengths_N2 = np.stack([pc.list_value_length(column).to_numpy() for column in self.table.columns], axis=1)
-        self.target_tokens = int(self.lengths_N2[:, 1].sum())
-        longest = self.lengths_N2.max(initial=0)
-        if longest > max_length:
-            pair = pairs[int(self.lengths_N2[:, 1].argmax())]
-            raise UserError(
-                f"a pair of {longest} pieces, more than the model's {max_length} positions, starts"
-                f" {pair.source[:40]!r}; lower data.max_characters or, for a model that is new, raise"
-                " model.max_position_embeddings"
-            )
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.table)
 
     def __getitem__(self, index: int) -> EncodedPair:
         source, labels = (column[index].values.to_numpy() for column in self.table.columns)
         return EncodedPair(source, labels)
 
-    def undropped(self, index: int) -> EncodedPair:
-        """In the tokenizer's own tokens, whatever a subclass makes of them."""
-        return EncodedPairs.__getitem__(self, index)
-
     def set_epoch(self, epoch: int) -> None:
-        """Says which pass over the pairs comes next."""
+        """Say which pass over the rows comes next: they stay the same, texts joined of them (joining.py) do not."""
         self.epoch = epoch
 
     def lengths(self) -> np.ndarray:
-        """The longer side of each pair, and the shorter: [N, 2]."""
+        """The longer side of each row, and the shorter: [N, 2]."""
         return np.sort(self.lengths_N2, axis=1)[:, ::-1]
 
     def tags(self) -> np.ndarray:
-        """The language tag that each pair's labels begin with: [N]."""
+        """The language tag that each row's labels begin with: [N]."""
         return pc.list_element(self.table["labels"], 0).to_numpy()
 
-    def source_text(self, index: int) -> str:
-        return self.pairs[index].source
+
+class EncodedPairs(EncodedRows):
+    """Pairs as token ids; the texts stay at hand, row by row, in `pairs`.
+
+    Stored pairs are tokenised once, and the ids kept in a file beside them; others are tokenised here.
+
+    Args:
+        guides: of each pair, in order, where a head is guided.
+    """
+
+    def __init__(
+        self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int,
+        guides: Sequence[np.ndarray] | None = None,
+    ):  # fmt: skip
+        super().__init__(stored_ids(pairs, tokenizer) if isinstance(pairs, StoredPairs) else encoded(pairs, tokenizer))
+        self.pairs, self.guides = pairs, guides
+        longest = self.lengths_N2.max(initial=0)
+        if longest > max_length:
+            pair = pairs[int(self.lengths_N2[:, 1].argmax())]
+            raise UserError(
+                f"a pair of {longest} tokens, more than the model's {max_length} positions, starts"
+                f" {pair.source[:40]!r}; lower data.max_characters or, for a model that is new, raise"
+                " model.max_position_embeddings"
+            )
+
+    def __getitem__(self, index: int) -> EncodedPair:
+        pair = super().__getitem__(index)
+        return replace(pair, guide=self.guides[index]) if self.guides else pair
+
+
+def encoded_rows(dataset: Any) -> Any:
+    """A data set, or each of a dict of them, as encoded pairs."""
+    if isinstance(dataset, dict):
+        return {name: encoded_rows(one) for name, one in dataset.items()}
+    dataset = datasets.Dataset.from_list(dataset) if isinstance(dataset, list) else dataset
+    return EncodedRows(dataset.with_format("arrow")[:]) if isinstance(dataset, datasets.Dataset) else dataset
 
 
 def encoded(pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer) -> pa.Table:
@@ -113,7 +136,7 @@ def id_type(tokenizer: Seq2SeeTokenizer) -> str:
 
 def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) -> dict[str, list[list[int]]]:
     return {
-        "source_ids": tokenizer.encode_sources(texts["source"]),
+        "input_ids": tokenizer.encode_sources(texts["source"]),
         "labels": tokenizer.encode_targets(texts["target"], texts["target_language"]),
     }
 
@@ -121,32 +144,21 @@ def encode_texts(texts: dict[str, list[str]], *, tokenizer: Seq2SeeTokenizer) ->
 def stored_ids(pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> pa.Table:
     """The ids of stored pairs, made in several processes where there are many, and kept by the tokenizer's content."""
     code = Path(inspect.getfile(type(tokenizer))).read_text("utf-8")
-    key = fingerprint(code, tokenizer.backend_tokenizer.to_str())
+    key = fingerprint(code, "input_ids", tokenizer.backend_tokenizer.to_str())
     folder = get_or_build(pairs.folder / f"ids-{key}", partial(encode_stored, pairs=pairs, tokenizer=tokenizer))
     parts = [pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in sorted(folder.glob("*.arrow"))]
     return pa.concat_tables(parts)
 
 
 def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokenizer) -> None:
-    from datasets import Dataset as ArrowDataset
-    from datasets import Features, List, Value
-
-    workers = max(1, min(usable_cores(), len(pairs) // PAIRS_PER_WORKER))
-    lines = Lines("tokenizing, pairs", len(pairs))
-
-    def encode(texts: dict[str, list[str]], indices: list[int], rank: int | None) -> dict[str, list[list[int]]]:
-        if not rank:  # each worker has as many, in order
-            lines.at(workers * indices[0])
-        return encode_texts(texts, tokenizer=tokenizer)
-
-    ArrowDataset.from_file(pairs.file).map(
-        encode,
-        with_indices=True,
-        with_rank=True,
+    workers = min(usable_cores(), len(pairs) // PAIRS_PER_WORKER)
+    ids = datasets.List(datasets.Value(id_type(tokenizer)))
+    pairs.rows.map(
+        partial(encode_texts, tokenizer=tokenizer),
         batched=True,
         num_proc=workers if workers > 1 else None,
-        remove_columns=list(pairs.table.column_names),
-        features=Features(dict.fromkeys(("source_ids", "labels"), List(Value(id_type(tokenizer))))),
+        remove_columns=pairs.rows.column_names,
+        features=datasets.Features(dict.fromkeys(("input_ids", "labels"), ids)),
         writer_batch_size=ROWS,
         cache_file_name=str(folder / "ids.arrow"),
         new_fingerprint=folder.name,
@@ -155,7 +167,7 @@ def encode_stored(folder: Path, *, pairs: StoredPairs, tokenizer: Seq2SeeTokeniz
 
 
 def plan_epoch(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[np.ndarray]:
-    """Batches of pair indices: like lengths together, at most `max_tokens` padded pieces a side, in random order.
+    """Batches of pair indices: like lengths together, at most `max_tokens` padded tokens a side, in random order.
 
     The number of batches is the same in every epoch, since cuts depend on the longer sides alone.
     """
@@ -210,17 +222,6 @@ class MicroBatches(Sampler[list[int]]):
                 yield batch[self.rank * self.accumulation + step :: hands].tolist()
 
 
-class EpochLoader(DataLoader[EncodedPair]):
-    """A DataLoader that tells its sampler and its dataset the epoch; the Trainer asks it to."""
-
-    dataset: EncodedPairs
-    batch_sampler: MicroBatches
-
-    def set_epoch(self, epoch: int) -> None:
-        self.batch_sampler.set_epoch(epoch)
-        self.dataset.set_epoch(epoch)
-
-
 @dataclass(frozen=True)
 class Collator:
     pad_token_id: int
@@ -230,7 +231,8 @@ class Collator:
     def __call__(self, items: Sequence[EncodedPair]) -> dict[str, Tensor]:
         """input_ids and attention_mask [B,S], decoder_input_ids and labels [B,T]; labels are -100 where padded.
 
-        No items make one pair without labels: a batch of weight zero.
+        No items make one pair without labels: a batch of weight zero.  Where items have links, also `guide_rows` [K,3]
+        (pair, target token, source token) and `guide_weights` [K].
         """
         input_ids_BS = pad([item.source for item in items] or [[self.eos_token_id]], self.pad_token_id)
         labels_BT = pad([item.labels for item in items] or [[-100]], -100)
@@ -238,12 +240,17 @@ class Collator:
         decoder_input_ids_BT = labels_BT.roll(1, dims=1)
         decoder_input_ids_BT[:, 0] = self.decoder_start_token_id
         decoder_input_ids_BT[:, 1:][labels_BT[:, 1:] == -100] = self.pad_token_id
-        return {
+        batch = {
             "input_ids": input_ids_BS,
             "attention_mask": (torch.arange(input_ids_BS.shape[1]) < lengths_B[:, None]).long(),
             "decoder_input_ids": decoder_input_ids_BT,
             "labels": labels_BT,
         }
+        if guides := [(b, item.guide) for b, item in enumerate(items) if item.guide is not None]:
+            rows = [np.insert(guide[:, :2].astype(np.int64), 0, b, axis=1) for b, guide in guides]
+            batch["guide_rows"] = torch.from_numpy(np.concatenate(rows))
+            batch["guide_weights"] = torch.from_numpy(np.concatenate([guide[:, 2] for _, guide in guides]))
+        return batch
 
 
 def pad(rows: Sequence[Sequence[int] | np.ndarray], value: int) -> Tensor:

@@ -21,11 +21,10 @@ A small translation model, {source} to {targets}, made with Seq2See: an encoder-
 {use}
 ## Scores
 {scores}
-
 Signatures: {signatures}
 
 ## Training
-{pairs} pairs from `{data}`{taught}; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
+{pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
 `run.yaml` holds the whole configuration, `metrics.json` all figures.
 {corpora}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
@@ -94,40 +93,35 @@ def packaged_card(config: RunConfig, metrics: Mapping[str, Any], *, name: str,
 
 def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: str, use: str,
           supervised: Sequence[Sequence[int]], released: str = "") -> str:
-    training, evaluation = metrics["training"], metrics["evaluation"]
+    training, evaluation, data = metrics["training"], metrics["evaluation"], config.data
     front = {
-        "language": [config.data.source, *config.data.targets],
-        "pipeline_tag": "translation",
-        "library_name": "transformers",
-        "tags": ["seq2see"],
-        "metrics": ["bleu", "chrf"],
-    }
-    lines = ["| pairs | BLEU | chrF2 | exact match |", "| --- | --- | --- | --- |"]
-    for split, row in evaluation.items():
-        lines.append(f"| {split} ({row['pairs']}) | {row['bleu']} | {row['chrf']} | {row['exact_match']} % |")
+        "language": [data.source, *data.targets], "pipeline_tag": "translation", "library_name": "transformers",
+        "tags": ["seq2see"], "metrics": ["bleu", "chrf"],
+    }  # fmt: skip
+    scores = [[f"{split} ({row['pairs']})", row["bleu"], row["chrf"], f"{row['exact_match']} %"]
+              for split, row in evaluation.items()]  # fmt: skip
+    corpora = [[Path(one["path"]).name, one["target"], one["pairs"], one["val"]]
+               for one in training.get("corpora", [])]  # fmt: skip
     row = next(iter(evaluation.values()))
-    corpora = ["", "| corpus | to | training pairs | validation pairs |", "| --- | --- | --- | --- |"]
-    for one in training.get("corpora", []):
-        corpora.append(f"| {Path(one['path']).name} | {one['target']} | {one['pairs']} | {one['val']} |")
-    teachers = " and ".join(f"`{teacher}`" for teacher in config.data.teachers)
-    example = "The cat sleeps." if config.data.source == "en" else "..."
     return CARD.format(
         front=f"---\n{yaml.safe_dump(front, sort_keys=False)}---",
         name=name,
-        use=use.format(folder=folder, example=example, target=config.data.targets[0]),
-        source=config.data.source,
-        targets=", ".join(config.data.targets),
+        use=use.format(folder=folder, example="The cat sleeps." if data.source == "en" else "...",
+                       target=data.targets[0]),
+        source=data.source,
+        targets=", ".join(data.targets),
         millions=training["parameters"] / 1e6,
-        scores="\n".join(lines),
+        scores=_table(["pairs", "BLEU", "chrF2", "exact match"], scores),
         signatures=f"`{row['bleu_signature']}`, `{row['chrf_signature']}`",
-        pairs=training["pairs"],
-        data="`, `".join(f"{data.path}" for data in config.data.parts()),
-        taught=f", some with what {teachers} wrote as the target" if teachers else "",
-        steps=training["steps"],
-        epochs=training["epochs"],
-        seconds=training["seconds"],
-        corpora="".join(f"{line}\n" for line in corpora) if "corpora" in training else "",
+        data="`, `".join(f"{part.path}" for part in data.parts()),
+        corpora="\n" + _table(["corpus", "to", "training pairs", "validation pairs"], corpora) if corpora else "",
         guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
         notes=(notes_on(config.name) or LIMITS).rstrip(),
         released=released,
-    )
+        **{key: training[key] for key in ("pairs", "steps", "epochs", "seconds")},
+    )  # fmt: skip
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [names, ["---"] * len(names), *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)

@@ -1,31 +1,23 @@
 """Checkpoints of a run: how one is written, which one to resume from, and how the finished model is put in place.
 
-A checkpoint is written in a hidden folder, brought to the disk, read again, given its manifest (manifest.py), and only
-then renamed: whatever kills a run, `checkpoint-N` is whole.  What is read again before resuming is the same: every
-file's sum, weights, and the states of optimizer, schedule, random numbers and trainer, all finite and of one step.
+A checkpoint is written in a hidden folder, brought to the disk, given its manifest (manifest.py), and only then
+renamed: whatever kills a run, `checkpoint-N` is whole.  Before resuming every file's checksum is compared.
 transformers writes in place, and resumes from the highest number even where half of it is missing.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import shutil
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from pickle import UnpicklingError
-from typing import Any
 
-import torch
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor
-from transformers.trainer_pt_utils import safe_globals
+from transformers.trainer import TRAINING_ARGS_NAME
 
 from seq2see.errors import UserError
 from seq2see.manifest import NAME as MANIFEST
@@ -33,9 +25,7 @@ from seq2see.manifest import check_manifest, write_manifest
 
 WEIGHTS, RAW_WEIGHTS = "model.safetensors", "raw_weights.safetensors"  # RAW: those trained, where WEIGHTS is an average
 STATE = "trainer_state.json"
-SAVING, REPLACED, FINISHING, LOCK = ".saving", ".replaced", ".finishing", ".lock"  # in a run folder
-NOT_READ = (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
-UNSET = ("best", "mode_worse")  # of a learning rate that waits for a plateau: infinite until there is an evaluation
+SAVING, FINISHING, LOCK = ".saving", ".finishing", ".lock"  # in a run folder
 LINGER = 6  # seconds that what a killed training leaves behind may live: the processes that load its data
 
 
@@ -52,8 +42,7 @@ def only_training(output_dir: Path) -> Iterator[None]:
     try:
         output_dir.mkdir(parents=True, exist_ok=True)
         lock.acquire()
-        for name in (SAVING, REPLACED):
-            shutil.rmtree(output_dir / name, ignore_errors=True)  # of a run that was killed while it saved
+        shutil.rmtree(output_dir / SAVING, ignore_errors=True)  # of a run that was killed while it saved
     except Timeout:
         raise UserError(
             f"another training is writing to {output_dir}; wait until it ends, or give another training.output_dir"
@@ -98,66 +87,21 @@ def find_record(folder: Path, name: str) -> Path | None:
 
 
 def what_is_wrong(folder: Path, *, averaged: bool) -> str | None:
-    """What keeps a checkpoint from being resumed exactly; None where nothing does.
-
-    Only files that its manifest names are opened, and nothing in them is run.
-    """
+    """What keeps a checkpoint from being resumed exactly; None where nothing does."""
     try:
         check_manifest(folder)
         marked = json.loads((folder / MANIFEST).read_text("utf-8"))["sha256"]
-    except FileNotFoundError:
-        return f"not marked as complete: no {MANIFEST}"
+        step = json.loads((folder / STATE).read_text("utf-8"))["global_step"]
+    except FileNotFoundError as error:
+        return f"not complete: no {Path(error.filename).name}"
     except (OSError, UserError) as error:
         return str(error)
-    states = [name for name in marked if re.fullmatch(r"rng_state(_\d+)?\.pth", name)] or ["rng_state.pth"]
-    needed = [WEIGHTS, "config.json", "tokenizer.json", "optimizer.pt", "scheduler.pt", *states, STATE]
-    for name in [*needed, RAW_WEIGHTS] if averaged else needed:
+    for name in [WEIGHTS, "config.json", "tokenizer.json", "optimizer.pt", "scheduler.pt"]:
         if name not in marked:
             return f"no {name}"
-    if RAW_WEIGHTS in marked and not averaged:
-        return "its weights are averaged, and training.ema_decay is 0"
-    return fault_of_parts(folder, marked, step=step_of(folder), load_states=True)
-
-
-def fault_of_parts(folder: Path, names: Iterable[str], *, step: int, load_states: bool) -> str | None:
-    """What is wrong with the content of these files of a checkpoint of that step, which may still be on its way.
-
-    States just saved need not be loaded, which takes longer than all else: that their files have an end is enough.
-    """
-    for name in sorted(names):
-        try:
-            if name.endswith(".safetensors"):
-                if wrong := not_finite(load_file(folder / name)):
-                    return f"{name}: {wrong} is not finite"
-            elif name.endswith((".pt", ".pth")):
-                if not zipfile.is_zipfile(folder / name):
-                    return f"{name} is damaged"
-                if load_states and (wrong := not_finite(load_state(folder / name))):
-                    return f"{name}: {wrong} is not finite"
-            elif name == STATE and (found := json.loads((folder / name).read_text("utf-8"))["global_step"]) != step:
-                return f"{name} is of step {found}"
-        except NOT_READ as error:
-            return f"{name} is damaged ({str(error).partition(chr(10))[0][:100]})"
-    return None
-
-
-def not_finite(state: Any, name: str = "") -> str | None:
-    """The name of the first number in it, or tensor, that is NaN or infinite; None where all are finite."""
-    if isinstance(state, Tensor):
-        fine = state.sum().isfinite() or state.isfinite().all()  # a finite sum has finite terms, and is fast
-    elif isinstance(state, float):
-        fine = math.isfinite(state) or (math.isinf(state) and name.endswith(UNSET))
-    else:
-        listed = enumerate(state if isinstance(state, list | tuple) else ())
-        parts = state.items() if isinstance(state, dict) else listed
-        return next(filter(None, (not_finite(part, f"{name}.{key}".lstrip(".")) for key, part in parts)), None)
-    return None if fine else name
-
-
-def load_state(path: Path) -> Any:
-    """A state that torch saved: tensors and plain values; anything else in it is refused, not run."""
-    with safe_globals():
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    if (RAW_WEIGHTS in marked) != averaged:
+        return f"its weights are {'not ' * averaged}averaged, and training.ema_decay is {'not ' * averaged}0"
+    return None if step == step_of(folder) else f"{STATE} is of step {step}"
 
 
 # How one is written
@@ -182,34 +126,22 @@ def begin(staging: Path) -> None:
 
 
 def put_in_place(staging: Path, folder: Path) -> None:
-    """Make what was written a checkpoint: on the disk, read again, marked, and only then under its name."""
-    written = [path.name for path in staging.iterdir()]
-    fault = fault_of_parts(staging, written, step=step_of(folder), load_states=False)
-    if fault:
-        raise UserError(f"{folder} was not written: {fault}; earlier checkpoints are intact")
+    """Make what was written a checkpoint: on the disk, marked, and only then under its name."""
+    (staging / TRAINING_ARGS_NAME).unlink()  # a pickle of what run.yaml says
     write_manifest(staging)
     open_to_others(staging)
     flush(staging)
-    discard(folder)  # one of this very step, where it was passed over
+    shutil.rmtree(folder, ignore_errors=True)  # one of this very step, where it was passed over
     os.replace(staging, folder)
     flush_entry(folder.parent)
 
 
-def remove_old(newest: Path, *, best: Path | None, limit: int | None) -> None:
+def remove_old(newest: Path, *, best: Path, limit: int | None) -> None:
     """Leave at most `limit` checkpoints, the oldest going first; never the newest, nor the best."""
     there = numbered(newest.parent)
     spare = [folder for folder in reversed(there) if folder not in (newest, best)]
     for folder in spare[: max(0, len(there) - limit)] if limit and limit > 0 else ():
-        discard(folder)
-
-
-def discard(folder: Path) -> None:
-    """Remove a checkpoint, where there is one, at once: none is ever half there."""
-    hidden = folder.with_name(REPLACED)
-    shutil.rmtree(hidden, ignore_errors=True)
-    if folder.exists():
-        os.replace(folder, hidden)
-        shutil.rmtree(hidden, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def open_to_others(folder: Path) -> None:

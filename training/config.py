@@ -1,22 +1,20 @@
 """What an experiment is: dataclasses, read from a commented YAML file and `key=value` overrides, checked key by key.
 
 `load_config("storybook", ["training.num_train_epochs=3"])` reads a file, or else a packaged name.  An unknown key is an
-error that names the nearest known one; so is a key that would have no effect.  The `training` section holds the fields
-of `Seq2SeeTrainingArguments`.  Nothing heavy is imported: a mistake is told at once.
+error that names the nearest known one; so is a key that would have no effect.  Nothing heavy is imported, so that a
+mistake is told at once; what the training section has beyond `TrainingFields`, transformers checks (arguments.py).
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
+import math
+import sys
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,36 +24,37 @@ from seq2see.folders import RUNS
 from seq2see.settings_file import check_keys, nearest, override, read_settings, wrong
 
 SECTIONS = "sections such as data: and training:"
+REFERENCE = "reference"  # configs/reference.yaml: every key with its default
 VOCABULARY = 8000  # tokens, unless the configuration says otherwise
 SHAPE = (  # of a new model; one that is fine-tuned keeps its own
     "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
     "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings",
 )  # fmt: skip
-PART = ("target", "max_characters", "on_bad", "duplicates", "offensive")  # of a corpus, that the data section has too
-IGNORED = {  # fields of transformers' arguments that Seq2SeeTrainer has no use for, by what is used instead
-    "batches are made by length, each of at most training.max_tokens pieces a side": (
-        "per_device_train_batch_size", "per_device_eval_batch_size", "auto_find_batch_size", "eval_accumulation_steps",
-        "train_sampling_strategy", "length_column_name", "sortish_sampler", "accelerator_config",
-    ),
-    "every pair is loaded, in training.dataloader_num_workers processes": (
-        "dataloader_drop_last", "dataloader_pin_memory", "dataloader_persistent_workers", "dataloader_prefetch_factor",
-        "dataloader_multiprocessing_context", "dataloader_in_order", "remove_unused_columns", "label_names",
-    ),
-    "an evaluation measures the loss, BLEU and chrF, as the evaluation section says": (
-        "prediction_loss_only", "eval_do_concat_batches", "eval_use_gather_object", "include_for_metrics",
-        "batch_eval_metrics", "predict_with_generate", "generation_max_length", "generation_num_beams",
-        "generation_config",
-    ),
-    "an evaluation has the precision of the training: use training.bf16 or training.fp16": (
-        "bf16_full_eval", "fp16_full_eval",
-    ),
-    "use seq2see train, seq2see evaluate or seq2see translate": ("do_train", "do_eval", "do_predict"),
-    "use training.resume=true": ("resume_from_checkpoint",),
-    "use training.seed, which sets the order of batches too": ("data_seed",),
-    "use torchrun": ("local_rank",),
-    "the model has no buffers that change": ("ddp_broadcast_buffers",),
-    "Liger has no kernels for this model": ("use_liger_kernel", "liger_kernel_config"),
-}  # fmt: skip
+PART = ("target", "max_characters", "on_invalid", "duplicates", "offensive")  # of a corpus, and of the data section
+NO_EFFECT = {  # settings of transformers that people know, by what is used instead
+    "per_device_train_batch_size": "batches are made by length, each of at most training.max_tokens tokens a side",
+    "per_device_eval_batch_size": "batches are made by length, each of at most training.max_tokens tokens a side",
+    "predict_with_generate": "every evaluation translates evaluation.eval_samples pairs",
+    "generation_num_beams": "evaluations are greedy, and evaluation.num_beams is of the finished model",
+    "resume_from_checkpoint": "use training.resume=true",
+    "data_seed": "use training.seed, which sets the order of batches too",
+}
+GONE = (
+    ("data", "teacher", "use seq2see distil TEACHER... data.path=PATH --out FOLDER, then data.path=FOLDER"),
+    ("tokenizer", "bpe_dropout", "it made translations worse (LOG.md); leave it out"),
+    ("training", "r_drop", "it made translations worse (LOG.md); leave it out"),
+)
+BELOW_1 = math.nextafter(1, 0)
+
+
+def setting(default: Any, what: str, *, least: float = -math.inf, most: float = sys.float_info.max) -> Any:
+    """A key of a configuration: its default, its comment in configs/reference.yaml, and its bounds."""
+    return field(default=default, metadata={"help": what, "least": least, "most": most})
+
+
+OnInvalid = typing.Literal["error", "skip"]
+OnDuplicates = typing.Literal["keep", "skip", "error"]
+OnOffensive = typing.Literal["keep", "skip"]
 
 
 @dataclass(frozen=True)
@@ -64,29 +63,28 @@ class CorpusConfig:
 
     path: str | list[str]
     target: str | list[str]
-    share: float = 1.0  # of its training pairs; above 1 they are repeated
+    share: float = setting(1.0, "of its training pairs; above 1 they are repeated", least=1e-6, most=100)
     max_characters: int | None = None
-    on_bad: typing.Literal["refuse", "skip"] | None = None
-    duplicates: typing.Literal["keep", "skip", "refuse"] | None = None
-    offensive: typing.Literal["keep", "skip"] | None = None
+    on_invalid: OnInvalid | None = None
+    duplicates: OnDuplicates | None = None
+    offensive: OnOffensive | None = None
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    path: str | list[str] | None = None  # or `corpora`
-    corpora: list[CorpusConfig] | None = None
-    folder: str | None = None  # that relative paths of corpora start from
-    source: str = "en"
-    target: str | list[str] = "fr"
-    val_fraction: float = 0.01
-    test_fraction: float = 0.0
-    max_characters: int = 1000
-    on_bad: typing.Literal["refuse", "skip"] = "refuse"
-    duplicates: typing.Literal["keep", "skip", "refuse"] = "keep"
-    offensive: typing.Literal["keep", "skip"] = "keep"
-    joined: float = 0.1
-    varied: float = 0.0
-    teacher: str | list[str] | None = None
+    path: str | list[str] | None = setting(None, "file, folder, [SOURCE, TARGET] files, storybook or owner/name")
+    corpora: list[CorpusConfig] | None = setting(None, "instead of path: several corpora, as everyday.yaml lists them")
+    folder: str | None = setting(None, "folder that relative paths of corpora start from")
+    source: str = setting("en", "language to translate from")
+    target: str | list[str] = setting("fr", "language to translate to, or a list of them")
+    val_fraction: float = setting(0.01, "share of a table's source sentences, for validation", least=1e-6, most=BELOW_1)
+    test_fraction: float = setting(0.0, "share of a table's source sentences, for a test of your own", least=0)
+    max_characters: int = setting(1000, "characters; a pair with a longer side is invalid", least=1)
+    on_invalid: OnInvalid = setting("error", "empty, overlong or unreadable pairs: error, or skip and count them")
+    duplicates: OnDuplicates = setting("keep", "copies of a pair: keep, skip, or error")
+    offensive: OnOffensive = setting("keep", "skip leaves out pairs with a word of training/offensive_words.yaml")
+    joined: float = setting(0.1, "share of training pairs that are learnt in texts of 2 to 6 pairs", least=0, most=1)
+    varied: float = setting(0.0, "share of training pairs written another way; with corpora", least=0, most=1)
 
     @property
     def targets(self) -> list[str]:
@@ -113,39 +111,89 @@ class DataConfig:
         found = Path(self.folder or "", path)
         return str(found) if self.folder and path != "storybook" else path
 
-    @property
-    def teachers(self) -> list[str]:
-        return [self.teacher] if isinstance(self.teacher, str) else list(self.teacher or [])
-
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    vocab_size: int | None = VOCABULARY  # None: beside init_from, where none is given
-    bpe_dropout: float = 0.0
+    vocab_size: int | None = setting(VOCABULARY, "tokens of the joint vocabulary, 292 of them tags and bytes")
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    init_from: str | None = None
-    lora: int | None = None
-    d_model: int = 128
-    encoder_layers: int = 4
-    decoder_layers: int = 4
-    encoder_attention_heads: int = 4
-    decoder_attention_heads: int = 4
-    encoder_ffn_dim: int = 256
-    decoder_ffn_dim: int = 256
-    dropout: float = 0.1
-    max_position_embeddings: int = 1024
+    init_from: str | None = setting(None, "folder or Hub id of a Seq2See model to start from; it keeps its shape")
+    lora: int | None = setting(None, "rank of a LoRA adapter to init_from; null trains all weights", least=1)
+    d_model: int = setting(128, "width of every vector")
+    encoder_layers: int = setting(4, "layers")
+    decoder_layers: int = setting(4, "layers; a shallow decoder translates faster")
+    encoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
+    decoder_attention_heads: int = setting(4, "heads of each layer; d_model is a multiple of them")
+    encoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
+    decoder_ffn_dim: int = setting(256, "inner width of the feed-forward layers")
+    dropout: float = setting(0.1, "probability that a value is set to zero in training")
+    max_position_embeddings: int = setting(1024, "tokens of the longest sentence")
 
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    pairs: int = 200
-    num_beams: int = 4
-    length_penalty: float = 1.0
-    max_length: int = 256
-    shortlist: int = 0
+    eval_samples: int = setting(200, "validation pairs translated greedily at each evaluation", least=1)
+    num_beams: int = setting(4, "beams of the finished model", least=1, most=64)  # as vetting.py has it
+    length_penalty: float = setting(1.0, "above 1 favours longer translations", least=-10, most=10)
+    max_length: int = setting(256, "tokens of the longest translation, with start and tag", least=3)
+    shortlist: int = setting(0, "target tokens for each source token that CTranslate2 chooses among; 0: all", least=0)
+
+
+@dataclass
+class TrainingFields:
+    """The settings of `Seq2SeeTrainingArguments` (arguments.py) that are ours, or have another default than in
+    transformers."""
+
+    max_tokens: int = setting(4096, "tokens of either side of a batch, with padding, over all processes", least=1)
+    num_train_epochs: float = setting(20, "passes over the training pairs", least=1e-6)
+    max_steps: int = setting(-1, "steps, each of one batch; -1: as num_train_epochs says")
+    optim: str = setting("adamw_torch_fused", "muon: Muon for matrices, AdamW for the rest; or one of transformers'")
+    muon_lr_scale: float = setting(1.0, "a step of Muon in those of AdamW", least=0)
+    learning_rate: float = setting(3e-3, "peak, after the warm-up", least=0)
+    lr_scheduler_type: str = setting(
+        "inverse_sqrt", "after the warm-up: inverse_sqrt falls as 1/sqrt(step), linear straight to 0"
+    )
+    warmup_steps: float = setting(200, "steps until the peak; below 1 a share of all steps", least=0)
+    weight_decay: float = setting(0.0, "share of each weight, times the learning rate, taken off in a step", least=0)
+    adam_beta2: float = setting(0.98, "decay of AdamW's second moment", least=0, most=BELOW_1)
+    label_smoothing_factor: float = setting(
+        0.1, "probability taken from the right token and spread over all", least=0, most=BELOW_1
+    )
+    ema_decay: float = setting(
+        0.0, "decay, a step, of the moving average that is the finished model; 0: none", least=0, most=BELOW_1
+    )
+    guided_alignment: float = setting(0.0, "weight of the loss that teaches one head the word links; 0: none", least=0)
+    guided_layer: int = setting(-1, "decoder layer of that head, counted from 0; -1: the last")
+    guided_head: int = setting(0, "that cross-attention head, counted from 0")
+    guided_links: str | None = setting(None, "Pharaoh file of word links, a line for each pair; storybook has its own")
+    gradient_accumulation_steps: int = setting(
+        1, "parts of a batch computed one after another; more needs less memory", least=1
+    )
+    eval_strategy: str = setting("epoch", "when to evaluate: epoch, steps (every eval_steps) or no")
+    save_strategy: str = setting("epoch", "when to write a checkpoint: epoch, steps (every save_steps) or no")
+    save_total_limit: int | None = setting(2, "checkpoints that are kept; null: all")
+    load_best_model_at_end: bool = setting(True, "true keeps the best evaluation's weights, false the last")
+    metric_for_best_model: typing.Literal["loss", "bleu", "chrf"] | None = setting(
+        "loss", "what is best: loss, bleu or chrf"
+    )
+    patience: int = setting(0, "evaluations without a gain before training stops; 0: never", least=0)
+    on_bad_loss: typing.Literal["stop", "skip"] = setting(
+        "stop", "a batch whose loss is NaN or explodes: stop, or skip it"
+    )
+    resume: bool | typing.Literal["force"] = setting(
+        False, "true resumes the newest checkpoint; force: on changed data too"
+    )
+    seed: int = setting(
+        0, "of the weights, the order of batches, dropout, and of storybook's sentences", least=0, most=2**32 - 1
+    )
+    bf16: bool | None = setting(None, "bfloat16; null: where it is faster than float32")
+    cpu_processes: int = setting(
+        0, "processes without a GPU; 0: chosen by the processor and max_tokens", least=0
+    )
+    logging_steps: float = setting(50, "steps between two lines")
+    report_to: str | list[str] | None = setting("none", "where curves are drawn live: tensorboard, wandb ...")
 
 
 @dataclass(frozen=True)
@@ -176,38 +224,71 @@ class RunConfig:
 
 
 def load_config(name_or_path: str, overrides: Iterable[str] = ()) -> RunConfig:
-    """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it.
+    """Read a configuration file, or a packaged one by name, and lay `section.key=value` overrides over it; what both
+    leave out is as in configs/reference.yaml.
 
     Raises UserError (exit code 2) for an unknown file, key or type.
     """
     path = Path(name_or_path)
     tree = read_settings(path if path.is_file() else _packaged(name_or_path), where=str(path), expected=SECTIONS)
     override(tree, overrides, example="data.path=mine.tsv")
+    rename_old_keys(tree, where=str(path))
     tree.setdefault("name", path.stem)
-    return _build_run(tree, str(path))
+    config = _build_run(tree, str(path))
+    defaults = {item.name: item.default for item in fields(TrainingFields)}
+    return replace(config, training=defaults | dict(config.training))
+
+
+def load_data(overrides: Iterable[str]) -> DataConfig:
+    """The data section that these `data.key=value` make."""
+    return load_config(REFERENCE, overrides).data
 
 
 def load_record(run_yaml: Path) -> RunConfig:
-    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect and
-    joined no sentences."""
+    """What a run was trained with; also where an earlier version wrote it, which kept settings that had no effect,
+    joined no sentences, and had settings that are gone."""
     tree = read_settings(run_yaml, expected=SECTIONS)
+    rename_old_keys(tree, where=None)
     data, model, tokenizer, training = (tree.get(name) or {} for name in ("data", "model", "tokenizer", "training"))
     if model.get("init_from") and "d_model" in model:
         tokenizer.pop("vocab_size", None)
         tree["model"] = {key: value for key, value in model.items() if key not in SHAPE}
-    ignored = {key for names in IGNORED.values() for key in names}
-    tree["training"] = {key: value for key, value in training.items() if key not in ignored}
+    tree["training"] = {key: value for key, value in training.items() if key not in NO_EFFECT}
     data.setdefault("joined", 0.0)
     return _build_run(tree, str(run_yaml))
 
 
+def rename_old_keys(tree: dict[str, Any], *, where: str | None) -> None:
+    """Give keys of earlier versions their present names, in place.
+
+    UserError for a setting that is gone, where it is on and `where` names the file that asks for it.
+    """
+    sections = {name: part for name, part in tree.items() if isinstance(part, dict)}
+    data, training, evaluation = (sections.get(name, {}) for name in ("data", "training", "evaluation"))
+    for part in (data, *(one for one in data.get("corpora") or [] if isinstance(one, dict))):
+        if "on_bad" in part:
+            part["on_invalid"] = part.pop("on_bad")
+        part |= {key: "error" for key in ("on_invalid", "duplicates") if part.get(key) == "refuse"}
+    if "pairs" in evaluation:
+        evaluation["eval_samples"] = evaluation.pop("pairs")
+    if isinstance(metric := training.get("metric_for_best_model"), str):
+        training["metric_for_best_model"] = metric.removeprefix("eval_")
+    if scale := training.pop("muon", None):
+        training |= {"optim": "muon", "muon_lr_scale": scale}
+    elif scale == 0 and training.get("optim") == "muon":
+        training["optim"] = TrainingFields.optim
+    for name, key, instead in GONE:
+        if sections.get(name, {}).pop(key, None) and where:
+            raise wrong(f"{name}.{key} in {where} is gone: {instead}")
+
+
 def packaged_names() -> list[str]:
     names = {Path(item.name).stem for item in resources.files("seq2see.configs").iterdir() if item.name[-5:] == ".yaml"}
-    return sorted(names - {"serve"})  # that one is the server's
+    return sorted(names - {"serve", REFERENCE})  # of the server, and of all recipes
 
 
 def _packaged(name: str) -> Traversable:
-    if name not in (names := packaged_names()):
+    if name not in (names := [*packaged_names(), REFERENCE]):
         raise wrong(
             f"no configuration {name!r}: neither a YAML file nor the name of a packaged one{nearest(name, names)}"
         )
@@ -222,159 +303,84 @@ def notes_on(name: str) -> str | None:
 
 def _build_run(tree: dict[str, Any], where: str) -> RunConfig:
     check_keys(tree, [item.name for item in fields(RunConfig)], where=where)
-    sections: dict[str, Any] = {"name": check_type(tree["name"], str, "name")}
-    for name, cls in (
-        ("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig), ("evaluation", EvaluationConfig)
-    ):
-        sections[name] = _build(cls, tree.get(name), name, where)
-    _check_corpora(sections["data"], tree.get("data") or {}, where)
-    if sections["model"].init_from:
-        given = [key for key in SHAPE if key in (tree.get("model") or {})]
-        if given:
+    data, tokenizer, model, evaluation = (
+        _build(cls, tree.get(name), name, where)
+        for name, cls in (("data", DataConfig), ("tokenizer", TokenizerConfig), ("model", ModelConfig),
+                          ("evaluation", EvaluationConfig))
+    )  # fmt: skip
+    _check_data(data, tree.get("data") or {}, where)
+    if model.init_from:
+        if given := [key for key in SHAPE if key in tree["model"]]:
             raise wrong(
                 f"model.{given[0]} in {where} has no effect beside model.init_from, whose model keeps its shape; leave"
                 f" out {', '.join(given)}, as the recipe finetune does"
             )
         if "vocab_size" not in (tree.get("tokenizer") or {}):
-            sections["tokenizer"] = replace(sections["tokenizer"], vocab_size=None)
-    elif sections["tokenizer"].vocab_size is None:
+            tokenizer = replace(tokenizer, vocab_size=None)
+    elif model.lora:
+        raise wrong(f"model.lora is {model.lora} without model.init_from=FOLDER, the trained model to adapt")
+    elif tokenizer.vocab_size is None:
         raise wrong("tokenizer.vocab_size is null, expected int")
-    sections["training"] = _checked(tree.get("training"), training_fields(), "training", where)
-    config = RunConfig(**sections)
-    _check_ranges(config)
-    return config
-
-
-@lru_cache
-def training_fields() -> dict[str, Any]:
-    """The type of each field that the training section may have.
-
-    They are those of `Seq2SeeTrainingArguments`, read off the source: it takes seconds to import torch.
-    """
-
-    class Names(dict[str, Any]):
-        def __missing__(self, name: str) -> Any:
-            """A class of transformers stands for itself: no value in YAML is of it."""
-            return getattr(typing, name, None) or getattr(builtins, name, None) or type(name, (), {})
-
-    package = find_spec("transformers")
-    assert package and package.submodule_search_locations
-    theirs, ours = Path(package.submodule_search_locations[0]), Path(__file__).parent
-    found: dict[str, Any] = {}
-    for path in (theirs / "training_args.py", theirs / "training_args_seq2seq.py", ours / "arguments.py"):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and node.name.endswith("TrainingArguments"):
-                for line in node.body:
-                    if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
-                        kind: Any = ast.unparse(line.annotation)
-                        while isinstance(kind, str):  # an annotation may itself be in quotes
-                            kind = eval(kind, {}, Names())
-                        found[line.target.id] = kind
-    ignored = {key for names in IGNORED.values() for key in names}
-    return {name: kind for name, kind in found.items() if name not in ignored and not name.startswith("_")}
-
-
-def _check_corpora(data: DataConfig, section: Mapping[str, Any], where: str) -> None:
-    """UserError where pairs come from nowhere, or a setting has no effect."""
-    if data.path is None and not data.corpora:
-        raise wrong(f"{where} has no data.path; add it, or give data.path=... on the command line")
-    if data.corpora:
-        given = [key for key in ("path", "target", "teacher") if section.get(key) is not None]
-        if given:
-            raise wrong(f"data.{given[0]} in {where} has no effect beside data.corpora; leave it out")
-        for one in data.corpora:
-            if not 0 < one.share <= 100:
-                raise wrong(f"share of {one.path} is {one.share}, expected a number above 0, of 100 at most")
-    elif data.folder is not None:
-        raise wrong(f"data.folder in {where} has no effect without data.corpora; write it into data.path")
+    training = tree.get("training") or {}
+    names = TrainingFields.__dataclass_fields__
+    mine = {key: training[key] for key in names if key in training} if isinstance(training, dict) else training
+    ours = _build(TrainingFields, mine, "training", where)
+    for key, instead in NO_EFFECT.items():
+        if key in training:
+            raise wrong(f"training.{key} in {where} has no effect: {instead}")
+    training = training | {key: getattr(ours, key) for key in mine}
+    return RunConfig(check_type(tree["name"], str, "name"), data, tokenizer, model, training, evaluation)
 
 
 def _build(cls: type, section: Any, name: str, where: str) -> Any:
-    hints = typing.get_type_hints(cls)
-    if cls is DataConfig and isinstance(section, dict) and isinstance(section.get("corpora"), list):
-        corpora = [_build(CorpusConfig, one, f"data.corpora[{index}]", where)
-                   for index, one in enumerate(section["corpora"])]  # fmt: skip
-        section = section | {"corpora": corpora}
-    values = _checked(section, hints, name, where)
-    required = [item.name for item in fields(cls) if item.default is MISSING and item.default_factory is MISSING]
-    for key in required:
-        if values.get(key) is None:
-            raise wrong(f"{where} has no {name}.{key}; add it, or give {name}.{key}=... on the command line")
-    return cls(**values)
-
-
-def _checked(section: Any, hints: Mapping[str, Any], name: str, where: str) -> dict[str, Any]:
+    """A section as its dataclass; UserError for a key, a type or a value that it has not."""
     section = {} if section is None else section
     if not isinstance(section, dict):
         raise wrong(f"{name} in {where} is {section!r}, expected a section of key: value lines")
-    for instead, names in IGNORED.items() if name == "training" else ():
-        for key in section:
-            if key in names:
-                raise wrong(f"training.{key} in {where} has no effect: {instead}")
+    hints = typing.get_type_hints(cls)
     check_keys(section, list(hints), prefix=f"{name}.", where=where)
-    return {key: check_type(value, hints[key], f"{name}.{key}") for key, value in section.items()}
+    if isinstance(section.get("corpora"), list):
+        corpora = [_build(CorpusConfig, one, f"data.corpora[{index}]", where)
+                   for index, one in enumerate(section["corpora"])]  # fmt: skip
+        section = section | {"corpora": corpora}
+    values = {key: check_type(value, hints[key], f"{name}.{key}") for key, value in section.items()}
+    for item in fields(cls):
+        value, bounds = values.get(item.name), item.metadata
+        if value is None and item.default is MISSING:
+            raise wrong(f"{where} has no {name}.{item.name}; add it")
+        if bounds and isinstance(value, int | float) and not bounds["least"] <= value <= bounds["most"]:
+            least, most = bounds["least"], bounds["most"]
+            expected = f"a number from {least} to {most}" if most < sys.float_info.max else f"at least {least}"
+            raise wrong(f"{name}.{item.name} is {value}, expected {expected}")
+    return cls(**values)
 
 
-def _check_ranges(config: RunConfig) -> None:
-    for part in config.data.parts():
-        targets = [part.target] if isinstance(part.target, str) else part.target
-        if targets and config.data.source not in targets and len(set(targets)) == len(targets):
-            continue
-        raise wrong(f"data.target is {targets}, expected languages, each once, other than {config.data.source}")
-    if not 0 < config.data.val_fraction < 1:
-        raise wrong(f"data.val_fraction is {config.data.val_fraction}, expected a number between 0 and 1")
-    if not 0 <= config.data.test_fraction < 1 - config.data.val_fraction:
-        raise wrong(f"data.test_fraction is {config.data.test_fraction}, expected at least 0 and less than the rest")
-    if not 0 <= config.data.varied <= 1:
-        raise wrong(f"data.varied is {config.data.varied}, expected a share from 0 to 1")
-    if config.data.varied and not config.data.corpora:
-        raise wrong("data.varied has no effect without data.corpora; leave it out, or name the one corpus there")
-    if not 0 <= config.data.joined <= 1:
-        raise wrong(f"data.joined is {config.data.joined}, expected a share from 0 to 1")
-    if not 0 <= config.tokenizer.bpe_dropout < 1:
-        raise wrong(f"tokenizer.bpe_dropout is {config.tokenizer.bpe_dropout}, expected a probability below 1")
-    if config.model.lora is not None and (config.model.lora < 1 or not config.model.init_from):
-        raise wrong(
-            f"model.lora is {config.model.lora}: expected a rank of at least 1, and model.init_from=FOLDER, the trained"
-            " model to adapt; model.lora=null trains all weights"
-        )
-    for key, value, least in (
-        ("data.max_characters", min(part.max_characters for part in config.data.parts()), 1),
-        ("evaluation.pairs", config.evaluation.pairs, 1),
-        ("evaluation.max_length", config.evaluation.max_length, 3),  # the start and the tag count too
-    ):
-        if value < least:
-            raise wrong(f"{key} is {value}, expected at least {least}")
-    for key, value in (
-        ("evaluation.shortlist", config.evaluation.shortlist),
-        ("training.cpu_processes", config.training.get("cpu_processes", 0)),  # asked for before the arguments are made
-    ):
-        if value < 0:
-            raise wrong(f"{key} is {value}, expected 0 or more")
-    for key, number, low, high in (  # what a checkpoint may say: see vetting.py
-        ("evaluation.num_beams", config.evaluation.num_beams, 1, 64),
-        ("evaluation.length_penalty", config.evaluation.length_penalty, -10, 10),
-    ):
-        if not low <= number <= high:
-            raise wrong(f"{key} is {number}, expected a number from {low} to {high}")
+def _check_data(data: DataConfig, section: Mapping[str, Any], where: str) -> None:
+    """UserError where pairs come from nowhere, settings contradict each other, or one has no effect."""
+    if data.path is None and not data.corpora:
+        raise wrong(f"{where} has no data.path; add it, or give data.path=... on the command line")
+    for key in ("path", "target") if data.corpora else ("folder", "varied"):
+        if section.get(key):
+            raise wrong(f"data.{key} in {where} has no effect {'beside' if data.corpora else 'without'} data.corpora;"
+                        " leave it out")  # fmt: skip
+    if data.val_fraction + data.test_fraction >= 1:
+        raise wrong(f"data.test_fraction is {data.test_fraction}, expected less than 1 - data.val_fraction")
+    for part in data.parts():
+        if not part.targets or data.source in part.targets:
+            raise wrong(f"data.target is {part.target}, expected languages other than {data.source}")
 
 
 def check_type(value: Any, hint: Any, key: str) -> Any:
-    """`value` as `hint` wants it; YAML reads `3e-3` as text and `1` as an int, which a float field takes."""
+    """`value` as `hint` wants it; a float field takes an int."""
     options = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
     for option in options:
         origin = typing.get_origin(option) or option
         if origin is typing.Literal and value in typing.get_args(option):
             return value
-        if origin is typing.Any or (isinstance(origin, type) and type(value) is origin):
-            if origin is list and any(type(item) is not cls for item in value for cls in typing.get_args(option)[:1]):
-                continue
+        if type(value) is origin and (origin is not list or {*map(type, value)} <= {*typing.get_args(option)}):
             return value
-    if float in options and isinstance(value, int | str) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except ValueError:
-            pass
+    if float in options and type(value) is int:
+        return float(value)
     expected = " or ".join(_spell(option) for option in options)
     raise wrong(f"{key} is {value!r} ({type(value).__name__}), expected {expected}")
 

@@ -21,7 +21,7 @@ from .progress import Watched
 from .reading import find_part
 from .variation import varied
 
-HELD_OUT = "training pairs whose source is held out by another corpus, left out"
+HELD_OUT = "training pairs whose source is held out by another corpus"
 
 
 def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
@@ -56,17 +56,14 @@ def load_corpus(data: DataConfig, *, seed: int = 0) -> Corpus:
         (folder / "mixed.json").write_text(json.dumps(left_out), "utf-8")
 
     folder = get_or_build(cache_folder() / key, mix)
-    left_out = json.loads((folder / "mixed.json").read_text("utf-8"))
-    skipped, noticed = Counter[str](), Counter({HELD_OUT: sum(left_out)} if sum(left_out) else {})
+    skipped = Counter({HELD_OUT: sum(json.loads((folder / "mixed.json").read_text("utf-8")))})
     for part in parts:
         skipped.update(part.skipped)
-        noticed.update(part.noticed)
     return _checked(Corpus(
         train=StoredPairs(folder, source_language=data.source),
         val=[pair for part in parts for pair in part.val],
         test=[pair for part in parts for pair in part.test],
-        skipped=dict(skipped),
-        noticed=dict(noticed),
+        skipped=dict(+skipped),
         fingerprint=fingerprint(content, shares, data.varied),
         parts=tuple(zip(configs, parts, strict=True)),
     ), data)  # fmt: skip

@@ -31,60 +31,41 @@ def draw_curve(
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells of its font cache
     import matplotlib.style
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-    loss, validation, bleu = (series(log, key) for key in ("loss", "eval_loss", "eval_bleu"))
+    loss, validation, bleu = (
+        [(row["step"], row[key]) for row in log if key in row] for key in ("loss", "eval_loss", "eval_bleu")
+    )
+    smoothed = f"training (labels smoothed by {label_smoothing:g})" if label_smoothing else "training"
     with matplotlib.style.context(["default", STYLE]):
         figure = Figure(figsize=(8, 5.6 if bleu else 3.8), dpi=150, layout="constrained")
-        grid = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2], squeeze=False) if bleu else None
-        axes = list(grid[:, 0]) if grid is not None else [figure.subplots()]
-        smoothed = f"training (labels smoothed by {label_smoothing:g})" if label_smoothing else "training"
-        draw_losses(axes[0], {smoothed: (loss, BLUE), "validation": (validation, ORANGE)})
-        if bleu:
-            draw_bleu(axes[1], bleu)
+        ratios = [3, 2] if bleu else [3]
+        axes = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios, squeeze=False)[:, 0]
+        for axis, points, colour, label in (
+            (axes[0], loss, BLUE, smoothed), (axes[0], validation, ORANGE, "validation"), (axes[-1], bleu, GREEN, None)
+        ):  # fmt: skip
+            if points:  # few are marked, so that one alone is seen too
+                axis.plot(*zip(*points, strict=True), color=colour, label=label, marker="." if len(points) < 30 else "")
         for axis in axes:
             if kept is not None:
                 label = f"weights kept (step {kept:,})"
                 axis.axvline(kept, color=GREY, linestyle=(0, (2, 2)), linewidth=1.2, zorder=1, label=label)
             axis.xaxis.set_major_locator(MaxNLocator(integer=True))
             axis.xaxis.set_major_formatter("{x:,.0f}")
-        axes[-1].set_xlabel("steps")
-        axes[-1].set_xlim(left=0)
+        axes[0].set_yscale("log")  # where the first steps leave room for the last
+        axes[0].yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
+        axes[0].yaxis.set_minor_locator(NullLocator())
+        axes[0].yaxis.set_major_formatter("{x:g}")
+        axes[0].set_ylabel("loss per token (nats)")
         axes[0].set_title(title, loc="left", fontsize=12, pad=27)
         if loss or validation:
             axes[0].legend(  # above the axes, where it hides nothing
                 loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=9.5, borderaxespad=0.3,
                 borderpad=0, handlelength=1.6, columnspacing=1.6,
             )  # fmt: skip
+        if bleu:
+            axes[-1].set_ylabel("validation BLEU")
+            axes[-1].set_ylim(bottom=0)
+        axes[-1].set_xlabel("steps")
+        axes[-1].set_xlim(left=0)
         figure.savefig(path, format="png", metadata={"Software": None})
-
-
-def series(log: Sequence[Mapping[str, Any]], key: str) -> list[tuple[int, float]]:
-    return [(row["step"], row[key]) for row in log if key in row]
-
-
-def draw_losses(axis: Any, lines: Mapping[str, tuple[list[tuple[int, float]], str]]) -> None:
-    """On a logarithmic scale, where the first steps leave room for the last."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    for label, (points, colour) in lines.items():
-        plot(axis, points, colour, label=label)
-    axis.set_yscale("log")
-    axis.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
-    axis.yaxis.set_minor_locator(NullLocator())
-    axis.yaxis.set_major_formatter("{x:g}")
-    axis.set_ylabel("loss per piece (nats)")
-
-
-def draw_bleu(axis: Any, points: list[tuple[int, float]]) -> None:
-    plot(axis, points, GREEN)
-    axis.set_ylabel("validation BLEU")
-    axis.set_ylim(bottom=0)
-
-
-def plot(axis: Any, points: list[tuple[int, float]], colour: str, label: str | None = None) -> None:
-    """A line; few points are marked, so that one alone is seen too."""
-    if points:
-        few = len(points) < 30
-        axis.plot(*zip(*points, strict=True), color=colour, label=label, marker="." if few else "",
-                  linewidth=1.8 if len(points) < 300 else 1)  # fmt: skip

@@ -1,107 +1,88 @@
-"""A teacher's translations as training text: sequence-level knowledge distillation (Kim and Rush 2016, section 3.2).
+"""`seq2see distil`: a data set of training pairs and teachers' translations of them (Kim and Rush 2016, section 3.2).
 
 People say one thing in many ways, a trained model says it mostly in one, which a small model learns more easily.  Each
-training pair therefore comes twice: as it is, and with the teacher's translation in the place of its target; with
-several teachers once more for each, so that what most of them write is seen most (Freitag, Al-Onaizan and Sankaran 2017
-distil several at once too, by one search in which all have a vote).
+training pair is therefore written twice: as it is, and with the teacher's translation as its target; with several
+teachers once more for each, so that what most of them write is seen most (Freitag, Al-Onaizan and Sankaran 2017).
 """
 
 from __future__ import annotations
 
-import inspect
+import json
 import unicodedata
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, product
 from pathlib import Path
 
 import torch
 from transformers import PreTrainedModel
 
+from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.manifest import sha256
-from ..modeling import Seq2SeeForConditionalGeneration
 from ..modeling.loading import load_checkpoint, resolve_folder
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, load_tokenizer
-from . import translation
-from .cache import fingerprint, get_or_build
+from .cache import cache_folder, fingerprint, get_or_build
 from .config import DataConfig
-from .pairs import Corpus, Pair, PairWriter, StoredPairs, visible
+from .corpora import load_corpus
+from .pairs import Pair, visible
 from .progress import say
+from .translation import translate_pairs
 
-PART = 1_000  # pairs that one process translates at a time
+PART = 1_000  # pairs that are translated and kept at a time
 DECIDES = ("config.json", "model.safetensors", "generation_config.json", "tokenizer.json")  # what a teacher writes
 
 
-def with_teachers(corpus: Corpus, data: DataConfig, *, device: torch.device, begin: float = 0.0) -> Corpus:
-    """The corpus, each training pair once more for each of `data.teachers`, with the target that this one writes, which
-    searches as its generation_config says; where it writes nothing, the pair comes once less.
+def distil(teachers: Sequence[str], data: DataConfig, out: Path, *, device: torch.device) -> None:
+    """Write `train.jsonl`, `val.jsonl` and, where there are test pairs, `test.jsonl` into the folder `out`.
 
-    Translations are kept beside the pairs, part by part, so that a run that was stopped goes on with them and
-    processes that train together share the work, if each begins at another place (`begin`, from 0 to below 1).
+    A teacher searches as its generation_config says; where it writes nothing, the pair comes once less.  Translations
+    are kept in the cache, part by part, so that a command that was stopped goes on with them.
 
     Raises UserError where a folder holds no model for these languages.
     """
-    folders = [resolve_folder(teacher) for teacher in data.teachers]
-    for folder, name in product(folders, DECIDES):
-        if not (folder / name).is_file():
-            raise UserError(f"data.teacher: {folder} has no {name}; give the folder of a trained Seq2See model")
-    code = [Path(path).read_text("utf-8") for path in (__file__, inspect.getfile(translation))]
-    keys = [fingerprint(code, PART, [sha256(folder / name) for name in DECIDES]) for folder in folders]
-    pairs = corpus.train
-    whole = pairs.folder / f"taught-{fingerprint(keys)}"
-    if not whole.is_dir():
-        teachers = [load_teacher(folder, data) for folder in folders]  # a wrong one is told before any has translated
-        parts: list[Path] = []
-        for key, folder, (teacher, tokenizer) in zip(keys, folders, teachers, strict=True):
-            say(f"{folder} translates {len(pairs):,} pairs")
-            parts += translated(pairs, key, teacher.to(device), tokenizer, begin=begin)
-        get_or_build(whole, partial(join, pairs=pairs, parts=parts))
-    return replace(corpus, train=StoredPairs(whole, source_language=data.source), untaught=pairs)
+    if len(data.targets) != 1:
+        raise UserError(f"data.target is {data.targets}, expected one language: distil each by itself", exit_code=2)
+    if out.exists():
+        raise UserError(f"{out} is there already; give another folder by --out", exit_code=2)
+    loaded = [load_teacher(resolve_folder(name), data) for name in teachers]  # before any has translated
+    corpus = load_corpus(data)
+    written = (translated(list(corpus.train), folder, model.to(device), tokenizer)
+               for folder, model, tokenizer in loaded)  # fmt: skip
+    parts: dict[str, Iterable[Pair]] = {"val": corpus.val, "test": corpus.test}
+    parts["train"] = [*corpus.train, *(pair for pairs in written for pair in pairs)]
+    out.mkdir(parents=True)
+    for split, pairs in parts.items():
+        rows = [json.dumps({data.source: pair.source, data.targets[0]: pair.target}, ensure_ascii=False)
+                for pair in pairs]  # fmt: skip
+        if rows:
+            atomic_write(out / f"{split}.jsonl", "".join(f"{row}\n" for row in rows))
+            say(f"{out / split}.jsonl: {len(rows):,} pairs")
+
+
+def load_teacher(folder: Path, data: DataConfig) -> tuple[Path, PreTrainedModel, Seq2SeeTokenizer]:
+    teacher, tokenizer = load_checkpoint(folder), load_tokenizer(folder)
+    known = [tuple(pair) for pair in getattr(teacher.config, "language_pairs", None) or []]
+    if (data.source, data.targets[0]) not in known:
+        can = ", ".join(f"{a} to {b}" for a, b in known) or "no languages that it names"
+        raise UserError(f"{folder} translates {can}, not {data.source} to {data.targets[0]}", exit_code=2)
+    return folder, teacher, tokenizer
 
 
 def translated(
-    pairs: StoredPairs, key: str, teacher: PreTrainedModel, tokenizer: Seq2SeeTokenizer, *, begin: float
-) -> list[Path]:
-    """The folders, in order, of the parts that the teacher has translated."""
-    starts = range(0, len(pairs), PART)
-    first = int(begin * len(starts))
-    for start in [*starts[first:], *starts[:first]]:
+    pairs: Sequence[Pair], folder: Path, teacher: PreTrainedModel, tokenizer: Seq2SeeTokenizer
+) -> Iterator[Pair]:
+    """The pairs with the teacher's translations as their targets."""
+    decides = [sha256(folder / name) for name in DECIDES]
+
+    def write(kept: Path, part: Sequence[Pair]) -> None:
+        texts = [unicodedata.normalize("NFC", text.strip()) for text in translate_pairs(teacher, tokenizer, part)]
+        (kept / "texts.json").write_text(json.dumps(texts), "utf-8")
+
+    for start in range(0, len(pairs), PART):
         part = pairs[start : start + PART]
-        work = partial(translate_part, teacher=teacher, tokenizer=tokenizer, pairs=part)
-        get_or_build(pairs.folder / f"taught-{key}-{start}", work)
-        say(f"translated: pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
-    return [pairs.folder / f"taught-{key}-{start}" for start in starts]
-
-
-def load_teacher(folder: Path, data: DataConfig) -> tuple[PreTrainedModel, Seq2SeeTokenizer]:
-    teacher = load_checkpoint(folder)
-    if not isinstance(teacher, Seq2SeeForConditionalGeneration):
-        raise UserError(f"data.teacher: {folder} is a {teacher.config.model_type} model; give a Seq2See model's folder")
-    known = [tuple(pair) for pair in teacher.config.language_pairs or []]
-    for target in data.targets:
-        if (data.source, target) not in known:
-            can = ", ".join(f"{a} to {b}" for a, b in known)
-            raise UserError(f"data.teacher: {folder} translates {can}, not {data.source} to {target}", exit_code=2)
-    return teacher, load_tokenizer(folder)
-
-
-def translate_part(
-    folder: Path, *, teacher: PreTrainedModel, tokenizer: Seq2SeeTokenizer, pairs: Sequence[Pair]
-) -> None:
-    written = translation.translate_pairs(teacher, tokenizer, pairs)
-    with closing(PairWriter(folder)) as writer:
-        for pair, text in zip(pairs, written, strict=True):
-            text = unicodedata.normalize("NFC", text.strip())
-            if visible(text):
-                writer.add(replace(pair, target=text))
-
-
-def join(folder: Path, *, pairs: StoredPairs, parts: Iterable[Path]) -> None:
-    """The pairs as they are, and after them the teachers', one after another."""
-    taught = (StoredPairs(part, source_language=pairs.source_language) for part in parts)
-    with closing(PairWriter(folder)) as writer:
-        for pair in chain(pairs, *taught):
-            writer.add(pair)
+        key = fingerprint(decides, [(pair.source, pair.target_language) for pair in part])
+        kept = get_or_build(cache_folder() / f"distilled-{key}", partial(write, part=part))
+        say(f"{folder} translated pairs {start + 1:,} to {start + len(part):,} of {len(pairs):,}")
+        texts = json.loads((kept / "texts.json").read_text("utf-8"))
+        yield from (replace(pair, target=text) for pair, text in zip(part, texts, strict=True) if visible(text))

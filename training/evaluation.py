@@ -17,8 +17,7 @@ from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from .config import DataConfig, RunConfig
 from .metrics import pronoun_accuracy, score, tokenized_bleu
 from .pairs import Corpus, Pair, evenly_spaced, load_split
-from .progress import say
-from .reading import find_part, read_lines
+from .reading import read_lines
 from .translation import translate_pairs
 
 FINAL_PAIRS = 2000  # at most so many validation pairs are translated once training is over
@@ -38,11 +37,7 @@ def evaluate_run(
                 continue
             languages = [pair.target_language for pair in pairs]
             pairs = [pairs[index] for index in evenly_spaced(languages, FINAL_PAIRS // len(parts))]
-            try:
-                references = tokenized_references(data, split, pairs)
-            except UserError as error:  # which a finished training is not lost for
-                say(f"scored without the tokenised references: {error}")
-                references = None
+            references = tokenized_references(data, split, pairs)
             hypotheses = translate_pairs(model, tokenizer, pairs)
             name = f"{own} {split}" if corpus.parts else split
             scores[name] = scores_of(data, split, pairs, hypotheses, references=references, seed=seed)
@@ -82,20 +77,13 @@ def scores_of(
 
 def tokenized_references(data: DataConfig, split: str, pairs: list[Pair]) -> list[str] | None:
     """The line of each pair in `{split}.lc.norm.tok.{language}[.gz]` beside the text, where one target language is
-    asked for.
-
-    Raises UserError where that file's lines are not those of the text.
-    """
-    if not isinstance(data.path, str) or len(data.targets) > 1:
+    asked for; None where there is no such file, or it is of other pairs: those that were split off train."""
+    if not isinstance(data.path, str) or len(data.targets) > 1 or any(pair.row < 0 for pair in pairs):
         return None
-    for ending in ("", ".gz"):
-        path = Path(data.path) / f"{split}.lc.norm.tok.{data.targets[0]}{ending}"
-        if path.is_file():
-            if any(pair.row < 0 for pair in pairs):
-                raise UserError(f"{path} is not of the {split} pairs, which were split off train")
-            lines, part = list(read_lines(path)), find_part(data, split)
-            count = sum(1 for _ in part.rows()) if part else 0
-            if len(lines) != count:
-                raise UserError(f"{data.path}: {len(lines)} tokenised references of {split} for {count} pairs")
-            return [lines[pair.row] for pair in pairs]
+    name = f"{split}.lc.norm.tok.{data.targets[0]}"
+    for path in filter(Path.is_file, (Path(data.path) / name, Path(data.path) / f"{name}.gz")):
+        lines = list(read_lines(path))
+        if max(pair.row for pair in pairs) >= len(lines):
+            raise UserError(f"{path} has {len(lines)} lines, fewer than the text has pairs")
+        return [lines[pair.row] for pair in pairs]
     return None

@@ -1,8 +1,8 @@
 """Fine-tuning: a model and tokenizer to start from, grown where the new pairs ask for a language it has no tag for.
 
 A new language brings a new joint vocabulary, learnt on old and new text: its words would be long chains of bytes in
-the old one.  Embeddings of pieces that both vocabularies have are copied; a new piece starts from the mean of the old
-pieces that spelled it, a new tag from the mean of the old tags.
+the old one.  Embeddings of tokens that both vocabularies have are copied; a new token starts from the mean of the old
+tokens that spelled it, a new tag from the mean of the old tags.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def old_texts(folder: Path, tokenizer: Seq2SeeTokenizer) -> list[str]:
         f"the data that model.init_from was trained on cannot be read ({reason}): the new vocabulary is learnt from the"
         " new text and the old tokens, and may split old words more; to avoid that, restore the data and start again"
     )
-    pieces = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
-    return [piece.strip() for piece in pieces] * 2
+    tokens = tokenizer.convert_ids_to_tokens(range(FIRST_TAG + TAG_SLOTS + BYTES, len(tokenizer)))
+    return [token.strip() for token in tokens] * 2
 
 
 @torch.no_grad()
@@ -86,12 +86,12 @@ def grow_embedding(model: PreTrainedModel, old: Seq2SeeTokenizer, new: Seq2SeeTo
     spell = old.backend_tokenizer.model.tokenize
     tags = [old.tag_id(language) for language in old.languages]
     rows = []
-    for index, piece in enumerate(new.convert_ids_to_tokens(range(len(new)))):
-        if piece in old_ids:
-            rows.append(before_VD[old_ids[piece]])
+    for index, token in enumerate(new.convert_ids_to_tokens(range(len(new)))):
+        if token in old_ids:
+            rows.append(before_VD[old_ids[token]])
         elif index < FIRST_TAG + TAG_SLOTS:
             rows.append(before_VD[tags].mean(0))
         else:
-            rows.append(before_VD[[token.id for token in spell(piece)]].mean(0))
+            rows.append(before_VD[[part.id for part in spell(token)]].mean(0))
     model.resize_token_embeddings(len(new), mean_resizing=False)
     model.get_input_embeddings().weight.copy_(torch.stack(rows))

@@ -1,7 +1,7 @@
 """Guided alignment: one head of cross-attention learns to look at the words that a translation comes from.
 
-To the loss is added, for each target piece of a linked word, the cross-entropy between the head's row at the step that
-predicts it and the links as a distribution over source pieces (Garg et al. 2019, "Jointly Learning to Align and
+To the loss is added, for each target token of a linked word, the cross-entropy between the head's row at the step that
+predicts it and the links as a distribution over source tokens (Garg et al. 2019, "Jointly Learning to Align and
 Translate with Transformer Models", equation 6; they too give one head to it):
 
     weight * sum over t of  - sum over s of  link[t, s] log a[t, s]
@@ -11,14 +11,13 @@ align that were not taught.  The weights a are computed here from the head's own
 kernels, which write no weights down, stay in use.
 """
 
-# B pairs, S source length, T target length, E size of one head, K linked (target piece, source piece) pairs, R passes
+# B pairs, S source length, T target length, E size of one head, K linked (target token, source token) pairs
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,58 +29,26 @@ from ..tokenizer.links import Link, read_pharaoh
 from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from ..tokenizer.words import split_words
 from .arguments import Seq2SeeTrainingArguments
-from .batching import Collator, EncodedPair, EncodedPairs
 from .config import RunConfig
 from .pairs import Pair
 from .trainer import Seq2SeeTrainer
 
-ROWS, WEIGHTS = "guide_rows", "guide_weights"  # what a batch has beyond the model's inputs: [K,3] pair, t, s; and [K]
 
-
-@dataclass(frozen=True)
-class GuidedPair(EncodedPair):
-    guide: np.ndarray  # [K,3] target piece, source piece, weight; the weights of a target piece sum to 1
-
-    def joined(self, others: Sequence[EncodedPair]) -> GuidedPair:
-        """As EncodedPair's, with the links of all."""
-        text, guides, at = super().joined(others), [], np.zeros(3, dtype=np.float32)
-        for pair in (self, *others):
-            assert isinstance(pair, GuidedPair)
-            guides.append(pair.guide + at)
-            at += (len(pair.labels) - 2, len(pair.source) - 1, 0)
-        return GuidedPair(text.source, text.labels, np.concatenate(guides))
-
-
-class GuidedPairs(EncodedPairs):
-    """Encoded pairs with the links of their words, handed out as links of pieces.
-
-    Args:
-        links: of each pair, in order.
-    """
-
-    def __init__(
-        self, pairs: Sequence[Pair], tokenizer: Seq2SeeTokenizer, *, max_length: int, links: Sequence[Sequence[Link]]
-    ):
-        super().__init__(pairs, tokenizer, max_length=max_length)
-        if len(links) != len(pairs):
-            raise UserError(f"{len(links)} lines of links and {len(pairs)} training pairs: give one line for each")
-        self.guides = [
-            guide_of(pair, links[index], tokenizer, where=f"training pair {index + 1}")
-            for index, pair in enumerate(pairs)
-        ]
-
-    def __getitem__(self, index: int) -> GuidedPair:
-        pair = super().__getitem__(index)
-        return GuidedPair(pair.source, pair.labels, self.guides[index])
+def guides_of(pairs: Sequence[Pair], links: Sequence[Sequence[Link]], tokenizer: Seq2SeeTokenizer) -> list[np.ndarray]:
+    """The links of the words of each pair as links of tokens; see `guide_of`."""
+    if len(links) != len(pairs):
+        raise UserError(f"{len(links)} lines of links and {len(pairs)} training pairs: give one line for each")
+    return [guide_of(pair, some, tokenizer, where=f"training pair {number}")
+            for number, (pair, some) in enumerate(zip(pairs, links, strict=True), start=1)]  # fmt: skip
 
 
 def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, where: str = "") -> np.ndarray:
-    """[K,3] float32: target piece (as labels count them, the tag being 0), source piece, weight.
+    """[K,3] float32: target token (as labels count them, the tag being 0), source token, weight.
 
-    The words that a target word is linked to share its row equally, and the pieces of a word share alike.
+    The words that a target word is linked to share its row equally, and the tokens of a word share alike.
     """
-    sources = word_pieces(tokenizer, pair.source, pair.source_language)
-    targets = word_pieces(tokenizer, pair.target, pair.target_language)
+    sources = word_tokens(tokenizer, pair.source, pair.source_language)
+    targets = word_tokens(tokenizer, pair.target, pair.target_language)
     linked: dict[int, list[int]] = {}
     for i, j in links:
         if i >= len(sources) or j >= len(targets):
@@ -96,30 +63,17 @@ def guide_of(pair: Pair, links: Sequence[Link], tokenizer: Seq2SeeTokenizer, *, 
     return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
 
-def word_pieces(tokenizer: Seq2SeeTokenizer, text: str, language: str) -> list[list[int]]:
-    """Of each word, in order, its pieces: those that begin in it, or in the space before it."""
+def word_tokens(tokenizer: Seq2SeeTokenizer, text: str, language: str) -> list[list[int]]:
+    """Of each word, in order, its tokens: those that begin in it, or in the space before it."""
     words = split_words(text, language=language)
     ends = [word.end for word in words]
     found: list[list[int]] = [[] for _ in words]
     tokenizer.backend_tokenizer.encode_special_tokens = True  # as encode_source does: what a text spells is text
-    for piece, (start, _) in enumerate(tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).offsets):
+    for token, (start, _) in enumerate(tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).offsets):
         word = bisect_right(ends, start)
         if word < len(words):
-            found[word].append(piece)
+            found[word].append(token)
     return found
-
-
-@dataclass(frozen=True)
-class GuidedCollator(Collator):
-    def __call__(self, items: Sequence[EncodedPair]) -> dict[str, Tensor]:
-        """As `Collator`; where the items have links, `guide_rows` [K,3] (pair, t, s) and `guide_weights` [K] too."""
-        batch = super().__call__(items)
-        guides = [(b, item.guide) for b, item in enumerate(items) if isinstance(item, GuidedPair)]
-        if guides:
-            rows = [np.insert(guide[:, :2].astype(np.int64), 0, b, axis=1) for b, guide in guides]
-            batch[ROWS] = torch.from_numpy(np.concatenate(rows))
-            batch[WEIGHTS] = torch.from_numpy(np.concatenate([guide[:, 2] for _, guide in guides]))
-        return batch
 
 
 class GuidedTrainer(Seq2SeeTrainer):
@@ -127,7 +81,6 @@ class GuidedTrainer(Seq2SeeTrainer):
 
     def __init__(self, model: Any, args: Seq2SeeTrainingArguments, **kwargs: Any):
         super().__init__(model, args, **kwargs)
-        self.collate = self.data_collator = GuidedCollator(**vars(self.collate))
         layers, heads = len(model.model.decoder.layers), model.config.decoder_attention_heads
         choices = (("guided_layer", args.guided_layer, layers), ("guided_head", args.guided_head, heads))
         for name, value, size in choices:
@@ -139,21 +92,21 @@ class GuidedTrainer(Seq2SeeTrainer):
 
     def _loss_sum(self, model: nn.Module, inputs: dict[str, Any], **how: Any) -> tuple[Tensor, Tensor, Any]:
         inputs = dict(inputs)
-        rows_K3, weight_K = inputs.pop(ROWS, None), inputs.pop(WEIGHTS, None)
+        rows_K3, weight_K = inputs.pop("guide_rows", None), inputs.pop("guide_weights", None)
         attention = self.model.model.decoder.layers[self.args.guided_layer].encoder_attn
-        with heard(attention) as seen:
+        with capture_outputs(attention) as seen:
             total, count, outputs = super()._loss_sum(model, inputs, **how)
         if rows_K3 is not None:
-            log_weight_RBTS = head_log_weights(
+            log_weight_BTS = head_log_weights(
                 seen["query"], seen["key"], inputs["attention_mask"], head=self.args.guided_head,
                 size=attention.head_dim, scaling=attention.scaling,
             )
-            total = total + self.args.guided_alignment * guided_loss(log_weight_RBTS, rows_K3, weight_K)
+            total = total + self.args.guided_alignment * guided_loss(log_weight_BTS, rows_K3, weight_K)
         return total, count, outputs
 
 
 @contextmanager
-def heard(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
+def capture_outputs(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
     """The queries [B,T,D] and keys [B,S,D] of an attention's pass inside, by the names query and key."""
     seen: dict[str, Tensor] = {}
 
@@ -171,27 +124,23 @@ def heard(attention: nn.Module) -> Iterator[dict[str, Tensor]]:
 def head_log_weights(
     query_BTD: Tensor, key_BSD: Tensor, mask_BS: Tensor, *, head: int, size: int, scaling: float
 ) -> Tensor:
-    """[R,B,T,S]: the logarithm of one head's weights in each pass over the batch; two with R-Drop, else one."""
+    """[B,T,S]: the logarithm of one head's weights."""
     heads = query_BTD.shape[-1] // size
     query_BTE, key_BSE = (x.unflatten(-1, (heads, size))[:, :, head].float() for x in (query_BTD, key_BSD))
     with torch.autocast(query_BTD.device.type, enabled=False):
         score_BTS = torch.bmm(query_BTE, key_BSE.transpose(1, 2)) * scaling
-    score_RBTS = score_BTS.unflatten(0, (-1, len(mask_BS)))
     hidden_B1S = mask_BS[:, None] == 0
-    return score_RBTS.masked_fill(hidden_B1S, torch.finfo(torch.float32).min).log_softmax(-1)
+    return score_BTS.masked_fill(hidden_B1S, torch.finfo(torch.float32).min).log_softmax(-1)
 
 
-def guided_loss(log_weight_RBTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
-    """Cross-entropy of the links, summed over target pieces, averaged over passes."""
+def guided_loss(log_weight_BTS: Tensor, rows_K3: Tensor, weight_K: Tensor) -> Tensor:
+    """Cross-entropy of the links, summed over target tokens."""
     b, t, s = rows_K3.unbind(-1)
-    return -(log_weight_RBTS[:, b, t, s] * weight_K).sum(-1).mean()
+    return -(log_weight_BTS[b, t, s] * weight_K).sum()
 
 
 def training_links(config: RunConfig, arguments: Seq2SeeTrainingArguments, pairs: Sequence[Pair]) -> list[list[Link]]:
     """The links of each training pair, from `training.guided_links` or storybook itself.  UserError: there are none."""
-    if config.tokenizer.bpe_dropout:
-        raise _wrong("tokenizer.bpe_dropout cuts words anew in each epoch, which guided alignment does not follow; set"
-                     " one of the two to 0")
     if arguments.guided_links:
         if len(config.data.targets) > 1:
             raise _wrong(f"training.guided_links goes with one data.target, not with {len(config.data.targets)}")

@@ -10,8 +10,6 @@ are any.  Rows keep their lengths, every epoch has the same number of batches, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from torch.utils.data import Dataset
 
@@ -29,20 +27,18 @@ class JoinedPairs(Dataset[EncodedPair]):
     """
 
     def __init__(self, pairs: EncodedPairs, *, share: float, max_length: int, seed: int = 0):
-        self.pairs, self.seed, self.max_length = pairs, seed, max_length
+        self.pairs, self.seed = pairs, seed
         tags_N = pairs.tags()
         self.kinds = (*pairs.lengths_N2.T, tags_N)  # pairs that agree in all of these may change places
         self.by_kind_N = np.lexsort(self.kinds)
         self.members, self.starts_R = _rows(pairs.lengths_N2, tags_N, share=share, max_length=max_length, seed=seed)
         self.lengths_R2 = _joined_lengths(pairs.lengths_N2, self.members, self.starts_R)
-        self.target_tokens = int(self.lengths_R2[:, 1].sum())
         self.set_epoch(0)
 
     def __len__(self) -> int:
         return len(self.starts_R)
 
     def set_epoch(self, epoch: int) -> None:
-        self.pairs.set_epoch(epoch)
         shuffled = np.random.default_rng([self.seed, epoch]).permutation(len(self.pairs))
         self.place_N = np.empty_like(shuffled)
         self.place_N[self.by_kind_N] = np.lexsort((shuffled, *self.kinds))
@@ -58,23 +54,12 @@ class JoinedPairs(Dataset[EncodedPair]):
         return self.place_N[self.members[self.starts_R[row] : end]].tolist()
 
     def __getitem__(self, row: int) -> EncodedPair:
-        members = self.pairs_of(row)
-        text = joined([self.pairs[index] for index in members])
-        if max(len(text.source), len(text.labels)) > self.max_length:  # BPE-dropout has cut its words into more tokens
-            return joined([self.pairs.undropped(index) for index in members])
-        return text
-
-    def source_text(self, row: int) -> str:
-        return " ".join(map(self.pairs.source_text, self.pairs_of(row)))
+        first, *others = (self.pairs[index] for index in self.pairs_of(row))
+        return first.joined(others) if others else first
 
     def lengths(self) -> np.ndarray:
         """The longer side of each row, and the shorter: [R, 2]."""
         return np.sort(self.lengths_R2, axis=1)[:, ::-1]
-
-
-def joined(pairs: Sequence[EncodedPair]) -> EncodedPair:
-    first, *others = pairs
-    return first.joined(others) if others else first
 
 
 def _rows(

@@ -48,8 +48,3 @@ def merge_adapter(adapter: Any, folder: Path) -> PreTrainedModel:
     (folder / "README.md").unlink()  # a form that nobody has filled in
     model: PreTrainedModel = adapter.merge_and_unload(safe_merge=True)
     return model.requires_grad_(True)
-
-
-def count_trained(model: PreTrainedModel) -> int:
-    """How many parameters training may change."""
-    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

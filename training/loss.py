@@ -1,4 +1,4 @@
-"""The training loss, in place: on a CPU, tensors as wide as the vocabulary cost more than the whole network."""
+"""The training loss, in place: on a CPU, F.cross_entropy makes a step 5.5 % longer (vocabulary of 6,000)."""
 
 # N real target positions, V vocabulary
 
@@ -46,44 +46,3 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 def smoothed_cross_entropy(logits_NV: Tensor, labels_N: Tensor, *, smoothing: float) -> Tensor:
     """Logits [N,V], which are overwritten, and labels [N] to the summed loss."""
     return SmoothedCrossEntropy.apply(logits_NV, labels_N, smoothing)
-
-
-class ConsistentCrossEntropy(torch.autograd.Function):
-    """R-Drop (Liang et al. 2021, equation 4): two passes with other dropout masks are to agree; overwrites its logits.
-
-        loss = (CE of a + CE of b) / 2 + alpha / 4 sum over n of  KL(p[n] || q[n]) + KL(q[n] || p[n])
-
-    where rows 0 to N of the logits are pass a, with p = softmax(a), and rows N to 2N pass b, with q = softmax(b).  This
-    is half of the paper's sum, so that alpha 0 gives the plain loss.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, logits_2NV: Tensor, labels_N: Tensor, smoothing: float, alpha: float) -> Tensor:
-        dtype = torch.promote_types(logits_2NV.dtype, torch.float32)
-        total = torch.zeros((), dtype=dtype, device=logits_2NV.device)
-        first, second = logits_2NV.chunk(2)
-        for a, b, labels in zip(first.split(ROWS), second.split(ROWS), labels_N[:, None].split(ROWS), strict=True):
-            log_p, log_q = a.to(dtype).log_softmax(-1), b.to(dtype).log_softmax(-1)
-            p, q, ratio = log_p.exp(), log_q.exp(), log_p - log_q
-            p_from_q, q_from_p = (p * ratio).sum(-1, keepdim=True), -(q * ratio).sum(-1, keepdim=True)
-            total += alpha / 4 * (p_from_q + q_from_p).sum()
-            for rows, log, own, divergence, difference, other in (
-                (a, log_p, p, p_from_q, ratio, q), (b, log_q, q, q_from_p, -ratio, p)
-            ):
-                right = log.gather(1, labels)
-                total -= 0.5 * ((1 - smoothing) * right + smoothing * log.mean(-1, keepdim=True)).sum()
-                gradient = 0.5 * own + alpha / 4 * (own * (difference - divergence) + own - other)
-                gradient -= 0.5 * smoothing / log.shape[1]
-                rows.copy_(gradient.scatter_add_(1, labels, torch.full_like(right, 0.5 * (smoothing - 1))))
-        ctx.save_for_backward(logits_2NV)
-        return total
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
-        (gradient_2NV,) = ctx.saved_tensors
-        return gradient_2NV.mul_(grad), None, None, None
-
-
-def consistent_cross_entropy(logits_2NV: Tensor, labels_N: Tensor, *, smoothing: float, alpha: float) -> Tensor:
-    """Logits [2N,V] of two passes, which are overwritten, and labels [N] to the summed loss."""
-    return ConsistentCrossEntropy.apply(logits_2NV, labels_N, smoothing, alpha)

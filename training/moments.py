@@ -1,22 +1,18 @@
 """Weights kept at some moments of a training, close together at its start: what its replay is made of.
 
 A moment is a file of weights in half precision in the run's folder, `moments/STEP.safetensors`.  They are the averaged
-weights where there are some, as everything that is saved.  A moment that cannot be written is missing from the replay,
-and no reason to stop.
+weights where there are some, as everything that is saved.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedModel, TrainerCallback
 
-from .progress import say
 from .trainer import Seq2SeeTrainer
 
 FOLDER = "moments"  # in a run
@@ -49,13 +45,8 @@ class KeepMoments(TrainerCallback):
                 weights = {name: weight.detach().to("cpu", torch.float16)
                            for name, weight in self.trainer.model.named_parameters()}  # fmt: skip
             file = self.run / FOLDER / f"{state.global_step}.safetensors"
-            try:
-                file.parent.mkdir(exist_ok=True)
-                save_file(weights, file)
-            except (OSError, SafetensorError) as error:
-                say(f"step {state.global_step} will be missing from the replay: could not write {file} ({error})")
-                with suppress(OSError):
-                    file.unlink()
+            file.parent.mkdir(exist_ok=True)
+            save_file(weights, file)
 
 
 def moments_of(run: Path) -> dict[int, Path]:

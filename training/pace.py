@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from torch import Tensor
 from tqdm.auto import tqdm
-from transformers import TrainerCallback, TrainerState
+from transformers import ProgressCallback, TrainerCallback, TrainerState
 from transformers.trainer_callback import ExportableState
 
 from .progress import duration
@@ -34,9 +34,8 @@ class Pace(TrainerCallback, ExportableState):
         self.seconds = 0.0  # since the last log
         self.total = 0.0  # since training began, before any interruption
         self.before = 0.0  # seconds of all, evaluating and saving too, up to the checkpoint that was resumed
-        self.kept: Mapping[str, float] | None = None  # what that checkpoint has of these two
         self.mark = 0.0
-        self.begun, self.first_step = 0.0, 0
+        self.begun, self.first_step = time.perf_counter(), 0
 
     def state(self) -> dict[str, Any]:
         return {"args": {}, "attributes": {"total": self.total, "before": self.elapsed()}}
@@ -46,11 +45,10 @@ class Pace(TrainerCallback, ExportableState):
         return self.before + time.perf_counter() - self.begun
 
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
-        self.begun, self.first_step = time.perf_counter(), state.global_step
-        logged = next((row["train_seconds"] for row in reversed(state.log_history) if "train_seconds" in row), 0.0)
-        kept = self.kept or {"total": logged, "before": logged}  # a checkpoint of an earlier version has the log alone
-        self.total, self.before, self.kept = kept["total"], kept["before"], None
-        self.mark = self.begun
+        self.mark = self.begun = time.perf_counter()
+        self.first_step = state.global_step
+        if state.global_step and (kept := state.stateful_callbacks.get(Pace.__name__)):
+            self.total, self.before = kept["attributes"]["total"], kept["attributes"]["before"]
 
     def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
         now = time.perf_counter()
@@ -92,36 +90,24 @@ class LogLines(TrainerCallback):
             print(line_of(state, logs, self.pace.seconds_left(state)), file=sys.stderr, flush=True)
 
 
-class ProgressBar(TrainerCallback):
-    """A bar of the steps, with the last loss and pace; evaluations stay above it as lines."""
+class ProgressBar(ProgressCallback):
+    """transformers' bar, with the last loss and pace beside it; evaluations stay above it as lines."""
 
-    bar: tqdm | None = None
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if state.is_world_process_zero:
-            self.bar = tqdm(
-                total=state.max_steps, initial=state.global_step, dynamic_ncols=True, smoothing=0,
-                bar_format="{percentage:3.0f}%|{bar}| step {n_fmt}/{total_fmt}  {remaining} left{desc}",
-            )  # fmt: skip
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if self.bar:
-            self.bar.update(state.global_step - self.bar.n)
+    training_bar: tqdm | None
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        if not self.bar or not logs:
+        if not self.training_bar or not logs:
             return
         if "loss" in logs:
-            shown = {name: logs[name] for name in FIRST if name in logs}
-            self.bar.set_description_str("".join(f"  {item}" for item in spelled(shown)))
+            self.training_bar.set_postfix_str("  ".join(spelled({name: logs[name] for name in FIRST if name in logs})))
         elif "eval_loss" in logs:
-            self.bar.write(line_of(state, logs, None), file=sys.stderr)
+            self.training_bar.write(line_of(state, logs, None), file=sys.stderr)
 
     def close(self) -> None:
         """Leave the bar as it is and go to the next line."""
-        if self.bar:
-            self.bar.close()
-        self.bar = None
+        if self.training_bar:
+            self.training_bar.close()
+        self.training_bar = None
 
 
 def line_of(state: TrainerState, logs: dict[str, float], seconds_left: float | None) -> str:

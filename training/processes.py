@@ -1,4 +1,5 @@
-"""All cores of a CPU at work: one process of one thread for each, which is faster than one process of several threads.
+"""All cores of a CPU at work: one process of one thread for each, faster than one process of several threads (17.7 s
+for 22.6 of 50 steps).  torchrun does the same for who asks for it, with a traceback for each process that ends.
 
 Not with AMX: it makes matrix products so short that what processes tell each other costs more than they spare, and one
 process of two threads is the faster one.
@@ -25,7 +26,7 @@ from .arguments import Seq2SeeTrainingArguments
 from .config import RunConfig
 from .progress import say
 
-SHARE = 512  # pieces of a batch that make another process worth its while
+SHARE = 512  # tokens of a batch that make another process worth its while
 MOST = 8
 FOLLOW = "import gc; gc.disable(); from seq2see.training.follower import follow; follow()"
 DYING = 10  # seconds that a process may take to end after the others have lost it
@@ -123,6 +124,6 @@ def why_one_ended(processes: Sequence["subprocess.Popen[bytes]"]) -> str | None:
             if code := process.poll():
                 said = process.stdout.read().decode().strip() if process.stdout else ""
                 killed = "killed: " if code < 0 else ""
-                return f"ended with code {code} ({said or f'{killed}perhaps for want of memory'})"
+                return f"ended with code {code} ({said or f'{killed}possibly out of memory'})"
         time.sleep(0.05)
     return None

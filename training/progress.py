@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, TypeVar
 
@@ -14,26 +14,13 @@ Item = TypeVar("Item")
 EVERY = 3  # seconds between two lines
 
 
-@dataclass
-class Lines:
-    """How far a piece of work is, on a line every few seconds; nothing on a terminal, which has a bar.
+@dataclass(frozen=True)
+class Watched(Generic[Item]):
+    """Items that are counted each time they are gone through: by a bar on a terminal, elsewhere on a line every few
+    seconds.
 
     Whichever process does the work says so: what several of them need is made by one (cache.py).
     """
-
-    what: str
-    total: int | None = None
-    told: float = field(default_factory=lambda: time.monotonic())
-
-    def at(self, number: int) -> None:
-        if time.monotonic() - self.told > EVERY and not sys.stderr.isatty():
-            self.told = time.monotonic()
-            print(f"{self.what}: {number:,}{f' of {self.total:,}' if self.total else ''}", file=sys.stderr, flush=True)
-
-
-@dataclass(frozen=True)
-class Watched(Generic[Item]):
-    """Items that are counted each time they are gone through: by a bar on a terminal, elsewhere on lines."""
 
     items: Iterable[Item]
     what: str
@@ -45,9 +32,11 @@ class Watched(Generic[Item]):
 
             yield from tqdm(self.items, self.what, self.total, leave=False, dynamic_ncols=True)
             return
-        lines = Lines(self.what, self.total)
+        told, end = time.monotonic(), f" of {self.total:,}" if self.total else ""
         for number, item in enumerate(self.items):
-            lines.at(number)
+            if time.monotonic() - told > EVERY:
+                told = time.monotonic()
+                print(f"{self.what}: {number:,}{end}", file=sys.stderr, flush=True)
             yield item
 
 

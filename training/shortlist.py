@@ -1,4 +1,4 @@
-"""A vocabulary shortlist: which target pieces a source piece may become, so that an engine need not score them all.
+"""A vocabulary shortlist: which target tokens a source token may become, so that an engine need not score them all.
 
 IBM Model 1 (Brown et al. 1993, section 4) on the training pairs says how likely each is.  CTranslate2 then computes the
 output layer for the candidates of the sources at hand alone; what is no candidate cannot be said.
@@ -18,7 +18,7 @@ from .pairs import evenly_spaced
 
 FILE = "shortlist.json"
 ITERATIONS = 4
-FREQUENT = 500  # target pieces that are always candidates, as tags, bytes and `</s>` are
+FREQUENT = 500  # target tokens that are always candidates, as tags, bytes and `</s>` are
 MOST_PAIRS = 50_000  # that are looked at, evenly drawn
 
 

@@ -54,7 +54,7 @@ class Stopper(TrainerCallback):
             stop(number)
         self.told = number
         if os.environ.get("RANK", "0") == "0":
-            name, again = signal.Signals(number).name, "" if launched else "; once more stops at once"
+            name, again = signal.Signals(number).name, "" if launched else "; a second signal stops immediately"
             os.write(2, f"\n{name}: stopping after this step, with a checkpoint{again}\n".encode())
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

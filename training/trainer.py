@@ -6,21 +6,22 @@ transformers' own Seq2SeqTrainer trains a Seq2See model rightly too; this one is
 - with `ema_decay`, what is evaluated and saved is an exponential moving average of the weights; the weights being
   trained lie beside it in each checkpoint, so that resuming is exact.
 
-What makes it survive kills, signals, full disks and bad batches is in lasting.py.
+What makes it survive kills, signals, full disks and bad batches is in fault_tolerance.py.
 """
 
 # B pairs, T target length, N real target positions, V vocabulary
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object, slice_tensors
+from accelerate.utils import gather_object
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
@@ -31,15 +32,16 @@ from transformers import (
     ProgressCallback,
     TrainerCallback,
     TrainerControl,
+    TrainerState,
 )
+from transformers.trainer_utils import get_last_checkpoint
 
-from .allocator import GiveBack, keep_freed_memory
-from .arguments import Seq2SeeTrainingArguments
-from .batching import Collator, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from .arguments import MUON, Seq2SeeTrainingArguments
+from .batching import Collator, EncodedPairs, MicroBatches, encoded_rows, plan_epoch
 from .checkpoints import RAW_WEIGHTS
+from .fault_tolerance import FaultTolerantTrainer
 from .kernels import fast_kernels
-from .lasting import LastingTrainer
-from .loss import consistent_cross_entropy, smoothed_cross_entropy
+from .loss import smoothed_cross_entropy
 from .metrics import score
 from .muon import Muon, grouped
 from .pace import HIDDEN, LogLines, Pace, ProgressBar
@@ -48,11 +50,13 @@ from .stopping import leave_signals_to_parent
 from .translation import translate_pairs
 
 
-class Seq2SeeTrainer(LastingTrainer):
-    """Trains a Seq2See model on encoded pairs.
+class Seq2SeeTrainer(FaultTolerantTrainer):
+    """Trains an encoder-decoder of transformers; takes whatever its parent takes, but `model_init` and `data_collator`.
+
+    A data set is an `EncodedPairs`, or rows with `input_ids` and `labels`: a `datasets.Dataset` or a list of dicts.
+    With `compute_metrics`, or of rows without their texts, an evaluation is transformers' own, of the averaged weights.
 
     Args:
-        processing_class: the Seq2SeeTokenizer.
         validation_pairs: how many validation pairs each evaluation translates (greedily) for BLEU and chrF.
     """
 
@@ -66,10 +70,10 @@ class Seq2SeeTrainer(LastingTrainer):
         model: PreTrainedModel,
         args: Seq2SeeTrainingArguments,
         *,
-        train_dataset: EncodedPairs,
-        eval_dataset: EncodedPairs,
-        processing_class: Any,
+        train_dataset: Any = None,
+        eval_dataset: Any = None,
         validation_pairs: int = 200,
+        **parents: Any,
     ):
         self.collate = Collator(
             pad_token_id=model.config.pad_token_id,
@@ -80,20 +84,18 @@ class Seq2SeeTrainer(LastingTrainer):
             model,
             args,
             data_collator=self.collate,
-            train_dataset=train_dataset,
-            eval_dataset=eval_dataset,
-            processing_class=processing_class,
+            train_dataset=encoded_rows(train_dataset),
+            eval_dataset=encoded_rows(eval_dataset),
+            **parents,
         )
         self.validation_pairs = validation_pairs
         self.model_accepts_loss_kwargs = True  # compute_loss takes num_items_in_batch, whatever model.forward does
         self.average: list[Tensor] | None = None
+        self.slices_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
         if self.accelerator.ddp_handler:
             self.accelerator.ddp_handler.gradient_as_bucket_view = True
-        self.add_callback(BareForward(self))
-        if args.device.type == "cpu":
-            self.add_callback(GiveBack())
-        if args.ema_decay:
-            self.add_callback(AverageWeights(self))
+        self.resumed_from: Path | None = None
+        self.add_callback(Steps(self))
         self.pace = Pace()
         self.add_callback(self.pace)
         self.remove_callback(PrinterCallback if args.disable_tqdm else ProgressCallback)
@@ -102,7 +104,7 @@ class Seq2SeeTrainer(LastingTrainer):
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         args = self.args
-        if self.optimizer is None and args.muon:
+        if self.optimizer is None and args.optim == MUON:
             groups = grouped(
                 self.model, decayed=self.get_decay_parameter_names(self.model), weight_decay=args.weight_decay
             )
@@ -111,7 +113,7 @@ class Seq2SeeTrainer(LastingTrainer):
                 lr=args.learning_rate,
                 betas=(args.adam_beta1, args.adam_beta2),
                 eps=args.adam_epsilon,
-                scale=args.muon,
+                scale=args.muon_lr_scale,
                 dtype=torch.bfloat16 if args.bf16 else torch.float32,
             )
         return super().create_optimizer(model)
@@ -120,7 +122,7 @@ class Seq2SeeTrainer(LastingTrainer):
 
     def get_train_dataloader(self) -> DataLoader:
         """Shards itself over the processes: accelerate would repeat or drop batches of varying size."""
-        sampler = MicroBatches(
+        self.batches = MicroBatches(
             self.train_dataset.lengths(),
             max_tokens=self.args.max_tokens,
             seed=self.args.seed,
@@ -128,9 +130,9 @@ class Seq2SeeTrainer(LastingTrainer):
             processes=self.args.world_size,
             rank=self.args.process_index,
         )
-        return EpochLoader(
+        return DataLoader(
             self.train_dataset,
-            batch_sampler=sampler,
+            batch_sampler=self.batches,
             collate_fn=self.collate,
             num_workers=self.args.dataloader_num_workers,
             generator=torch.Generator().manual_seed(self.args.seed),  # leaves torch's own, and so dropout, alone
@@ -154,15 +156,10 @@ class Seq2SeeTrainer(LastingTrainer):
     ) -> Any:
         """Label-smoothed cross-entropy, summed over the real positions here and divided by those of the whole batch.
 
-        With `return_outputs` also the model's outputs, logits [B,T,V]; with R-Drop those of the first pass.
+        With `return_outputs` also the model's outputs, logits [B,T,V].
         """
-        loss_sum, count, outputs = self._loss_sum(
-            model,
-            inputs,
-            label_smoothing=self.args.label_smoothing_factor,
-            r_drop=self.args.r_drop,
-            all_logits=return_outputs,
-        )
+        smoothing = self.args.label_smoothing_factor
+        loss_sum, count, outputs = self._loss_sum(model, inputs, label_smoothing=smoothing, all_logits=return_outputs)
         if num_items_in_batch is None:
             loss = loss_sum / count.clamp(min=1)
         else:
@@ -177,41 +174,37 @@ class Seq2SeeTrainer(LastingTrainer):
         inputs: dict[str, Any],
         *,
         label_smoothing: float,
-        r_drop: float = 0.0,
         all_logits: bool = False,
     ) -> tuple[Tensor, Tensor, Any]:
-        """The summed loss, of two passes with R-Drop; the number of labels; and the model's outputs.
+        """The summed loss, the number of labels, and the model's outputs.
 
         The loss overwrites logits.  They are computed at the labels alone, unless `all_logits` asks for outputs that
         are to be used: then all are, and the loss overwrites a copy of those at the labels.
         """
         inputs = dict(inputs)
         labels_BT = inputs.pop("labels")
-        kept = labels_BT != -100  # [B,T]; with R-Drop [2B,T]
-        labels_N, count = labels_BT[kept], kept.sum()
-        if r_drop:
-            inputs = {name: torch.cat([value, value]) for name, value in inputs.items()}
-            kept = torch.cat([kept, kept])
-        outputs = model(**inputs, logits_to_keep=0 if all_logits else kept, use_cache=False)
-        logits = outputs.logits[kept] if all_logits else outputs.logits  # [N,V]; with R-Drop [2N,V]
-        if r_drop:
-            loss = consistent_cross_entropy(logits, labels_N, smoothing=label_smoothing, alpha=r_drop)
-            outputs = slice_tensors(outputs, slice(len(labels_BT))) if all_logits else outputs
-        else:
-            loss = smoothed_cross_entropy(logits, labels_N, smoothing=label_smoothing)
-        return loss, count, outputs
+        kept_BT = labels_BT != -100
+        alone = self.slices_logits and not all_logits
+        outputs = model(**inputs, **({"logits_to_keep": kept_BT} if alone else {}), use_cache=False)
+        logits_NV = outputs.logits if alone else outputs.logits[kept_BT]
+        loss = smoothed_cross_entropy(logits_NV, labels_BT[kept_BT], smoothing=label_smoothing)
+        return loss, kept_BT.sum(), outputs
 
     # Evaluation
 
     def evaluate(
         self,
-        eval_dataset: EncodedPairs | None = None,
+        eval_dataset: Any = None,
         ignore_keys: Any = None,
         metric_key_prefix: str = "eval",
-        **_: Any,
+        **generation: Any,
     ) -> dict[str, float]:
-        """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights."""
-        dataset = eval_dataset or self.eval_dataset
+        """Loss per token without smoothing, and BLEU and chrF of greedy translations, of the averaged weights; each
+        data set of a dict by itself.  With `compute_metrics`, or of rows without texts, as in transformers."""
+        dataset = encoded_rows(self.eval_dataset if eval_dataset is None else eval_dataset)
+        if isinstance(dataset, dict) or self.compute_metrics or not isinstance(dataset, EncodedPairs):
+            with self.averaged() if not isinstance(dataset, dict) else nullcontext():
+                return super().evaluate(dataset, ignore_keys, metric_key_prefix, **generation)
         start = time.perf_counter()
         self.model.eval()
         with self.averaged(), torch.no_grad(), self.compute_loss_context_manager():
@@ -268,7 +261,10 @@ class Seq2SeeTrainer(LastingTrainer):
             parameter.data, average.data = average.data, parameter.data
 
     def update_average(self) -> None:
-        """average <- d average + (1 - d) weights; d grows up to ema_decay, so that early weights are soon forgotten."""
+        """average <- d average + (1 - d) weights; d grows up to ema_decay, so that early weights are soon forgotten.
+
+        torch's AveragedModel would be a second module, with swapping, saving and loading still to be done here.
+        """
         weights = [parameter.data for parameter in self.model.parameters()]
         if self.average is None:
             self.average = [weight.clone() for weight in weights]
@@ -287,16 +283,15 @@ class Seq2SeeTrainer(LastingTrainer):
         shown = {name: value for name, value in logs.items() if name not in HIDDEN}
         super().log(shown | self.pace.figures(logs), start_time)
 
-    def train(self, *args: Any, **kwargs: Any) -> Any:
+    def train(self, resume_from_checkpoint: str | bool | None = None, **kwargs: Any) -> Any:
         """As in transformers; afterwards the model has its best (where asked for), else its averaged weights."""
+        if resume_from_checkpoint is True:
+            resume_from_checkpoint = get_last_checkpoint(str(self.args.output_dir))
+        self.resumed_from = Path(str(resume_from_checkpoint)) if resume_from_checkpoint else None
         torch.manual_seed(self.args.seed + self.args.process_index)  # each process draws dropout masks of its own
         try:
-            if self.args.device.type == "cpu":
-                keep_freed_memory()
-                with fast_kernels(self.model):
-                    result = super().train(*args, **kwargs)
-            else:
-                result = super().train(*args, **kwargs)
+            with fast_kernels(self.model) if self.args.device.type == "cpu" else nullcontext():
+                result = super().train(resume_from_checkpoint, **kwargs)
         finally:
             self.bar.close()
         if not (self.args.load_best_model_at_end and self.state.best_model_checkpoint):
@@ -304,54 +299,44 @@ class Seq2SeeTrainer(LastingTrainer):
         self.average = None
         return result
 
-    # Checkpoints
-
-    def _save(self, output_dir: str | None = None, state_dict: dict | None = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        """The averaged weights, and beside them those being trained."""
         with self.averaged():
-            super()._save(output_dir, state_dict)
+            super().save_model(output_dir, _internal_call)
         if self.average is not None and self.args.should_save:
             weights = {name: parameter.data for name, parameter in self.model.named_parameters()}
-            save_file(weights, folder / RAW_WEIGHTS)
+            save_file(weights, Path(output_dir or str(self.args.output_dir)) / RAW_WEIGHTS)
 
-    def _load_callback_state(self) -> None:
-        """As in transformers, which makes callbacks anew where asked to; the pace goes on as it is: others hold it."""
-        kept = self.state.stateful_callbacks.pop(Pace.__name__, None)
-        super()._load_callback_state()
-        self.pace.kept = kept and kept["attributes"]
-
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        super()._load_from_checkpoint(resume_from_checkpoint, model)
-        if self.args.ema_decay:
-            self.average = [parameter.data.clone() for parameter in self.model.parameters()]
-            weights = load_file(Path(resume_from_checkpoint) / RAW_WEIGHTS)
-            for name, parameter in self.model.named_parameters():
-                parameter.data.copy_(weights[name])
+    def restore_average(self, checkpoint: Path) -> None:
+        """Resumed, the model has the averaged weights of the checkpoint: give it those being trained."""
+        self.average = [parameter.data.clone() for parameter in self.model.parameters()]
+        weights = load_file(checkpoint / RAW_WEIGHTS)
+        for name, parameter in self.model.named_parameters():
+            parameter.data.copy_(weights[name])
 
 
-class BareForward(TrainerCallback):
-    """Takes off what costs time around `forward` and does nothing for this model.
-
-    accelerate wraps it for mixed precision and would copy all logits to float32, where our loss takes them as they
-    come; the autocasting that goes with it is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
-    buffers to all processes in each step, and ours are constants.
-    """
+class Steps(TrainerCallback):
+    """What the trainer has to do between transformers' steps: where it begins, in each epoch, after each update."""
 
     def __init__(self, trainer: Seq2SeeTrainer):
         self.trainer = trainer
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def on_train_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        """accelerate wraps `forward` for mixed precision and would copy all logits to float32, where our loss takes
+        them as they come; the autocasting is `compute_loss_context_manager`'s.  DistributedDataParallel would send the
+        buffers to all processes in each step, and ours are constants."""
         self.trainer.model.__dict__.pop("forward", None)
         if isinstance(self.trainer.model_wrapped, DistributedDataParallel):
             self.trainer.model_wrapped.broadcast_buffers = False
+        if self.trainer.resumed_from and args.ema_decay:
+            self.trainer.restore_average(self.trainer.resumed_from)
 
+    def on_epoch_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        """Here, since a loader that skips the batches of an interrupted epoch tells its data set no epoch."""
+        epoch = state.global_step // self.trainer.batches.batches
+        self.trainer.batches.set_epoch(epoch)
+        self.trainer.train_dataset.set_epoch(epoch)
 
-class AverageWeights(TrainerCallback):
-    """Updates the trainer's moving average after each optimizer step."""
-
-    def __init__(self, trainer: Seq2SeeTrainer):
-        self.trainer = trainer
-
-    def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if not self.trainer.left_out:
+    def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:
+        if args.ema_decay and not self.trainer.left_out:
             self.trainer.update_average()

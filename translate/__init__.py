@@ -1,4 +1,4 @@
-"""Translating: `Translator`, what it is asked and answers, and the engines that search."""
+"""Translation: `Translator`, decoding options, results and the engines."""
 
 from .results import Hypothesis, Translation
 from .translator import Translator

@@ -1,4 +1,4 @@
-"""A checkpoint: what its files say of translating, read without torch, and its torch model, loaded when asked for."""
+"""A checkpoint: its translation settings, read without torch, and its torch model, loaded on demand."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ from .devices import Device, torch_device
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from ..lens.alignment import AlignmentChoice
+    from ..lens.alignment import AlignmentChoice, KnownChoice
     from ..lens.calibration import Calibration
-    from ..lens.counterparts import KnownChoice
-    from ..lens.head_roles import Apart, Roles
+    from ..lens.roles import PronounEffects, Roles
     from ..lens.trust import Trust
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 Result = TypeVar("Result")
-LOADING = Lock()  # transformers creates models by switches of the whole process: one at a time
+LOADING = Lock()  # transformers uses process-wide switches while it creates a model
 PARTS = (  # of a model
     "config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "special_tokens_map.json",
     "added_tokens.json", "vocab.json", "target_vocab.json", "merges.txt", "*.spm", "*.model",
@@ -38,23 +37,23 @@ PARTS = (  # of a model
 
 
 class ModelChanged(UserError):
-    """The files of a model are not those that were loaded."""
+    """The files of a model have changed since it was loaded."""
 
     def __init__(self) -> None:
-        super().__init__("the model's files have changed since it was loaded: to look inside, restart the server, or"
-                         " load the model again")
+        super().__init__("the model's files have changed since it was loaded: restart the server or reload the model"
+                         " to look inside")
 
 
 class LoadedCheckpoint:
-    """Torch is given the very files that were there at first, or nothing: what translates is what is looked into.
+    """The torch model is loaded from unchanged files or not at all, so that it is the model that translates.
 
-    UserError for a folder with a file that is not what it should be.
+    UserError for a folder with an invalid file.
 
     Args:
-        folder: of the files, or None where `loaded`, a model and its tokenizer, was handed over.
-        trusted: run the model code that the folder ships.
-        seen_words: for each language, the casefolded words of its training text; None: as the folder says.
-        device: where the torch model of the folder runs; one that was handed over stays where it is.
+        folder: the checkpoint's folder, or None if `loaded`, a model and its tokenizer, is given.
+        trusted: run the model code in the folder.
+        seen_words: for each language, the casefolded words of its training text; None: from the folder.
+        device: where the torch model of the folder runs; a given model stays where it is.
     """
 
     def __init__(self, name: str, folder: Path | None = None, *, trusted: bool = False, loaded: Loaded | None = None,
@@ -75,12 +74,12 @@ class LoadedCheckpoint:
             self._seen_words = {language: frozenset(known) for language, known in words.items()}
             self._files = _checksums(folder)
         self._fingerprint = _fingerprint(self._files)
-        self._loading = RLock()  # one thread loads, the others wait for it
-        self._lock = Lock()  # one at a time: looking switches the attention implementation of the shared model
+        self._loading = RLock()  # one thread loads, the others wait
+        self._lock = Lock()  # looking inside switches the attention implementation of the shared model
 
     @property
     def model(self) -> PreTrainedModel:
-        """The torch model, in float32; loaded when it is first asked for."""
+        """The PyTorch model, in float32; loaded on first use."""
         return self._load()[0]
 
     @property
@@ -90,9 +89,9 @@ class LoadedCheckpoint:
 
     @contextmanager
     def inside(self) -> Iterator[Loaded]:
-        """The torch model and its tokenizer, for nobody else meanwhile: looking inside switches how it attends.
+        """The PyTorch model and its tokenizer, locked: looking inside switches the attention implementation.
 
-        Not to be entered twice: `look`, `score` and translating by torch wait for it.
+        Do not nest it: `look`, `score` and translating with PyTorch wait for it.
         """
         loaded = self._load()
         with self._lock:
@@ -106,12 +105,12 @@ class LoadedCheckpoint:
                 device = torch_device(self.device)
                 model, tokenizer = load(self.folder, trust_remote_code=self._trusted)
                 loaded = model.to(device), tokenizer
-                self.check_files()  # they may have changed meanwhile
+                self.check_files()  # they may have changed while loading
                 self._loaded = loaded
             return self._loaded
 
     def check_files(self) -> None:
-        """ModelChanged where the checkpoint's files are not those that were opened."""
+        """ModelChanged if the checkpoint's files have changed since they were opened."""
         if self.folder is None:
             return
         try:
@@ -127,23 +126,23 @@ class LoadedCheckpoint:
 
     @property
     def defaults(self) -> GenerationDefaults:
-        """How the checkpoint wants to be translated with: of the loaded model, as it is now, or of its files."""
+        """The checkpoint's decoding options: those of the loaded model, as it is now, or of its files."""
         if self._loaded is not None:
             model = self._loaded[0]
             positions = getattr(model.config, "max_position_embeddings", None)
-            return GenerationDefaults(vars(model.generation_config), positions)  # to_dict would copy it at every call
+            return GenerationDefaults(vars(model.generation_config), positions)  # to_dict would copy on every call
         return self._defaults_of_files
 
     @cached_property
     def _defaults_of_files(self) -> GenerationDefaults:
-        """generation_config.json over config.json, which says the same in checkpoints of before."""
+        """generation_config.json overrides config.json, where older checkpoints have these settings."""
         return GenerationDefaults({**self._config, **self._generation}, self._config.get("max_position_embeddings"))
 
     @cached_property
     def language_pairs(self) -> list[tuple[str, str]]:
-        """The (source, target) pairs it serves, the default first; empty where it does not say.
+        """The supported (source, target) pairs, the default first; empty if unknown.
 
-        UserError for a model of many languages (NLLB, mBART, M2M-100) that does not say which of them.
+        UserError for a multilingual model (NLLB, mBART, M2M-100) that does not name a pair.
         """
         if self.folder is None or self.model_type == "seq2see":
             config = self._config if self.folder else vars(self.model.config)
@@ -155,19 +154,19 @@ class LoadedCheckpoint:
             if isinstance(source, str) and isinstance(target, str):
                 return [(source, target)]
         if "src_lang" in tokenizer:
-            raise UserError(f"{self.name} has many languages, of which one pair is served: name it in {path},"
+            raise UserError(f"{self.name} is multilingual, and one pair of its languages can be used: set it in {path},"
                             ' as "src_lang" and "tgt_lang"')
         return []
 
     def seen_words(self, language: str) -> frozenset[str] | None:
-        """The words of a source language that were in training; None where the checkpoint does not say."""
+        """The words of a source language seen in training; None if unknown."""
         return self._seen_words.get(language) if self._seen_words else None
 
-    # --- what was measured of these weights; None where nothing was
+    # --- measurements of these weights; None if there are none
 
     @cached_property
     def trust(self) -> Trust | None:
-        """How far each view can be trusted, as `seq2see align RUN --trust` measured it."""
+        """The faithfulness of each view, measured by `seq2see align RUN --trust`."""
         from ..lens.trust import FILE, Trust
 
         trust = self._beside(FILE, Trust.load)
@@ -176,20 +175,20 @@ class LoadedCheckpoint:
     @cached_property
     def roles(self) -> Roles:
         """What each head is for, as `seq2see heads RUN --json RUN/heads.json` measured it."""
-        from ..lens.head_roles import FILE, read_roles
+        from ..lens.roles import FILE, read_roles
 
         return self._beside(FILE, partial(read_roles, weights=self._fingerprint)) or {}
 
     @cached_property
-    def apart(self) -> Apart | None:
+    def apart(self) -> PronounEffects | None:
         """What each head does for the pronoun, from the same file."""
-        from ..lens.head_roles import FILE, read_apart
+        from ..lens.roles import FILE, read_pronoun_effects
 
-        return self._beside(FILE, partial(read_apart, weights=self._fingerprint))
+        return self._beside(FILE, partial(read_pronoun_effects, weights=self._fingerprint))
 
     @property
     def alignment(self) -> AlignmentChoice | None:
-        """How to read links off this model's maps, as `seq2see align RUN --fit` fitted it."""
+        """How to derive word links from this model's maps, fitted by `seq2see align RUN --fit`."""
         from ..lens.alignment import FILE, AlignmentChoice
 
         choice = self._beside(FILE, AlignmentChoice.load)
@@ -197,29 +196,29 @@ class LoadedCheckpoint:
 
     @cached_property
     def calibration(self) -> Calibration | None:
-        """What its probabilities are calibrated with, as `seq2see calibrate RUN` fitted it."""
+        """The calibration of its probabilities, fitted by `seq2see calibrate RUN`."""
         from ..lens.calibration import FILE, Calibration
 
         found = self._beside(FILE, Calibration.load)
         return found if found and found.weights == self._fingerprint else None
 
     def _beside(self, name: str, read: Callable[[Path], Result]) -> Result | None:
-        """What a file says, in the checkpoint's folder or that of its run."""
+        """The content of a file in the folder of the checkpoint or its run."""
         paths = [folder / name for folder in (self.folder, self.folder.parent)] if self.folder else []
         return next((read(path) for path in paths if path.is_file()), None)
 
     @cached_property
     def known_choice(self) -> KnownChoice:
         """How links are best read off this model's maps, as far as is known."""
-        from ..lens.anatomy import attention_sites
-        from ..lens.counterparts import best_known
+        from ..lens.alignment import best_known
+        from ..lens.hooks import attention_sites
 
         sites = attention_sites(self.model)["cross"]
         return best_known(layers=len(sites), heads=sites[-1].heads, fitted=self.alignment, trust=self.trust)
 
 
 def fingerprint(folder: Path) -> str:
-    """Which weights a folder holds: the beginning of the SHA-256 of its safetensors files."""
+    """Identifies the weights in a folder: the beginning of the SHA-256 of its safetensors files."""
     return _fingerprint(_checksums(folder))
 
 
@@ -232,7 +231,7 @@ def _fingerprint(checksums: Mapping[str, str]) -> str:
 
 
 def _checksums(folder: Path) -> dict[str, str]:
-    """Of every file that is loaded: weights, configuration, vocabulary, and how to translate."""
+    """Of every file that is loaded: weights, configuration, vocabulary and generation settings."""
     files = [*model_files(folder), *folder.glob("generation_config.json")]
     return {path.name: sha256(path) for path in files}
 
@@ -242,13 +241,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def model_files(run: Path) -> list[Path]:
-    """The files that a model is loaded from, and no others that lie beside them; its generation settings apart."""
+    """The files that a model is loaded from, without its generation settings."""
     return sorted(path for part in PARTS for path in run.glob(part))
 
 
 def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
-    """A checkpoint in torch, with its transformers tokenizer; UserError where either cannot be read, or they do not
-    belong together."""
+    """A checkpoint in torch, with its transformers tokenizer; UserError if either cannot be read or they do not
+    match."""
     from transformers import AutoTokenizer
 
     from ..modeling.loading import load_checkpoint
@@ -264,6 +263,6 @@ def load(folder: Path, *, trust_remote_code: bool = False) -> Loaded:
 
 
 def check_sizes(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, *, name: str) -> None:
-    pieces, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
-    if pieces > rows:
-        raise UserError(f"{name}: {pieces} pieces in the tokenizer, {rows} in the model: they do not belong together")
+    tokens, rows = len(tokenizer), model.get_input_embeddings().num_embeddings
+    if tokens > rows:
+        raise UserError(f"{name}: the tokenizer has {tokens} tokens, the model {rows}: use the model's own tokenizer")

@@ -1,7 +1,7 @@
-"""Text to ids and back, as a translator needs it: two ways, which give the same ids.
+"""Text to ids and back: two implementations, which give the same ids.
 
-`PieceCodec` reads the tokenizer.json of a Seq2See checkpoint with the `tokenizers` library alone, in milliseconds and
-without torch.  `TokenizerCodec` wraps a transformers tokenizer of any model.
+`Seq2SeeCodec` loads the tokenizer.json of a Seq2See checkpoint with the `tokenizers` library alone, in milliseconds and
+without torch.  `TokenizerCodec` wraps any transformers tokenizer.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-class PieceCodec:
-    """Of a Seq2See checkpoint; UserError where its tokenizer.json cannot be read.
+class Seq2SeeCodec:
+    """For a Seq2See checkpoint; UserError if its tokenizer.json cannot be read.
 
-    `tags` are the ids of the target languages, none where a model has none; `size` is that of the vocabulary.
+    `tags` are the ids of the target languages, empty if a model has none; `size` is that of the vocabulary.
     """
 
     def __init__(self, folder: Path):
@@ -36,16 +36,16 @@ class PieceCodec:
         self.tags = {language: id for id, language in enumerate(tagged_languages(slots), FIRST_TAG)}
         end = self._tokenizer.token_to_id(END)
         if end is None:
-            raise UserError(f"the tokenizer in {folder} has no {END}: it is not Seq2See's")
+            raise UserError(f"the tokenizer in {folder} has no {END}: it is not a Seq2See tokenizer")
         self._end = end
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Source ids, `</s>` included.  Special tokens written in a text are plain text."""
+        """Source ids, including `</s>`.  Special tokens written in a text are plain text."""
         found = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False) if texts else []
         return [[*one.ids, self._end] for one in found]
 
     def begin(self, text: str, *, language: str) -> list[int]:
-        """The ids that a translation begins with if it is to begin with this text; tag and `</s>` left out."""
+        """The ids of a forced prefix, without tag and `</s>`."""
         return self.encode([text])[0][:-1]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -58,7 +58,7 @@ class PieceCodec:
 
 
 class TokenizerCodec:
-    """Of any transformers tokenizer; for the rest as `PieceCodec`."""
+    """For any transformers tokenizer; otherwise like `Seq2SeeCodec`."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase):
         from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
@@ -68,24 +68,24 @@ class TokenizerCodec:
         if isinstance(tokenizer, Seq2SeeTokenizer):
             self.tags = {language: tokenizer.tag_id(language) for language in tokenizer.languages}
         else:
-            self.tags = _tag_of_many(tokenizer)
+            self.tags = _multilingual_tag(tokenizer)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        from ..lens.forcing import encode_source
+        from ..lens.teacher_forcing import encode_source
 
-        with as_user_error("the tokenizer cannot read this text"):
+        with as_user_error("the tokenizer cannot encode this text"):
             return [encode_source(self.tokenizer, text) for text in texts]
 
     def begin(self, text: str, *, language: str) -> list[int]:
-        from ..lens.forcing import encode_target
+        from ..lens.teacher_forcing import encode_target
 
-        with as_user_error("the tokenizer cannot read this text"):
+        with as_user_error("the tokenizer cannot encode this text"):
             ids = encode_target(self.tokenizer, text, language=language, first=None)
         ids = ids[:-1] if ids[-1] == self.tokenizer.eos_token_id else ids
         return ids[1:] if self.tags else ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        from ..lens.forcing import decode_target
+        from ..lens.teacher_forcing import decode_target
 
         return decode_target(self.tokenizer, ids)
 
@@ -93,14 +93,14 @@ class TokenizerCodec:
         return [str(token) for token in self.tokenizer.convert_ids_to_tokens(range(self.size))]
 
 
-Codec = PieceCodec | TokenizerCodec
+Codec = Seq2SeeCodec | TokenizerCodec
 
 
-def _tag_of_many(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
-    """The tag of the target language that a tokenizer of many (NLLB, mBART, M2M-100) is set to."""
+def _multilingual_tag(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
+    """The tag of the target language that a multilingual tokenizer (NLLB, mBART, M2M-100) is set to."""
     language = getattr(tokenizer, "tgt_lang", None)
     if not language or not hasattr(tokenizer, "src_lang"):
         return {}
     known = tokenizer.get_vocab()
-    piece = language if language in known else f"__{language}__"
-    return {language: known[piece]} if piece in known else {}
+    token = language if language in known else f"__{language}__"
+    return {language: known[token]} if token in known else {}

@@ -1,6 +1,6 @@
-"""The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models that it can hold (Seq2See and Marian).
+"""The fast engine: CTranslate2, on a CPU or a CUDA GPU, for the models it supports (Seq2See and Marian).
 
-It has one seed for all that it samples, so samples would change with the batch: it only searches.
+It has one global seed, so samples would depend on the batch: it only searches.
 """
 
 import gc
@@ -15,11 +15,11 @@ from seq2see.errors import as_user_error
 from .decoding import DecodingOptions
 from .results import EngineOutput, Hypothesis, Ids, Wanted
 
-BATCH_TOKENS = 512  # source tokens of one batch, padding counted; more leave the cache, above all with beams
+BATCH_TOKENS = 512  # source tokens in one batch, including padding; more exceed the CPU cache, especially with beams
 
-# CTranslate2's destructor waits for its threads, and a forked child (a worker of a data loader) has none of them: there
-# Python's collector must leave alone what the parent dropped.
-if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+# CTranslate2's destructor waits for its threads, which do not exist in a forked child (a data loader worker): there
+# Python's garbage collector must not touch the parent's objects.
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=gc.freeze)
 
 
@@ -27,11 +27,11 @@ class CTranslate2Engine:
     """Translates with an exported model (`export.py`).
 
     Args:
-        folder: what `export` wrote, its manifest checked.
-        tokens: the vocabulary, by id, as the export names it.
+        folder: an export of `export.py` that has passed its manifest check.
+        tokens: the vocabulary, by id, with the names in the export.
         end: the ids that end a hypothesis.
-        precision: of the weights, as the export has them: int8, float32.
-        threads: sentences are shared out among so many; each is worked on by one.
+        precision: of the export's weights: int8, float32.
+        threads: sentences are sharded among them; each sentence runs on one.
         device: cpu or cuda.
     """
 
@@ -52,13 +52,13 @@ class CTranslate2Engine:
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """As `Engine` says; ValueError for options that sample.
+        """See `Engine`; ValueError for options that sample.
 
-        `wanted` is asked before the first step only: to be called by CTranslate2 for each token, which it does where
-        there are no beams, takes a quarter more time.
+        `wanted` is checked only before the first step: CTranslate2's callback per token, which works only without
+        beams, takes a quarter more time.
         """
         if options.sampling:
-            raise ValueError("expected options that search: CTranslate2 cannot sample reproducibly")
+            raise ValueError("CTranslate2 cannot sample reproducibly: expected options without sampling")
         if not any(wanted is None or wanted(i) for i in range(len(sources))):
             return [()] * len(sources)
         name = self.tokens.__getitem__
@@ -72,23 +72,24 @@ class CTranslate2Engine:
             repetition_penalty=options.repetition_penalty,
             no_repeat_ngram_size=options.no_repeat_ngram_size,
             max_decoding_length=options.max_new_tokens,
-            max_input_length=0,  # nothing is cut silently: the translator refuses or splits what is too long
+            max_input_length=0,  # no silent truncation: the translator splits or refuses longer texts
             max_batch_size=BATCH_TOKENS,
             batch_type="tokens",
             return_scores=True,
             return_end_token=True,
             use_vmap=self.use_vmap,
         )
-        return [tuple(Hypothesis.found(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end, options=options)
+        return [tuple(Hypothesis.from_engine(tuple(map(self.ids.__getitem__, tokens)), score, end=self.end,
+                                             options=options)
                       for tokens, score in zip(one.hypotheses, one.scores, strict=True))
                 for one in results]
 
 
-def beyond_it(said: Mapping[str, Any]) -> list[str]:
-    """What a checkpoint's generation_config.json asks of a search that CTranslate2 would leave out without a word."""
-    pad = said.get("pad_token_id")
-    nothing = {"min_length": 0, "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0,
-               "bad_words_ids": [[pad]]}  # Marian's; the export bars it
+def unsupported_options(config: Mapping[str, Any]) -> list[str]:
+    """The settings of a generation_config.json that CTranslate2 would silently ignore."""
+    pad = config.get("pad_token_id")
+    neutral = {"min_length": 0, "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0,
+               "bad_words_ids": [[pad]]}  # Marian's; the export excludes it
     names = ("bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length",
              "encoder_no_repeat_ngram_size", "encoder_repetition_penalty")
-    return [name for name in names if said.get(name) not in (None, [], {}, nothing.get(name))]
+    return [name for name in names if config.get(name) not in (None, [], {}, neutral.get(name))]

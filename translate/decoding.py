@@ -1,7 +1,7 @@
-"""Decoding options: what a caller may ask of the search for a translation, and the bounds of each, stated once.
+"""The decoding options and their bounds.
 
-Keyword arguments in Python, the command line, request bodies, the page and the Endpoint handler read this one table.
-It needs the standard library only: `seq2see export --format endpoint` copies it beside `handler.py`.
+Keyword arguments in Python, the command line, request bodies, the page and the Endpoint handler all use this table.  It
+needs only the standard library: `seq2see export --format endpoint` copies it beside `handler.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MOST_BEAMS = 64
-MOST_POSITIONS = 2**15  # tokens, of a model without a table of positions
-DEFAULT_LENGTH = 512  # tokens, where neither the checkpoint nor the caller sets a limit
-SHORT = 64  # tokens up to which a sentence is never cut, however short those of training were
-SAMPLING = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # any of these samples, the others are then as here
+MOST_POSITIONS = 2**15  # tokens, for a model without a position table
+DEFAULT_LENGTH = 512  # tokens, if neither the checkpoint nor the caller sets a limit
+SHORT = 64  # tokens; shorter sentences are never split, however short those in training were
+SAMPLING = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}  # one of them turns on sampling; the defaults
 
 
 def option(kind: type, least: float, most: float, description: str) -> Any:
@@ -24,23 +24,23 @@ def option(kind: type, least: float, most: float, description: str) -> Any:
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How to search for translations; None: as the checkpoint says.  ValueError, of one line, for one out of bounds.
+    """How to search for translations; None: as the checkpoint says.  ValueError, of one line, if out of bounds.
 
-    Samples depend on `seed`, the source and the number of the alternative, and on nothing else.  `prefix` and
+    Samples depend on `seed`, the source and the number of the alternative alone.  `prefix` and
     `early_stopping` are set by `GenerationDefaults.resolve`: every hypothesis begins with the ids of `prefix`, the
-    language tag and what the caller wants it to begin with.
+    language tag and the caller's prefix.
     """
 
-    alternatives: int | None = option(int, 1, MOST_BEAMS, "hypotheses of each text, best first")
-    num_beams: int | None = option(int, 1, MOST_BEAMS, "beams of the search; 1 is greedy search")
-    max_new_tokens: int | None = option(int, 1, MOST_POSITIONS, "tokens of a hypothesis, its tag and </s> included")
-    length_penalty: float | None = option(float, -10, 10, "above 1 favours longer hypotheses")
-    repetition_penalty: float | None = option(float, 0.1, 10, "above 1 disfavours tokens already written")
-    no_repeat_ngram_size: int | None = option(int, 0, 100, "no run of this many tokens occurs twice; 0: any may")
-    temperature: float | None = option(float, 0.01, 100, "sample at this temperature")
-    top_k: int | None = option(int, 0, 2**20, "sample from this many most probable tokens; 0: from all")
-    top_p: float | None = option(float, 0.001, 1, "sample from the fewest tokens that hold this probability")
-    seed: int | None = option(int, 0, 2**53 - 1, "of samples: the same seed gives the same samples")
+    alternatives: int | None = option(int, 1, MOST_BEAMS, "hypotheses for each text, best first")
+    num_beams: int | None = option(int, 1, MOST_BEAMS, "beam width; 1 is greedy search")
+    max_new_tokens: int | None = option(int, 1, MOST_POSITIONS, "tokens of a hypothesis, including its tag and </s>")
+    length_penalty: float | None = option(float, -10, 10, "values above 1 favour longer hypotheses")
+    repetition_penalty: float | None = option(float, 0.1, 10, "values above 1 penalise tokens already written")
+    no_repeat_ngram_size: int | None = option(int, 0, 100, "size of n-grams that must not repeat; 0: no limit")
+    temperature: float | None = option(float, 0.01, 100, "sampling temperature")
+    top_k: int | None = option(int, 0, 2**20, "sample from the k most probable tokens; 0: from all")
+    top_p: float | None = option(float, 0.001, 1, "sample from the smallest set of tokens with this total probability")
+    seed: int | None = option(int, 0, 2**53 - 1, "random seed: the same seed gives the same samples")
     prefix: tuple[int, ...] = ()
     early_stopping: bool = False
 
@@ -54,10 +54,10 @@ class DecodingOptions:
 
     @classmethod
     def of(cls, **given: Any) -> DecodingOptions:
-        """The options of a caller; ValueError also for a name that is none."""
+        """The options of a caller; ValueError also for an unknown name."""
         unknown = next((name for name in given if name not in OPTIONS), None)
         if unknown is not None:
-            raise ValueError(f"there is no option {unknown}: expected one of {', '.join(OPTIONS)}")
+            raise ValueError(f"unknown option {unknown}: expected one of {', '.join(OPTIONS)}")
         return cls(**given)
 
     @property
@@ -65,11 +65,11 @@ class DecodingOptions:
         return any(getattr(self, name) is not None for name in SAMPLING)
 
     def normaliser(self, tokens: int) -> float:
-        """What a hypothesis's log-probability is divided by to give its score."""
+        """The divisor that turns a hypothesis's log-probability into its score."""
         return float(max(tokens, 1) ** (1.0 if self.length_penalty is None else self.length_penalty))
 
-    def begun(self, ids: Sequence[int]) -> DecodingOptions:
-        """The same for a translation that is to begin with these ids, after its tag."""
+    def with_prefix(self, ids: Sequence[int]) -> DecodingOptions:
+        """The same for a translation that begins with these ids, after its tag."""
         return dataclasses.replace(self, prefix=(*self.prefix, *ids)) if ids else self
 
 
@@ -78,7 +78,7 @@ NO_OPTIONS = DecodingOptions()
 
 
 def check(name: str, value: Any, *, most: float | None = None) -> None:
-    """ValueError where a value is not of the option's type, or out of its bounds (or above `most`)."""
+    """ValueError if a value has the wrong type or is out of bounds (or above `most`)."""
     bounds = OPTIONS[name].metadata
     highest = bounds["le"] if most is None else most
     fits = type(value) is int or (bounds["type"] is float and type(value) is float)
@@ -89,19 +89,19 @@ def check(name: str, value: Any, *, most: float | None = None) -> None:
 
 @dataclass(frozen=True)
 class GenerationDefaults:
-    """What a checkpoint says of decoding, its generation_config.json, and how many positions its model has."""
+    """A checkpoint's defaults for decoding, from generation_config.json, and the number of positions of its model."""
 
     config: Mapping[str, Any]
     positions: int | None  # None: no limit (T5)
 
     @property
-    def together(self) -> int:
-        """How many sentences a source may have: as many as in training, where the checkpoint says."""
+    def source_sentences(self) -> int:
+        """The maximum number of sentences in a source: as in training, if the checkpoint records it."""
         return max(1, int(self.config.get("source_sentences") or 1))
 
     @property
-    def longest(self) -> int | None:
-        """How many tokens a source should have at most: longer ones were not in training, or have no positions."""
+    def source_tokens(self) -> int | None:
+        """The maximum number of tokens in a source: longer ones were not in training, or exceed the positions."""
         seen = self.config.get("source_pieces")
         known = [self.positions, max(seen, SHORT) if seen else None]
         return min((limit for limit in known if limit), default=None)
@@ -113,21 +113,21 @@ class GenerationDefaults:
         return frozenset([ids] if isinstance(ids, int) else ids or ())
 
     def resolve(self, options: DecodingOptions = NO_OPTIONS, *, first: int | None = None) -> DecodingOptions:
-        """The caller's options with the checkpoint's in the place of None; ValueError for more tokens than positions.
+        """The caller's options, with the checkpoint's defaults for None; ValueError for more tokens than positions.
 
         `first` is the id that every hypothesis must begin with (a language tag), instead of the checkpoint's default.
-        A checkpoint that samples by default is searched all the same: sampling is the caller's choice.  There are at
-        least as many beams as alternatives.
+        Sampling is the caller's choice: a checkpoint that samples by default is searched instead.  There are at least
+        as many beams as alternatives.
         """
         if options.max_new_tokens is not None:
             check("max_new_tokens", options.max_new_tokens, most=self.positions)
-        said = {name: value for name, value in self.config.items() if value is not None}
-        first = said.get("forced_bos_token_id") if first is None else first
-        longest = min(self.positions or DEFAULT_LENGTH, said.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
+        given = {name: value for name, value in self.config.items() if value is not None}
+        first = given.get("forced_bos_token_id") if first is None else first
+        longest = min(self.positions or DEFAULT_LENGTH, given.get("max_length", DEFAULT_LENGTH + 1) - 1, MOST_POSITIONS)
 
         def either(name: str, default: Any) -> Any:
-            asked = getattr(options, name)
-            return said.get(name, default) if asked is None else asked
+            value = getattr(options, name)
+            return given.get(name, default) if value is None else value
 
         alternatives = options.alternatives or 1
         sampled: dict[str, Any] = {name: getattr(options, name) or usual for name, usual in SAMPLING.items()}
@@ -141,5 +141,5 @@ class GenerationDefaults:
             **(sampled if options.sampling else {}),
             seed=options.seed or 0,
             prefix=() if first is None else (first,),
-            early_stopping=bool(said.get("early_stopping")),
+            early_stopping=bool(given.get("early_stopping")),
         )

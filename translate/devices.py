@@ -1,7 +1,7 @@
-"""Which device runs a model.
+"""The device that runs a model.
 
-`auto` is a CUDA GPU where the library finds one, else the CPU; `mps`, Apple's GPU, is taken on request only.  Tested
-with stand-ins, not on a real GPU.
+`auto` is a CUDA GPU if the library finds one, otherwise the CPU; `mps`, Apple's GPU, is used only on request.  Tested
+with mocks, not on a real GPU.
 """
 
 from typing import Literal
@@ -12,14 +12,14 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
 def torch_device(wanted: Device) -> str:
-    """UserError for a device that PyTorch does not find."""
+    """UserError for a device that PyTorch cannot find."""
     import torch
 
     return _chosen(wanted, "PyTorch", cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())
 
 
 def ctranslate2_device(wanted: Device) -> str:
-    """UserError for a device that CTranslate2 does not find."""
+    """UserError for a device that CTranslate2 cannot find."""
     import ctranslate2
 
     return _chosen(wanted, "CTranslate2", cuda=ctranslate2.get_cuda_device_count() > 0)
@@ -28,5 +28,5 @@ def ctranslate2_device(wanted: Device) -> str:
 def _chosen(wanted: Device, library: str, *, cuda: bool, mps: bool = False) -> str:
     device = wanted if wanted != "auto" else "cuda" if cuda else "cpu"
     if not {"cpu": True, "cuda": cuda, "mps": mps}[device]:
-        raise UserError(f"device {device}: {library} finds none here; take cpu, or auto", exit_code=2)
+        raise UserError(f"device {device}: {library} finds none here; use cpu or auto", exit_code=2)
     return device

@@ -1,8 +1,8 @@
 """A checkpoint in CTranslate2's format, or as a Hugging Face Inference Endpoint: `seq2see export RUN --format NAME`.
 
-`exported` makes the CTranslate2 export when a model is first used: beside the checkpoint or, where that folder cannot
-be written to, in the user's cache.  Its name has the hash of the weights, so changed weights are exported again; so is
-an export that fails its manifest, since CTranslate2 may read damaged files without an error.
+`exported` creates the CTranslate2 export when a model is first used: beside the checkpoint or, if that folder is not
+writable, in the user's cache.  Its name contains a hash of the weights, so changed weights are exported again; so is an
+export that fails its manifest check, since CTranslate2 may load damaged files without an error.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .checkpoint import load, model_files
 if TYPE_CHECKING:
     from ctranslate2.converters.transformers import BartLoader
 
-KINDS = ("seq2see", "marian")  # of model, that CTranslate2 is given
+KINDS = ("seq2see", "marian")  # model types exported to CTranslate2
 SHORTLIST = "shortlist.json"
-# No two tokens get one name.
+# Injective: no two tokens get the same name.
 _NAMES = str.maketrans({" ": "▁", "▁": "\\▁", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-FORMAT = "3"  # of what lies in the folder; counted up when it changes
+FORMAT = "3"  # version of the folder's content; incremented when it changes
 
 
 class NotForCTranslate2(UserError):
-    """The model is of a kind or a shape that CTranslate2 does not support, or its export cannot be written."""
+    """CTranslate2 does not support the type or shape of the model, or its export cannot be written."""
 
 
 def add_handler(run: Path, folder: Path) -> Path:
-    """Put `handler.py` and what it needs beside the checkpoint, or into `folder` with a copy of the checkpoint.
+    """Copy `handler.py` and its dependencies beside the checkpoint, or into `folder` with a copy of the checkpoint.
 
-    There they are in no package: an Endpoint puts the folder on Python's path.
+    There they are not in a package: an Endpoint puts the folder on Python's path.
     """
     if folder != run:
         folder.mkdir(exist_ok=True)
@@ -57,7 +57,7 @@ def add_handler(run: Path, folder: Path) -> Path:
 
 
 def exported(run: Path, *, quantization: str) -> Path:
-    """The folder of the export of a checkpoint, made if it is not there, or not intact."""
+    """The folder of a checkpoint's export, created if it is missing or damaged."""
     name = f"ctranslate2-{quantization}-{weights_hash(run)[:16]}"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seq2see" / "exports"
     places = (run / name, cache / name)
@@ -65,7 +65,7 @@ def exported(run: Path, *, quantization: str) -> Path:
         if is_intact(place):
             return place
     reason = None
-    for place in places[is_packaged(run):]:  # beside a packaged model nothing is written
+    for place in places[is_packaged(run):]:  # never written beside a packaged model
         if place.exists():
             print(f"the export {place} is damaged or incomplete; exporting again", file=sys.stderr, flush=True)
         try:
@@ -75,11 +75,11 @@ def exported(run: Path, *, quantization: str) -> Path:
         except OSError as error:
             reason = error.strerror
     raise NotForCTranslate2(f"the CTranslate2 export of {run} can be written neither there nor to {cache} ({reason}):"
-                            " set XDG_CACHE_HOME to a folder that can be written")
+                            " set XDG_CACHE_HOME to a writable folder")
 
 
 def is_intact(export: Path) -> bool:
-    """Whether an export is there and passes the check of its manifest."""
+    """Whether an export exists and passes its manifest check."""
     try:
         check_manifest(export)
     except (UserError, OSError):
@@ -88,7 +88,7 @@ def is_intact(export: Path) -> bool:
 
 
 def weights_hash(run: Path) -> str:
-    """SHA-256 of what the export is made of: weights, configuration and vocabulary."""
+    """SHA-256 of everything the export depends on: weights, configuration and vocabulary."""
     digest = hashlib.sha256(FORMAT.encode())
     for path in model_files(run):
         digest.update(path.name.encode())
@@ -97,18 +97,18 @@ def weights_hash(run: Path) -> str:
 
 
 def write(run: Path, folder: Path, *, quantization: str) -> None:
-    """Convert the checkpoint into `folder`, which appears once it is whole; UserError for a model of another kind."""
+    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for an unsupported model."""
     try:
         from ctranslate2.converters.transformers import MarianMTLoader
     except ImportError as error:
-        raise UserError("this needs CTranslate2: pip install 'seq2see[fast]'") from error
+        raise UserError("exporting needs CTranslate2: pip install 'seq2see[fast]'") from error
 
     vet(run)
     kind = read_json(run / "config.json").get("model_type")
     if kind not in KINDS:
-        raise NotForCTranslate2(f"{run} is a {kind} model; only {' and '.join(KINDS)} models are exported")
+        raise NotForCTranslate2(f"{run} is a {kind} model; only {' and '.join(KINDS)} models can be exported")
     model, tokenizer = load(run)
-    # CTranslate2's own converter would open the model once more, without our checks.
+    # CTranslate2's own converter would load the model a second time, without our checks.
     loader = seq2see_loader() if kind == "seq2see" else MarianMTLoader()
     with tempfile.TemporaryDirectory(prefix=".ctranslate2-", dir=folder.parent) as scratch:
         made, vmap = Path(scratch) / "model", Path(scratch) / "vmap.txt"
@@ -120,20 +120,20 @@ def write(run: Path, folder: Path, *, quantization: str) -> None:
             spec.validate()
             spec.optimize(quantization=quantization)
         except (ValueError, RuntimeError, KeyError, AttributeError) as error:
-            raise NotForCTranslate2(f"CTranslate2 cannot hold {run}: {str(error).splitlines()[0]}") from error
+            raise NotForCTranslate2(f"CTranslate2 does not support {run}: {str(error).splitlines()[0]}") from error
         made.mkdir()
         spec.save(str(made))
         write_manifest(made)
         try:
             made.rename(folder)
-        except OSError:  # it holds what is damaged, or another process was first
+        except OSError:  # it holds a damaged export, or another process was first
             if not is_intact(folder):
                 shutil.rmtree(folder, ignore_errors=True)
                 made.rename(folder)
 
 
 def seq2see_loader() -> BartLoader:
-    """What lays a Seq2See model out as CTranslate2 has it: BART's layers, pre-norm, and a table of positions."""
+    """Converts a Seq2See model to CTranslate2's layout: BART's layers, pre-norm, and a position table."""
     from ctranslate2.converters.transformers import BartLoader
     from ctranslate2.specs.common_spec import Activation
     from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec, TransformerSpec
@@ -168,15 +168,15 @@ def seq2see_loader() -> BartLoader:
 
 
 def spaceless(token: str) -> str:
-    """What CTranslate2 is told a token is called."""
+    """The name of a token in CTranslate2's vocabulary, without spaces."""
     return token.translate(_NAMES)
 
 
 def write_vocabulary_map(run: Path, tokens: Sequence[str], path: Path) -> bool:
-    """Write the run's shortlist to `path`; False where it has none, UserError where it makes no sense.
+    """Write the run's shortlist to `path`; False if it has none, UserError if it is invalid.
 
-    Its lines name a source token, and after a tab the target tokens that it may become, parted by spaces; the line of
-    no source token names those that are always candidates.  So a token may hold no space.
+    A line has a source token, a tab, and its candidate target tokens, separated by spaces; the line with an empty
+    source token lists those that are always candidates.  So a token must not contain spaces.
     """
     try:
         content = json.loads((run / SHORTLIST).read_text("utf-8"))
@@ -185,6 +185,6 @@ def write_vocabulary_map(run: Path, tokens: Sequence[str], path: Path) -> bool:
     except FileNotFoundError:
         return False
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise UserError(f"{run / SHORTLIST} is no shortlist of this vocabulary; remove it") from error
+        raise UserError(f"{run / SHORTLIST} is not a valid shortlist for this vocabulary; remove it") from error
     path.write_text("".join(f"{source}\t{' '.join(targets)}\n" for source, targets in named if targets), "utf-8")
     return True

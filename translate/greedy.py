@@ -1,7 +1,7 @@
-"""Greedy search in a batch that shrinks: the loop over steps that `TorchEngine` has transformers' `generate` run.
+"""Greedy search in a shrinking batch: the decoding loop that `TorchEngine` passes to transformers' `generate`.
 
-transformers' own goes on with every row until the longest has ended.  Here rows that have ended leave, with what the
-cache and the encoder hold of them, once they are a fair share of the batch: to leave costs as much as a step or two.
+transformers' own loop computes every row until the longest has ended.  Here finished rows leave the batch, cache and
+encoder output, once they are a fair share of it: removal costs as much as a step or two.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from transformers.modeling_outputs import BaseModelOutput
 
 # B rows still in the batch, K of them that stay, T ids so far, V vocabulary
 
-SHARE = 0.25  # of the batch that has ended before it leaves
+SHARE = 0.25  # of the batch that must have ended before it is removed
 
-Noise = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+Sampler = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 Gone = Callable[[], torch.Tensor]
 
 
@@ -28,17 +28,17 @@ def greedy(
     logits_processor: LogitsProcessorList,
     stopping_criteria: StoppingCriteriaList,
     generation_config: GenerationConfig,
-    draw: Noise | None = None,
+    sampler: Sampler | None = None,
     gone: Gone | None = None,
     **inputs: Any,
 ) -> list[tuple[list[int], float]]:
-    """Of each row, which begins with `input_ids` [B,1]: the ids after the start, of which those after its first `</s>`
-    mean nothing, and the sum of their log-probabilities up to there.
+    """For each row of `input_ids` [B,1]: the ids after the start token (those after the first `</s>` are meaningless),
+    and the sum of their log-probabilities up to there.
 
     Args:
-        draw: given ids [B,T], logits [B,V] and the number [B] that each row had at first, gives what to take the best
-            of; None: the logits.  Probabilities are the model's own, whatever is drawn.
-        gone: asked after each step which rows, in the order of `input_ids`, nobody waits for any more; they end there.
+        sampler: maps ids [B,T], logits [B,V] and the original index [B] of each row to the values to maximise; None:
+            the logits.  Log-probabilities are the model's own either way.
+        gone: called after each step; says which rows, in the order of `input_ids`, are no longer wanted and end there.
     """
     ids_BT, row_B = input_ids, torch.arange(len(input_ids), device=input_ids.device)
     log_prob_B = torch.zeros_like(row_B, dtype=torch.float32)
@@ -48,7 +48,7 @@ def greedy(
     while len(row_B):
         step = model.prepare_inputs_for_generation(ids_BT, next_sequence_length=1, **inputs)
         logits_BV = logits_processor(ids_BT, model(**step, return_dict=True).logits[:, -1].float())
-        taken_B1 = (logits_BV if draw is None else draw(ids_BT, logits_BV, row_B)).argmax(-1, keepdim=True)
+        taken_B1 = (logits_BV if sampler is None else sampler(ids_BT, logits_BV, row_B)).argmax(-1, keepdim=True)
         taken_log_prob_B = logits_BV.gather(-1, taken_B1)[:, 0] - logits_BV.logsumexp(-1)
         log_prob_B = log_prob_B + taken_log_prob_B.masked_fill(ended_B, 0)
         ids_BT = torch.cat([ids_BT, taken_B1], dim=1)
@@ -65,12 +65,12 @@ def greedy(
 
 
 def _knows_its_sources(settings: GenerationConfig) -> bool:
-    """Whether a logits processor holds something for each row of the batch as it was at first."""
+    """Whether a logits processor keeps state for each original row of the batch."""
     return bool(settings.encoder_no_repeat_ngram_size) or settings.encoder_repetition_penalty not in (None, 1.0)
 
 
 def _keep(inputs: dict[str, Any], stay_K: torch.Tensor) -> None:
-    """Leave only these rows in what the decoder is given at each step."""
+    """Keep only these rows in the decoder's inputs."""
     inputs["past_key_values"].batch_select_indices(stay_K)
     inputs["encoder_outputs"] = BaseModelOutput(inputs["encoder_outputs"].last_hidden_state[stay_K])
     inputs["attention_mask"] = inputs["attention_mask"][stay_K]

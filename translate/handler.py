@@ -1,7 +1,7 @@
-"""A Hugging Face Inference Endpoint for a translation model, as `seq2see export RUN --format endpoint` writes it.
+"""A Hugging Face Inference Endpoint for a translation model, written by `seq2see export RUN --format endpoint`.
 
-It needs transformers, torch, the model's own code and `decoding.py`, both in its folder, but not the package seq2see.
-It is slower than `seq2see serve` and does not split text into sentences: a text longer than the model takes is an
+It needs transformers, torch, and in its folder the model's own code and `decoding.py`, but not the package seq2see.
+It is slower than `seq2see serve` and does not split text into sentences: a text longer than the model's maximum is an
 error.  The wire format is that of the task `translation`:
 
     {"inputs": "The cat is tired.", "parameters": {"tgt_lang": "fr", "generate_parameters": {"num_beams": 4}}}
@@ -18,8 +18,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from .decoding import OPTIONS, check
 
 OTHERS = ("src_lang", "tgt_lang", "clean_up_tokenization_spaces", "truncation", "generate_parameters")
-# The settings of `generate` that a request may name, and the option that has their bounds.  Other settings load code or
-# take any amount of memory.
+# The settings of `generate` that a request may use, and the option with their bounds.  Other settings load code or take
+# unlimited memory.
 SETTINGS = {
     **{name: name for name in OPTIONS if name not in ("alternatives", "seed")},
     "num_return_sequences": "alternatives", "max_length": "max_new_tokens",
@@ -28,7 +28,7 @@ CODE = re.compile(r"[a-z]{2,3}(_[A-Za-z]+)?")  # of a language in NLLB and mBART
 
 
 class EndpointHandler:
-    """`path` is the folder of the model and of this file.  ValueError, of one line, for a request that is not valid."""
+    """`path` is the folder of the model and of this file.  ValueError (one line) for an invalid request."""
 
     def __init__(self, path: str = ""):
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -37,20 +37,20 @@ class EndpointHandler:
         self.model = model.to(self.device).eval()
         pairs = getattr(model.config, "language_pairs", None) or []
         self.sources = {source for source, _ in pairs}
-        # Target languages, each with the first token of its translations: `<2fr>` in Seq2See, or, where the model names
+        # Target languages, each with the first token of its translations: `<2fr>` in Seq2See or, for a model that names
         # no languages, the code itself, if it is a special token.
         codes = filter(CODE.fullmatch, self.tokenizer.all_special_tokens)
         tags = {target: f"<2{target}>" for _, target in pairs} or {code: code for code in codes}
         self.tags = {language: self.tokenizer.convert_tokens_to_ids(tag) for language, tag in tags.items()}
 
     def __call__(self, data: dict[str, Any]) -> list[Any]:
-        """One object for a text; for a list of texts an entry each, in order."""
+        """One object for a text; for a list of texts, one entry each, in order."""
         if not isinstance(data, dict):
             raise ValueError("expected an object with inputs")
         inputs = data.get("inputs")
         texts = [inputs] if isinstance(inputs, str) else inputs
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError("inputs: expected a text, or a list of texts")
+            raise ValueError("inputs: expected a text or a list of texts")
         parameters = _object(data, "parameters")
         parameters |= _object(parameters, "generate_parameters")
         settings = {name: value for name, value in parameters.items() if name not in OTHERS and value is not None}
@@ -71,12 +71,12 @@ class EndpointHandler:
         return outputs if count > 1 else [one[0] for one in outputs]
 
     def _translate(self, text: str, settings: dict[str, Any]) -> list[dict[str, str]]:
-        if not any(map(str.isalpha, text)):  # nothing to translate: the model would make something up
+        if not any(map(str.isalpha, text)):  # nothing to translate: the model would hallucinate
             return [{"translation_text": text}] * settings.get("num_return_sequences", 1)
         tokens = self.tokenizer(text, return_tensors="pt", split_special_tokens=True).to(self.device)
         length, longest = tokens["input_ids"].shape[1], getattr(self.model.config, "max_position_embeddings", None)
         if longest is not None and length > longest:
-            raise ValueError(f"a text of {length} tokens: the model takes {longest}")
+            raise ValueError(f"a text has {length} tokens: the model takes at most {longest}")
         with torch.inference_mode():
             ids = self.model.generate(tokens["input_ids"], attention_mask=tokens["attention_mask"], **settings)
         return [{"translation_text": one} for one in self.tokenizer.batch_decode(ids, skip_special_tokens=True)]
@@ -100,7 +100,7 @@ def _check(name: str, value: Any) -> None:
     if name == "do_sample" and isinstance(value, bool):
         return
     if name not in SETTINGS:
-        raise ValueError(f"{str(name)[:40]}: expected one of {', '.join(SETTINGS)} or do_sample, true or false")
+        raise ValueError(f"{str(name)[:40]}: expected one of {', '.join(SETTINGS)} or do_sample (true or false)")
     try:
         check(SETTINGS[name], value)
     except ValueError as error:

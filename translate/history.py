@@ -1,14 +1,14 @@
-"""The checkpoints of a run, whole ones alone: while it trains, and as many as it kept."""
+"""The complete checkpoints of a run, also while it trains."""
 
 import re
 from pathlib import Path
 
-LAST_WRITTEN = "trainer_state.json"  # of a checkpoint; without it one is still being written
+LAST_WRITTEN = "trainer_state.json"  # of a checkpoint; until it exists, the checkpoint is incomplete
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
 def checkpoints(folder: Path | None) -> dict[int, Path]:
-    """The checkpoint folders beside or below a run's folder by their step, first to last."""
+    """The checkpoint folders of a run, or beside a checkpoint, by step in ascending order."""
     if folder is None:
         return {}
     run = folder.parent if CHECKPOINT.fullmatch(folder.name) else folder

@@ -1,7 +1,7 @@
-"""A text on its way: cut into the segments that a model translates, and put together again from their hypotheses.
+"""Translation jobs: texts are split into segments for the model, and joined again from their hypotheses.
 
-What needs an engine is a generator: it yields its work, is sent what was found for that, and returns its result.  So a
-segment that lost something is translated again where it stands, and all of them share batches (`together`).
+Whatever needs an engine is a generator: it yields its work, is sent the engine's output, and returns its result.  So a
+segment that lost something is retranslated in place, and all of them share batches (`together`).
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from .marks import Alignment
 from .markup import Markup
 from .results import EngineOutput, Hypothesis, Ids, Translation
 
-MOST_CHARACTERS = 250_000  # of a text: more would take minutes
-LONGEST_WORDS = (  # characters: no word of any language has so many; other scripts may have no spaces between words
+MOST_CHARACTERS = 250_000  # in a text: more would take minutes
+LONGEST_WORDS = (  # characters, beyond those of any real word; some scripts have no spaces between words
     (regex.compile(r"[\p{Latin}\p{Greek}\p{Cyrillic}\p{Nd}]+"), 1_000), (regex.compile(r"[^\W_]+"), 10_000),
 )  # fmt: skip
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
-Work = tuple[Ids, DecodingOptions]  # a source and the resolved options that it is to be translated with
+Work = tuple[Ids, DecodingOptions]  # a source and its resolved options
 Source = tuple[Reading, Ids]  # a segment as the model reads it
-Translated = tuple[str, Alignment | None]  # a segment's translation, and which word became which, where one must know
+Translated = tuple[str, Alignment | None]  # a segment's translation, and its word alignment if needed
 Steps = Generator[list[Work], list[EngineOutput], Result]
 
 
 class Job(Generic[Result]):
-    """Steps on their way: as long as there is `work`, `advance` is to be given what was found for each of it; then
-    there is the `result`."""
+    """Drives steps: while there is `work`, pass the engine's output for each item to `advance`; then there is a
+    `result`."""
 
     work: list[Work]
     result: Result
@@ -57,7 +57,7 @@ class Job(Generic[Result]):
 
 
 def together(many: Iterable[Steps[Result]]) -> Steps[list[Result]]:
-    """The results of all, whose work is done at the same time."""
+    """The results of all, with their work done in the same batches."""
     jobs = list(map(Job, many))
     while waiting := [job for job in jobs if job.work]:
         found = iter((yield [one for job in waiting for one in job.work]))
@@ -68,14 +68,14 @@ def together(many: Iterable[Steps[Result]]) -> Steps[list[Result]]:
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that was translated in segments: of each, how the model read it and its hypotheses."""
+    """A text translated in segments: for each, how the model read it, and its hypotheses."""
 
     cut: Cut
     segments: tuple[tuple[Reading, EngineOutput], ...]
-    one_by_one: bool = False  # sentences that belonged together had to be parted
+    one_by_one: bool = False  # sentences that belong together had to be translated separately
 
     def aligned(self, translations: Sequence[Translated]) -> Alignment:
-        """All of it with these in the places of its segments; one without an alignment stands for its words."""
+        """The alignment of the whole text with these translations; one without an alignment counts as one word."""
         parts = [(segment, text, alignment or Alignment.whole(segment, text))
                  for segment, (text, alignment) in zip(self.cut.segments, translations, strict=True)]
         between = [(text, text, Alignment.by_place(text, text)) for text in self.cut.between]
@@ -84,14 +84,14 @@ class Passage:
 
 @dataclass(frozen=True)
 class Text:
-    """A text of a caller that was translated: one passage, or one for each of the texts in its markup."""
+    """A caller's translated text: one passage, or one for each text in its markup."""
 
     text: str
     markup: Markup | None
     passages: tuple[Passage, ...]
 
     def parts(self, make: Callable[..., Translation]) -> tuple[Translation, ...]:
-        """The translations of its segments: of some, fewer hypotheses are left."""
+        """The translations of its segments; the last hypothesis is repeated where fewer are left."""
         segments = [one for passage in self.passages for one in passage.segments]
         count = max((len(found) for _, found in segments), default=0)
         return tuple(make(reading.text, found + found[-1:] * (count - len(found)),
@@ -99,7 +99,7 @@ class Text:
 
     @property
     def marked(self) -> list[bool]:
-        """Whether a segment has markup inside it: of such one must know which word became which."""
+        """Whether each segment has markup inside, and so needs a word alignment."""
         borders = self.markup.borders if self.markup else [[]]
         return [bisect_right(places, start) < bisect_left(places, start + len(segment))
                 for places, cut in zip(borders, (one.cut for one in self.passages), strict=True)
@@ -107,7 +107,7 @@ class Text:
 
     def translation(self, parts: Sequence[Translation], alignments: Mapping[Translation, Alignment], *,
                     options: DecodingOptions, make: Callable[..., Translation]) -> Translation:
-        """Of its parts, and the alignments of those of one hypothesis that are `marked`."""
+        """The whole translation, from its parts and the alignments of the `marked` ones."""
         if self.markup is None and self.passages[0].cut.whole:
             return parts[0]
         hypotheses, marked = [], self.marked
@@ -122,7 +122,7 @@ class Text:
                     has_markup=self.markup is not None, one_by_one=any(one.one_by_one for one in self.passages))
 
     def _joined(self, translations: Sequence[Translated]) -> str:
-        """With these in the places of its segments."""
+        """The text with these translations of its segments."""
         left = iter(translations)
         own = [(one, [next(left) for _ in one.segments]) for one in self.passages]
         joined = [one.cut.join([text for text, _ in each]) for one, each in own]
@@ -133,7 +133,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Cutter:
-    """Cuts texts for a model, by the languages and the resolved options of a call."""
+    """Splits and translates texts with the languages and resolved options of a call."""
 
     codec: Codec
     defaults: GenerationDefaults
@@ -142,12 +142,12 @@ class Cutter:
     options: DecodingOptions
 
     def texts(self, texts: Sequence[str], *, prefix: str, html: bool) -> Steps[list[Text]]:
-        """Translate them all; the first segment of each begins with the prefix, and has as many sentences."""
+        """Translate all texts; the first segment of each begins with the prefix, and has at least as many sentences."""
         start = self._start(prefix)
         cut: list[tuple[str, Markup | None, list[Cut]]] = []
         for text in map(check_text, texts):
             markup = Markup(text) if html else None
-            cuts = [cut_sentences(part, language=self.source, together=self.defaults.together)
+            cuts = [cut_sentences(part, language=self.source, together=self.defaults.source_sentences)
                     for part in ([text] if markup is None else markup.texts)]
             if prefix and cuts and cuts[0].segments:
                 sentences = max(1, count_sentences(prefix, language=self.target))
@@ -163,7 +163,7 @@ class Cutter:
         start = self.codec.begin(composed(prefix), language=self.target) if prefix else ()
         most = (self.options.max_new_tokens or 0) - len(self.options.prefix)
         if len(start) > most:
-            raise UserError(f"the prefix has {len(start)} tokens: a translation has at most {most} after its tag")
+            raise UserError(f"the prefix has {len(start)} tokens: at most {most} fit into max_new_tokens; shorten it")
         return start
 
     def _read(self, texts: Sequence[str]) -> list[Source]:
@@ -187,8 +187,8 @@ class Cutter:
                        any(part.one_by_one for part in parts))
 
     def _segment(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
-        """One segment; in halves where it is longer than a source should be."""
-        whole, longest = Cut((reading.text,), ("", "")), self.defaults.longest
+        """One segment; split in halves if it is too long."""
+        whole, longest = Cut((reading.text,), ("", "")), self.defaults.source_tokens
         if longest is not None and len(ids) > longest:
             try:
                 halves = whole.halved(0)
@@ -197,46 +197,46 @@ class Cutter:
             else:
                 return (yield from self._passage(halves, self._read(halves.segments), start))
         if start and reading.spans and not reading.care:
-            reading = Reading.of(reading.text, begun=self.codec.decode(start))
+            reading = Reading.of(reading.text, prefix=self.codec.decode(start))
             [ids] = self.codec.encode([reading.model_input])
         return (yield from self._translated(reading, ids, start))
 
     def _translated(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
-        """One segment, and again where every hypothesis has lost or added something: its sentences one by one, or with
-        what is protected in it read another way."""
-        [found] = yield [(ids, self.options.begun(start))]
+        """One segment; if every hypothesis has lost or added something, translate again: sentence by sentence, or with
+        other stand-ins for protected text."""
+        [found] = yield [(ids, self.options.with_prefix(start))]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
         restored = tuple(replace(one, text=text) for one, text in texts if text is not None)
         sentences = whole = Cut((reading.text,), ("", ""))
-        if self.defaults.together > 1 or start:
+        if self.defaults.source_sentences > 1 or start:
             sentences = cut_sentences(reading.text, language=self.source)
         count = len(sentences.segments)
         kept = tuple(one for one in restored if count < 2
                      or count_sentences(one.text, language=self.target) == count)
-        begun = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
-        if not kept and count > begun:
-            finer = sentences.joined(begun)
+        first = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
+        if not kept and count > first:
+            finer = sentences.joined(first)
             again = yield from self._passage(finer, self._read(finer.segments), start)
             return replace(again, one_by_one=True)
         further = None if kept or restored else reading.further()
         if further is not None:
             [ids] = self.codec.encode([further.model_input])
             return (yield from self._segment(further, ids, start))
-        blank = tuple(replace(one, text=reading.text) for one in written)  # all are: the source stays
+        blank = tuple(replace(one, text=reading.text) for one in written)  # all hypotheses are blank: keep the source
         return Passage(whole, ((reading, kept or restored or blank),))
 
 
 def check_text(text: str) -> str:
-    """The text, without a byte order mark; UserError for anything but valid Unicode text."""
+    """The text without a byte-order mark; UserError for anything but valid Unicode text."""
     if not isinstance(text, str):
         raise UserError(f"expected text, got {type(text).__name__}", exit_code=2)
     refuse_surrogates(text)
     if len(text) > MOST_CHARACTERS:
-        raise UserError(f"a text of {len(text):,} characters: at most {MOST_CHARACTERS:,} are taken; send it in parts")
+        raise UserError(f"a text has {len(text):,} characters: at most {MOST_CHARACTERS:,} are allowed; split it")
     for word, most in LONGEST_WORDS:
         if len(text) > most and _longest(word, text) > most and (longest := _longest(word, masked(text))) > most:
-            raise UserError(f"a word of {longest:,} characters, {most:,} at most are taken: is this text?")
+            raise UserError(f"a word has {longest:,} characters: at most {most:,} are allowed; remove what is not text")
     return text.removeprefix("\ufeff")
 
 
@@ -245,15 +245,15 @@ def _longest(word: regex.Pattern[str], text: str) -> int:
 
 
 def check_length(text: str, ids: Sequence[int], *, most: int | None) -> None:
-    """UserError for more ids than the model has positions."""
+    """UserError for more tokens than the model has positions."""
     if most is not None and len(ids) > most:
-        size = f"it has {len(ids)} pieces, the model takes {most}"
+        size = f"it has {len(ids)} tokens, and the model takes at most {most}"
         raise UserError(f"the text {text[:30] + '…'!r} is too long: {size}; translate it sentence by sentence")
 
 
 def by_group(items: Sequence[Item], key: Callable[[Item], Key],
              work: Callable[[Key, list[Item]], Sequence[Result]]) -> list[Result]:
-    """What `work` makes of the items of each key together, in the order of the items."""
+    """Apply `work` to the items of each key together; results in the order of the items."""
     groups: dict[Key, list[int]] = {}
     for place, item in enumerate(items):
         groups.setdefault(key(item), []).append(place)
@@ -264,7 +264,7 @@ def by_group(items: Sequence[Item], key: Callable[[Item], Key],
 
 
 def bare_pair(text: str, translation: str) -> tuple[str, str]:
-    """A text and its translation as they are scored; UserError where one of them is blank."""
+    """A text and its translation, normalised for scoring; UserError if one of them is blank."""
     text, translation = composed(text).strip(), composed(translation).strip()
     if not text or not translation:
         raise UserError(f"the {'translation' if text else 'source'} is blank")

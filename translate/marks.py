@@ -1,7 +1,7 @@
-"""Where the elements about a text's words (bold type, a link) are in its translation, by their word alignment.
+"""Places inline elements (bold type, a link) in a translation by word alignment.
 
-Each element becomes one run of the translation: the run in which the words linked to the element's own outweigh the
-others.  So elements stay nested, and none is lost or comes twice.  The translation itself is never changed.
+Each element becomes one run of the translation: the run in which words linked to the element's own outweigh the others.
+So elements stay nested, and none is lost or duplicated.  The translation itself is never changed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Mark:
-    """An element about the characters `start` to `end` of a text, and those inside it.
+    """An element around the characters `start` to `end` of a text, and the elements inside it.
 
-    What is about no words (a comment, a picture, a tag without its partner, white space that is not shown) has no
-    length.
+    Markup without words (a comment, a picture, an unmatched tag, invisible white space) has length 0.
     """
 
     start: int
@@ -45,7 +44,7 @@ class Mark:
 class Alignment:
     """The links between the words of a text and those of its translation: source word, target word, strength.
 
-    A sentence that has no element's border inside may stand for its words.
+    A sentence without element borders inside may count as one word.
     """
 
     links: Sequence[tuple[Span, Span, float]]
@@ -56,17 +55,16 @@ class Alignment:
 
     @classmethod
     def by_place(cls, text: str, translation: str, *, languages: tuple[str, str] = ("", "")) -> Alignment:
-        """Where nothing else is known: the words at the same part of the way."""
+        """The fallback: link words at proportional positions."""
         source, target = map(_words, (text, translation), languages)
         most = max(len(source), len(target)) if source and target else 0
         return cls([(source[k * len(source) // most], target[k * len(target) // most], 1.0) for k in range(most)])
 
     @classmethod
     def measured(cls, trace: Trace, choice: AlignmentChoice, text: str, translation: str) -> Alignment:
-        """As strong as the choice reads it off a trace: every pair of words that it sees anything of.
+        """Links with the strengths that the choice derives from a trace, for every pair of words with any.
 
-        The model may have read and written other words in places than the `text` and the `translation` have, for what
-        is protected: of that, what is the same belongs together.
+        The model may have read and written stand-ins for protected text; identical protected text is linked.
         """
         strength_JI = choice.strengths(trace)
         source, target = _words(text, trace.source_language), _words(translation, trace.target_language)
@@ -80,7 +78,7 @@ class Alignment:
 
     @classmethod
     def joined(cls, parts: Iterable[tuple[str, str, Alignment]]) -> Alignment:
-        """Of a whole text and its translation, from their parts."""
+        """The alignment of a whole text and its translation, from their parts."""
         links: list[tuple[Span, Span, float]] = []
         at = to = 0
         for text, translation, part in parts:
@@ -91,7 +89,7 @@ class Alignment:
 
 
 def _words(text: str, language: str) -> list[Span]:
-    """What is protected is one word."""
+    """The words of a text; protected text is one word."""
     protected = protected_spans(text)
     inside = {place for span in protected for place in range(*span)}
     words = [(word.start, word.end) for word in split_words(text, language=language)]
@@ -99,7 +97,7 @@ def _words(text: str, language: str) -> list[Span]:
 
 
 def _shown(read: Sequence[Word], text: str, words: Sequence[Span]) -> dict[int, Span]:
-    """By the number of each word that a model read or wrote, the word of the text that it is, or stands for."""
+    """For the index of each word that a model read or wrote, the span of the word in the text that it stands for."""
     sides = [word.text for word in read], [text[slice(*word)] for word in words]
     return {
         first + k: words[begin + k * (stop - begin) // (end - first)]
@@ -109,19 +107,19 @@ def _shown(read: Sequence[Word], text: str, words: Sequence[Span]) -> dict[int, 
 
 
 class Marking:
-    """Puts marks into the translation of a text; `kept` is what single characters of it stand for, as HTML."""
+    """Puts marks into the translation of a text; `kept` maps placeholder characters in it to their HTML."""
 
     def __init__(self, source: str, text: str, alignment: Alignment, kept: Mapping[int, str]):
         self.source, self.text, self.kept = source, text, kept
-        self.around = f" {text} "  # the two characters about each place, from that place on
+        self.around = f" {text} "  # for the two characters around each place
         self.target = sorted({word for _, word, _ in alignment.links})
         numbers = {word: number for number, word in enumerate(self.target)}
         ordered = sorted(alignment.links, key=itemgetter(0))
         self.links = [(word, numbers[to], strength) for word, to, strength in ordered]
-        self.total = self._strengths((0, len(source)), (0, len(text) + 1))  # of all links of each target word
+        self.total = self._strengths((0, len(source)), (0, len(text) + 1))  # total link strength of each target word
 
     def render(self, marks: Sequence[Mark], source: Span, target: Span) -> str:
-        """As HTML, the characters of `target`, the translation of those of `source`, with the marks among these."""
+        """The characters of `target`, the translation of `source`, as HTML with the marks in them."""
         runs = self._runs(marks, source, target)
         taken = sorted(run for run in runs if run)
         places = [run or (self._place(mark, source, target, taken),) * 2 for run, mark in zip(runs, marks, strict=True)]
@@ -129,14 +127,14 @@ class Marking:
         for number in sorted(range(len(marks)), key=places.__getitem__):
             (start, end), mark = places[number], marks[number]
             rendered += self._escaped(done, start)
-            if not mark.before.isspace() or " " in self.around[start : start + 2]:  # beside a space none is shown
+            if not mark.before.isspace() or " " in self.around[start : start + 2]:  # beside a space it is invisible
                 rendered += mark.before + self.render(mark.inside, (mark.start, mark.end), (start, end)) + mark.after
             done = end
         return rendered + self._escaped(done, target[1])
 
     def _runs(self, marks: Sequence[Mark], source: Span, target: Span) -> list[Span | None]:
-        """The run of each mark that has one; no two share a word.  A word to which one mark has more than half of all
-        strength is in that mark's run or in none; marks with such words choose first."""
+        """The run of each mark that has one; runs do not overlap.  A word that owes more than half of its strength to
+        one mark is in that mark's run or in none; marks with such words choose first."""
         strengths = [self._strengths((mark.start, mark.end), target) for mark in marks]
         owner = {j: number for number, own in enumerate(strengths)
                  for j, strength in own.items() if 2 * strength > self.total[j]}
@@ -154,7 +152,7 @@ class Marking:
         return runs
 
     def _strengths(self, source: Span, target: Span) -> dict[int, float]:
-        """How strongly each word of `target`, by its number, is linked to the words of `source`."""
+        """The link strength of each word of `target`, by index, to the words of `source`."""
         strengths: dict[int, float] = defaultdict(float)
         lowest, highest = (bisect_left(self.target, (place,)) for place in target)
         first = bisect_right(self.links, source[0], key=lambda link: link[0][1])
@@ -165,8 +163,8 @@ class Marking:
         return strengths
 
     def _run(self, own: Mapping[int, float], others: Collection[int]) -> tuple[int, int]:
-        """The first and the last word of the run in which a mark's own strength outweighs that of all else most (the
-        maximum subarray, by Kadane), and which has none of the `others`; or else the word that it is strongest at."""
+        """The first and last word of the run, without any of the `others`, in which a mark's own strength most
+        outweighs the rest (the maximum subarray, by Kadane's algorithm); otherwise the mark's strongest word."""
         strongest = max(own, key=own.__getitem__)
         run, best, weight, first = (strongest, strongest), 0.0, -inf, 0
         for j in range(min(own), max(own) + 1):
@@ -179,8 +177,8 @@ class Marking:
         return run
 
     def _place(self, mark: Mark, source: Span, target: Span, taken: Sequence[Span]) -> int:
-        """Where a mark stands that is about no words here: after the word that it touches, or else before the next;
-        outside of the other marks."""
+        """The place of a mark without words here: after the word that it touches, or else before the next; outside
+        other marks."""
         touches = mark.start > source[0] and not self.source[mark.start - 1].isspace()
         near = bisect_left(self.links, mark.start if touches else mark.end, key=lambda link: link[0][0]) - touches
         if mark.start <= source[0]:

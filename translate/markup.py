@@ -1,8 +1,8 @@
-"""An HTML text as what there is to translate in it, and its translation with the markup in place.
+"""Extracts the translatable text of HTML, and puts translations back into the markup.
 
-Markup is copied to the character: only text between it changes, and none of it is lost.  The text of a block (a
-paragraph, a cell, a heading) is translated as it is without markup; `marks.py` puts the elements inside it (a link,
-bold type) about the words of its translation.
+Markup is copied exactly; only the text between it changes.  The text of a block (a paragraph, a cell, a heading) is
+translated without markup; `marks.py` places the elements inside it (a link, bold type) around the words of its
+translation.
 """
 
 import html
@@ -14,21 +14,21 @@ from unicodedata import normalize
 
 from .marks import Alignment, Mark, Marking
 
-PRIVATE = "\U000f0000"  # the first of the private-use characters that no font has
-MOST_OPEN = 32  # elements inside one another; those about more of them are kept, about no words
+PRIVATE = "\U000f0000"  # the first of the private-use characters without glyphs
+MOST_OPEN = 32  # nested elements; outer ones beyond that are kept, but around no words
 
-# Elements inside a text; all others part texts, `<br>` among them as a line break does.
+# Inline elements; all others separate texts, including `<br>`, which acts as a line break.
 _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "ins", "label",
     "mark", "nobr", "picture", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
 ))  # fmt: skip
-_AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inside a text, and not translated
-_PICTURES = frozenset(("svg", "template"))  # likewise, and no part of the text
-_VOID = frozenset((  # have no end, and do not part texts
+_AS_IS = frozenset(("code", "kbd", "math", "samp", "var"))  # inline, and not translated
+_PICTURES = frozenset(("svg", "template"))  # likewise, and not part of the text
+_VOID = frozenset((  # have no end tag, and do not separate texts
     "area", "base", "embed", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 ))  # fmt: skip
-_NO_PARTS = _INLINE | _AS_IS | _PICTURES | _VOID | {""}  # "": a comment, a script and the like
-_WHITE = r" \t\n\f\r"  # to HTML, for which a no-break space is none
+_NO_PARTS = _INLINE | _AS_IS | _PICTURES | _VOID | {""}  # "": comments, scripts and the like
+_WHITE = r" \t\n\f\r"  # HTML's white space, without the no-break space
 _PART = re.compile(
     rf"""<!--.*?(?:-->|\Z)
     |<(?P<raw>script|style|textarea)\b.*?(?:</(?P=raw)\b[^>]*(?:>|\Z)|\Z)
@@ -46,32 +46,30 @@ _NOT_TRANSLATED = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """Some characters of an HTML text: `text`, the `space` about it, the `start` or `end` of an inline element, of that
-    `name`, what `parts` texts, or what stays as it is inside a text: `copied`, which is a part of it, or `kept`, which
-    is none."""
+    """A token of HTML.  Its kind is `text`, `space`, the `start` or `end` of an inline element (with its `name`),
+    `parts` (separates texts), `copied` (unchanged, part of the text) or `kept` (unchanged, not part of it)."""
 
     raw: str
     kind: str
     name: str = ""
 
 
-Open = tuple[str, str, int, list[Mark]]  # an element without its end yet: name, tag, where in the text, the marks in it
+Open = tuple[str, str, int, list[Mark]]  # an element not yet closed: name, tag, place in the text, the marks in it
 
 
 class Block:
-    """Neighbouring texts and the inline markup about them.
+    """Adjacent texts and the inline markup around them.
 
-    `text` is what there is to translate, from its first word to its last, with one space for any white space, as HTML
-    shows it.
+    `text` is the text to translate, from its first word to its last, with white space collapsed as in HTML.
     """
 
     def __init__(self, tokens: Sequence[Token]):
-        self._kept: dict[int, str] = {}  # what stands for each copied token: a private character, which is protected
+        self._kept: dict[int, str] = {}  # copied tokens, by the protected character that replaces each
         taken = set(html.unescape("".join(token.raw for token in tokens)))
         private = (char for char in map(chr, range(ord(PRIVATE), 0x10FFFE)) if char not in taken)
         last = max(number for number, token in enumerate(tokens) if token.kind in ("text", "copied"))
         text = ""
-        opened: list[Open] = [("", "", 0, [])]  # the block itself, then the elements about this place
+        opened: list[Open] = [("", "", 0, [])]  # the block itself, then the elements open here
         for number, token in enumerate(tokens):
             place = len(text)
             if token.kind == "text":
@@ -84,31 +82,31 @@ class Block:
             elif token.kind == "start":
                 opened.append((token.name, token.raw, place, []))
                 if len(opened) > MOST_OPEN:
-                    _leave_open(opened, 1, 2)
+                    _close(opened, 1, 2)
             elif token.kind == "end" and token.name in (names := [name for name, *_ in opened]):
-                _leave_open(opened, len(names) - names[::-1].index(token.name), len(opened))
+                _close(opened, len(names) - names[::-1].index(token.name), len(opened))
                 _, raw, begin, inside = opened.pop()
                 begin += begin < place and text[begin] == " "
                 place -= begin < place and text[place - 1] == " "
                 opened[-1][-1].append(Mark(begin, place, raw, token.raw, inside))
             else:
                 opened[-1][-1].append(Mark(place, place, token.raw))
-        _leave_open(opened, 1, len(opened))
+        _close(opened, 1, len(opened))
         self.text, self._marks = text, opened[0][-1]
 
     @property
     def borders(self) -> list[int]:
-        """The places in the text where markup begins or ends."""
+        """The positions in the text where markup begins or ends."""
         return sorted(set(_borders(self._marks)))
 
     def render(self, translation: str, alignment: Alignment) -> str:
-        """The block with the translation of its text."""
+        """The block with its text translated."""
         marking = Marking(self.text, translation, alignment, self._kept)
         return marking.render(self._marks, (0, len(self.text)), (0, len(translation)))
 
 
 class Markup:
-    """An HTML text.  `texts` are what is to be translated, plain, one for each of its `blocks` with words."""
+    """An HTML text.  `texts` are the plain texts to translate, one for each of its `blocks` with words."""
 
     def __init__(self, text: str):
         self.parts: list[Block | str] = []
@@ -121,7 +119,7 @@ class Markup:
         self.borders = [block.borders for block in self.blocks]
 
     def join(self, translations: Sequence[str], alignments: Sequence[Alignment]) -> str:
-        """The text with the translations of its `texts` in their places, and the markup where the alignments say."""
+        """The HTML with its `texts` translated, and inline markup placed by the alignments."""
         each = iter(zip(translations, alignments, strict=True))
         return "".join(part if isinstance(part, str) else part.render(*next(each)) for part in self.parts)
 
@@ -130,8 +128,8 @@ def _text(raw: str) -> str:
     return normalize("NFC", re.sub(f"[{_WHITE}]+", " ", html.unescape(raw)))
 
 
-def _leave_open(opened: list[Open], first: int, end: int) -> None:
-    """Some elements have no end: their tags are about no words."""
+def _close(opened: list[Open], first: int, end: int) -> None:
+    """Close unclosed elements: their tags go around no words."""
     for _, raw, place, inside in opened[first:end]:
         opened[first - 1][-1].extend([Mark(place, place, raw), *inside])
     del opened[first:end]
@@ -144,12 +142,10 @@ def _borders(marks: Sequence[Mark]) -> Iterator[int]:
 
 
 def read(text: str) -> list[Token]:
-    """The text in tokens, by the rules of HTML's tokeniser.
-
-    In time linear in its length, whatever it holds: `html.parser` took 51 s for 30,000 characters of `<a <a <a`.
-    """
+    """Tokenise a text by HTML's rules, in linear time for any input: `html.parser` took 51 s for 30,000 characters of
+    `<a <a <a`."""
     tokens: list[Token] = []
-    whole, name, depth = "", "", 0  # the element that is not translated, and how many of its name are open
+    whole, name, depth = "", "", 0  # an untranslated element, and how many of its name are open
     for match in _PART.finditer(text):
         raw, tag = match[0], (match["tag"] or "").lower()
         if depth:

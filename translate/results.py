@@ -1,6 +1,6 @@
-"""What engines find, `Hypothesis`, and what comes of it: a `Translation` of a source text.
+"""Results: a `Translation` of a source text, with its `Hypothesis` objects, and the protocol of engines.
 
-There are two engines: `torch_engine.py`, for every model and every option, and `ctranslate2_engine.py`, the fast one.
+There are two engines: `torch_engine.py`, for every model and option, and `ctranslate2_engine.py`, the fast one.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from ..tokenizer.words import Word, split_words
 from .decoding import DecodingOptions
 
 Ids = Sequence[int]
-Wanted = Callable[[int], bool]  # whether anybody still waits for what becomes of source i; asked from any thread
+Wanted = Callable[[int], bool]  # whether source i is still wanted; called from any thread
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One translation of a source; `text` is empty as an engine returns it.
+    """One translation of a source; an engine leaves `text` empty.
 
     `log_prob` is the sum of the log-probabilities of its tokens.  The first `given` ones, a language tag and a prefix,
-    were forced and count 0.  `score`, by which hypotheses are ranked, is that sum divided by the number of tokens to
-    the power of the length penalty, so at the usual penalty of 1 it is the mean.  `finished` is False where the limit
-    of length came before `</s>`.  `calibrated_log_prob` is the log-probability by calibrated probabilities, where they
-    were asked for; e to its power is how likely a reference reads exactly so.
+    were forced and count 0.  `score` ranks hypotheses: that sum divided by the number of tokens to the power of the
+    length penalty, so at the usual penalty of 1 the mean.  `finished` is False if the length limit came before `</s>`.
+    `calibrated_log_prob` is the same under calibrated probabilities, if requested; e to its power is the probability
+    that a reference is identical.
     """
 
     text: str
@@ -39,30 +39,29 @@ class Hypothesis:
     calibrated_log_prob: float | None = None
 
     @classmethod
-    def found(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
+    def from_engine(cls, token_ids: tuple[int, ...], score: float, *, end: Collection[int],
               options: DecodingOptions) -> Hypothesis:
-        """As an engine finds it, with these resolved options; `end`: the ids that finish it."""
+        """A hypothesis from an engine's output, with these resolved options; `end`: the ids that finish it."""
         log_prob = score * options.normaliser(len(token_ids))
         return cls("", token_ids, score, log_prob, token_ids[-1] in end, len(options.prefix))
 
 
-EngineOutput = tuple[Hypothesis, ...]  # of one source, best first
+EngineOutput = tuple[Hypothesis, ...]  # for one source, best first
 
 
 @dataclass(frozen=True)
 class Translation:
     """A source text and its hypotheses, best first.
 
-    `source_text` is what was translated: the caller's text in Unicode's composed form (NFC).  A text without words has
-    no hypotheses and is its own translation; that of a blank one is empty.  Where the model writes only blanks, the
-    source stands in the hypotheses.
-    `segments` are the translations of the parts that a text was cut into, and empty where it was translated whole; then
-    the text's first hypothesis is made of their first ones, and so on.  `one_by_one`: some sentences came out as fewer
-    or more when translated together, and were translated again one by one.  Hypotheses that have lost something (a
-    sentence, a number, what is protected) are left out where others have not, so there may be fewer than were asked
-    for; a segment with fewer than the others has its last one repeated.  `model_input` is what the model read where
-    that is not `source_text`, since something in it is protected (`tokenizer/protected.py`).
-    `seen` are the source language's words of the training text; None where the checkpoint does not say.
+    - `source_text`: the caller's text in Unicode NFC.  A text without words has no hypotheses and is its own
+      translation; that of a blank text is empty.  If the model writes only blanks, the source replaces the hypotheses.
+    - `segments`: the translations of the parts that a text was cut into; empty if it was translated whole.  The first
+      hypothesis of the text joins the first ones of its segments, and so on.
+    - `one_by_one`: sentences translated together came out as fewer or more, and were translated again one by one.
+    - `hypotheses`: those that lost something (a sentence, a number, protected text) are left out if others did not, so
+      there may be fewer than requested; a segment with fewer than the others repeats its last one.
+    - `model_input`: what the model read, if that is not `source_text` because something in it is protected.
+    - `seen`: the source language's words in the training text; None if the checkpoint does not say.
     """
 
     text: str
@@ -80,24 +79,24 @@ class Translation:
 
     @classmethod
     def of(cls, source_text: str, hypotheses: tuple[Hypothesis, ...], **more: Any) -> Translation:
-        """Its text is that of the best hypothesis; where there is none, that of the source, or "" for a blank one."""
+        """With the text of the best hypothesis; if there is none, that of the source, or "" for a blank one."""
         text = hypotheses[0].text if hypotheses else source_text if source_text.strip() else ""
         return cls(text, source_text, hypotheses=hypotheses, **more)
 
     @property
     def parts(self) -> tuple[Translation, ...]:
-        """What the model translated one by one: the segments, or the text itself."""
+        """What was translated by itself: the segments, or the text."""
         return self.segments or ((self,) if self.hypotheses else ())
 
     @property
     def as_read(self) -> Translation:
-        """The same with the source that the model read: what a trace is of."""
+        """The same with the source as the model read it, which is what a trace shows."""
         return self if self.model_input is None else replace(self, source_text=self.model_input, model_input=None)
 
     @cached_property
     def unknown_words(self) -> tuple[Word, ...] | None:
-        """The words of the source that the model never saw in training, apart from numbers, punctuation and what is
-        protected; None where that is not known.  Of a text with markup: as they lie in its segments.
+        """The words of the source that were not in the training text, except numbers, punctuation and protected text;
+        None if that is not known.  For a text with markup, positions are those in its segments.
         """
         if self.seen is None:
             return None
@@ -110,21 +109,21 @@ class Translation:
 
 
 def _is_mark(word: str) -> bool:
-    """A number or punctuation: nothing that has to be learnt to be translated."""
+    """A number or punctuation, which need not be learnt."""
     return all(unicodedata.category(c)[0] in "NPZ" for c in word)
 
 
 class Engine(Protocol):
-    """Safe to call from several threads."""
+    """What searches for translations.  Safe to call from several threads."""
 
     name: str
     precision: str
-    threads: int  # how many calls it works on at a time
+    threads: int  # concurrent calls
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """The best hypotheses of each source (`</s>` included), best first and without their texts.
+        """The best hypotheses for each source (including `</s>`), best first and without text.
 
-        The options are resolved: none but those of samples is None.  What is found for sources that are not `wanted`
-        any more need not be finished, or be anything at all.
+        The options are resolved: only those of sampling may be None.  Sources that are no longer `wanted` may be given
+        up, and have any result.
         """

@@ -1,6 +1,6 @@
-"""How probable a model finds given translations: one teacher-forced pass, no search.
+"""Log-probabilities of given translations: one teacher-forced pass, no search.
 
-    log p(translation | source)  =  sum over its tokens y_t, `</s>` included, of  log p(y_t | y_1 .. y_t-1, source)
+    log p(translation | source)  =  sum over its tokens y_t, including `</s>`, of  log p(y_t | y_1 .. y_t-1, source)
 
 A language tag is given, not predicted, and does not count.
 """
@@ -14,18 +14,18 @@ import torch
 from transformers import PreTrainedModel
 
 from ..lens.calibration import Calibrator
-from ..lens.forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
+from ..lens.teacher_forcing import chosen_log_probs, forced_pass, packed, vocabulary_size
 from .results import Translation
 
 # B pairs, T target tokens
 
-BATCH_LOGITS = 2**23  # logits of one batch: 32 MiB in float32
-BATCH_TOKENS = 4096  # tokens of either side of one batch, padding counted
+BATCH_LOGITS = 2**23  # logits in one batch: 32 MiB in float32
+BATCH_TOKENS = 4096  # tokens of either side in one batch, including padding
 
 
 @dataclass(frozen=True)
 class Score:
-    """Log-probability (natural logarithm) of a translation of so many tokens, the end of the sentence included."""
+    """Log-probability (natural logarithm) of a translation with this number of tokens, including `</s>`."""
 
     log_prob: float
     tokens: int
@@ -40,10 +40,10 @@ def score_targets(
     model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, given: int,
     calibrator: Calibrator | None = None,
 ) -> list[Score]:
-    """The score of each target under its source, in the order given; the first `given` ids of a target are no choice.
-    By a calibrator's probabilities where there is one, else by the model's own.
+    """The score of each target given its source, in order; the first `given` ids of a target are forced and not scored.
+    Uses the calibrator's probabilities if there is one, otherwise the model's own.
 
-    Sources and targets are ids, `</s>` included.
+    Sources and targets are ids, including `</s>`.
     """
     found: dict[int, Score] = {}
     most_targets = min(BATCH_TOKENS, BATCH_LOGITS // vocabulary_size(model))
@@ -62,7 +62,7 @@ def score_targets(
 
 
 def with_log_probs(result: Translation, log_probs: Iterator[float]) -> Translation:
-    """With the next of these for each hypothesis of its parts; a hypothesis of a text that was cut has their sum."""
+    """Assign these in order to the hypotheses of its parts; a hypothesis of a split text gets the sum of its parts."""
     segments = tuple(with_log_probs(one, log_probs) for one in result.segments)
     each = zip(*([one.calibrated_log_prob or 0.0 for one in part.hypotheses] for part in segments), strict=True)
     own = map(sum, each) if segments else log_probs

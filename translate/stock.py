@@ -1,9 +1,9 @@
-"""A checkpoint that transformers loads with its own classes alone: `seq2see export RUN --format transformers`.
+"""A checkpoint that transformers loads with its own classes: `seq2see export RUN --format transformers`.
 
-The network is a Pegasus (Zhang et al. 2020) in all but one thing: the sinusoids.  Ours alternate, a sine and the cosine
-of the same speed, as in the paper; Pegasus puts all sines first.  Which dimension of the residual stream comes where
-matters to nothing else, so every weight that reads the stream or writes to it has its D rows or columns put in Pegasus'
-order.  What lies inside a head or a feed-forward layer stays as it is.
+The network is a Pegasus (Zhang et al. 2020) except for the sinusoids.  Ours alternate sine and cosine of each
+frequency, as in Vaswani et al. 2017; Pegasus puts all sines first.  Nothing else depends on the order of dimensions in
+the residual stream, so the D rows or columns of every weight that reads the stream or writes to it are permuted to
+Pegasus' order.  The inside of heads and feed-forward layers stays the same.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ library_name: transformers
 ---
 # {name}
 
-A translation model of {millions:.1f} M parameters, trained with Seq2See. Its network is that of transformers' Pegasus,
-so it needs no other code:
+A translation model of {millions:.1f} M parameters, trained with Seq2See. Its architecture is Pegasus in
+transformers, so it needs no other code:
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -43,23 +43,23 @@ print(tokenizer.decode(output[0], skip_special_tokens=True))
 ```
 {tags}- Pad on the right, as the tokenizer does.
 - A text has at most {longest} tokens; `truncation=True` cuts off the rest.
-- A special token written in a text is read as one; with `split_special_tokens=True` it is plain text.
-- Leave out texts of white space alone: the model would make something up.
+- A special token in a text is read as such; with `split_special_tokens=True` it is plain text.
+- Leave out blank texts: the model would hallucinate.
 """
 
 TAGS = """\
-- A translation begins with the tag of its language: {tags}. `generation_config.json` has the usual one, and
-  `model.generate(..., forced_bos_token_id=tokenizer.convert_tokens_to_ids("{tag}"))` asks for another.
+- A translation begins with the tag of its language: {tags}. `generation_config.json` has the default;
+  `model.generate(..., forced_bos_token_id=tokenizer.convert_tokens_to_ids("{tag}"))` chooses another.
 - Labels begin with it too: `tokenizer(source, text_target="{tag}" + target)`.
 """
 
 
 def write(run: Path, folder: Path) -> None:
-    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for another kind of model."""
+    """Convert the checkpoint into `folder`, which appears once it is complete; UserError for another type of model."""
     model, tokenizer = load(run)
     kind = model.config.model_type
     if kind != "seq2see":
-        raise UserError(f"{run} is a {kind} model, not a seq2see model: transformers loads it as it is")
+        raise UserError(f"{run} is a {kind} model, not a seq2see model: transformers loads it without export")
     with tempfile.TemporaryDirectory(prefix=".transformers-", dir=folder.parent) as scratch:
         made = Path(scratch) / "model"
         as_pegasus(model).save_pretrained(made)
@@ -70,7 +70,7 @@ def write(run: Path, folder: Path) -> None:
 
 
 def as_pegasus(model: PreTrainedModel) -> PegasusForConditionalGeneration:
-    """The same network in transformers' class: the same logits, and so the same translations."""
+    """The same network in a transformers class: the same logits, and so the same translations."""
     from transformers import PegasusConfig, PegasusForConditionalGeneration
 
     from ..modeling import Seq2SeeConfig
@@ -85,15 +85,15 @@ def as_pegasus(model: PreTrainedModel) -> PegasusForConditionalGeneration:
 
 
 def reordered(name: str, weight: torch.Tensor, order: Sequence[int]) -> torch.Tensor:
-    """A weight with the dimensions of the residual stream in this order."""
+    """A weight with the dimensions of the residual stream permuted to this order."""
     layer, kind = name.split(".")[-2:]
     if layer in ("out_proj", "fc2") or layer.endswith("norm"):  # they write to the stream, or scale it
         return weight[order]
-    return weight[..., order] if kind == "weight" else weight  # they read it; their biases lie outside
+    return weight[..., order] if kind == "weight" else weight  # they read it; their biases are not on the stream
 
 
 def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, longest: int) -> None:
-    """By the class name that transformers 4 knows as well, and without the `token_type_ids` that it would add."""
+    """Save it under a class name that transformers 4 also knows, and without `token_type_ids`, which it would add."""
     tokenizer.save_pretrained(folder)
     path = folder / "tokenizer_config.json"
     settings = read_json(path) | {
@@ -105,7 +105,7 @@ def save_tokenizer(tokenizer: PreTrainedTokenizerBase, folder: Path, *, longest:
 
 
 def card(model: PreTrainedModel, *, name: str, folder: Path) -> str:
-    """The README of the folder: how to load it, and what a stranger would not guess."""
+    """The README of the folder: how to load the model, and its pitfalls."""
     pairs = model.config.language_pairs or []
     languages = dict.fromkeys(language for pair in pairs for language in pair)
     tags = [f"<2{target}>" for target in dict.fromkeys(target for _, target in pairs)]

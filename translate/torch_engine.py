@@ -1,11 +1,10 @@
-"""The torch engine: transformers' `generate`, for any encoder-decoder and every decoding option, with a greedy search
-of our own (`greedy.py`).
+"""The torch engine: transformers' `generate`, for any encoder-decoder and every decoding option, with our own greedy
+search (`greedy.py`).
 
-Sentences are sorted by length and cut into batches of bounded size, so that little is padding.
+Sentences are sorted by length and batched up to a size, to limit padding.
 
-Drawing is a search for the best token, too, once each token's logit has a random number of the Gumbel distribution
-added to it (Gumbel 1954; Maddison et al. 2014).  So a row draws from a generator of its own, whatever else is in the
-batch, and the search is the same greedy one.
+Sampling is greedy search after Gumbel noise is added to the logits (Gumbel 1954; Maddison et al. 2014).  Each row has
+its own generator, so its samples do not depend on the rest of the batch.
 """
 
 import copy
@@ -28,26 +27,26 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from ..lens.forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
+from ..lens.teacher_forcing import cut_at_end, packed, padded, real_positions, vocabulary_size
 from .decoding import DecodingOptions
 from .greedy import Gone, greedy
 from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 # B rows, V vocabulary
 
-# What is taken from a checkpoint's generation_config.json besides the decoding options.  Other settings would load code
-# from the Hub (group beams, contrastive search), write to disk, or stop by the clock.
+# The settings used from a checkpoint's generation_config.json besides the decoding options.  Others would load code
+# from the Hub (group beams, contrastive search), write to disk, or stop after a time.
 KEPT = (
     "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
     "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "renormalize_logits",
     "encoder_no_repeat_ngram_size", "encoder_repetition_penalty",
 )  # fmt: skip
-BATCH_TOKENS = 4096  # source tokens in one batch, padding and beams counted
-BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step, for the scores
+BATCH_TOKENS = 4096  # source tokens in one batch, including padding and beams
+BATCH_LOGITS = 2**21  # logits of one step: beam search keeps those of every step for the scores
 
 
 class TorchEngine:
-    """Translates with the torch model as it was loaded; `lock` is held meanwhile, for looking changes the model."""
+    """Translates with the torch model; holds `lock` meanwhile, because looking inside changes the model."""
 
     name = "torch"
     threads = 1
@@ -60,8 +59,8 @@ class TorchEngine:
 
     def translate(self, sources: Sequence[Ids], options: DecodingOptions, *,
                   wanted: Wanted | None = None) -> list[EngineOutput]:
-        """As `Engine` says, and `wanted` is asked at each step.  Alternatives of a draw are drawn each for itself, in
-        no order."""
+        """See `Engine`; `wanted` is checked at each step.  Sampled alternatives are independent, in no particular
+        order."""
         copies = (options.alternatives or 1) if options.sampling else 1
         rows = [(source, copy) for source in sources for copy in range(copies)]
         found: dict[int, EngineOutput] = {}
@@ -79,35 +78,35 @@ class TorchEngine:
 
     def _generate(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions,
                   gone: Gone | None) -> list[EngineOutput]:
-        """The hypotheses of some rows, each a source and which of its draws this is."""
+        """The hypotheses for some rows, each a source and the index of the sample."""
         sources = [source for source, _ in rows]
-        searching = copy.copy(self.model)  # the same weights; whatever is not set is taken from its generation_config
+        searching = copy.copy(self.model)  # the same weights; unset options would come from its generation_config
         searching.generation_config = GenerationConfig()
         generate = partial(
             searching.generate,
             padded(sources).to(self.model.device),
             attention_mask=real_positions(sources).long().to(self.model.device),
             generation_config=self._settings(options),
-            logits_processor=LogitsProcessorList([Begin(options.prefix)]),
+            logits_processor=LogitsProcessorList([ForcePrefix(options.prefix)]),
         )
         if options.num_beams == 1:
-            draw = Draw(rows, options) if options.sampling else None
-            written = generate(custom_generate=partial(greedy, draw=draw, gone=gone))
+            sampler = GumbelSampler(rows, options) if options.sampling else None
+            written = generate(custom_generate=partial(greedy, sampler=sampler, gone=gone))
             cut = [(cut_at_end(ids, self.end), log_prob) for ids, log_prob in written]
-            return [(Hypothesis.found(ids, log_prob / options.normaliser(len(ids)), end=self.end, options=options),)
-                    for ids, log_prob in cut]
+            scored = [(ids, log_prob / options.normaliser(len(ids))) for ids, log_prob in cut]
+            return [(Hypothesis.from_engine(ids, score, end=self.end, options=options),) for ids, score in scored]
         output = generate(stopping_criteria=StoppingCriteriaList([Unwanted(gone)] if gone else []))
         scores = output.sequences_scores.tolist()
-        found = [Hypothesis.found(cut_at_end(ids, self.end), score, end=self.end, options=options)
+        found = [Hypothesis.from_engine(cut_at_end(ids, self.end), score, end=self.end, options=options)
                  for ids, score in zip(output.sequences[:, 1:].tolist(), scores, strict=True)]
         count = options.alternatives or 1
         return [tuple(found[i : i + count]) for i in range(0, len(found), count)]
 
     def _settings(self, options: DecodingOptions) -> GenerationConfig:
-        said = self.model.generation_config.to_dict()
-        settings = {name: said[name] for name in KEPT if said.get(name) is not None} | {
-            "max_length": (options.max_new_tokens or 0) + 1,  # transformers counts the start
-            "repetition_penalty": float(options.repetition_penalty or 1),  # transformers refuses a whole number
+        config = self.model.generation_config.to_dict()
+        settings = {name: config[name] for name in KEPT if config.get(name) is not None} | {
+            "max_length": (options.max_new_tokens or 0) + 1,  # transformers counts the start token
+            "repetition_penalty": float(options.repetition_penalty or 1),  # transformers refuses an int
             "no_repeat_ngram_size": options.no_repeat_ngram_size,
         }
         if options.num_beams != 1:
@@ -115,15 +114,15 @@ class TorchEngine:
                 "num_beams": options.num_beams,
                 "num_return_sequences": options.alternatives,
                 "length_penalty": options.length_penalty,
-                "early_stopping": said.get("early_stopping") or False,
+                "early_stopping": config.get("early_stopping") or False,
                 "return_dict_in_generate": True,
                 "output_scores": True,
             }
         return GenerationConfig(**settings)
 
 
-class Begin(LogitsProcessor):
-    """Leaves no choice while the prefix is being written."""
+class ForcePrefix(LogitsProcessor):
+    """Forces the ids of the prefix."""
 
     def __init__(self, prefix: Sequence[int]):
         self.prefix = prefix
@@ -138,7 +137,7 @@ class Begin(LogitsProcessor):
 
 
 class Unwanted(StoppingCriteria):
-    """Ends the beams of rows that are gone; `input_ids` [B times any number, T]."""
+    """Ends the beams of rows that are no longer wanted; `input_ids` [a multiple of B, T]."""
 
     def __init__(self, gone: Gone):
         self.gone = gone
@@ -152,10 +151,10 @@ def _gone(wanted: Wanted, sources: Sequence[int]) -> torch.Tensor:
     return torch.tensor([not wanted(source) for source in sources])
 
 
-class Draw:
-    """Adds to each row's logits, at its temperature and among its best, the noise that makes the best one a draw.
+class GumbelSampler:
+    """Applies temperature, top_k and top_p to each row's logits and adds Gumbel noise: the maximum is then a sample.
 
-    A row's generator is seeded by what it translates, which draw it is, and the caller's seed.
+    A row's generator is seeded with its source, the index of the sample and the caller's seed.
     """
 
     def __init__(self, rows: Sequence[tuple[Ids, int]], options: DecodingOptions):

@@ -1,12 +1,12 @@
-"""`Translator`: the five lines of Python.  Knows neither Gradio nor FastAPI.
+"""`Translator`, the Python API.  Independent of Gradio and FastAPI.
 
     translator = Translator.from_pretrained("runs/storybook")
     result = translator("The cat did not cross the street because it was too tired.", target="fr", alternatives=3)
     trace, = translator.look(result)
 
-Translating plain text with CTranslate2 needs no torch; it is imported, and the model loaded into it, when a caller
-looks inside, scores or samples, and for HTML with elements inside its sentences: attention says where these belong.
-Without torch they are placed in proportion.
+Translating plain text with CTranslate2 needs no torch.  It is imported, and the model loaded into it, to look inside,
+score or sample, and for HTML with elements inside sentences, which attention places.  Without torch they are placed
+proportionally.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from seq2see.cores import usable_cores
 from seq2see.errors import UserError
 from seq2see.folders import resolve_folder
 from .checkpoint import LoadedCheckpoint, check_sizes
-from .codec import Codec, PieceCodec, TokenizerCodec
+from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 EngineName = Literal["auto", "ctranslate2", "torch"]
 Precision = Literal["int8", "float32"]
 Format = Literal["text", "html"]
-MOST_TRACES = 64  # of one HTML text, in memory at a time: each holds all maps of its segment
+MOST_TRACES = 64  # of one HTML text in memory at a time: each has all maps of its segment
 
 
 class Translator(LoadedCheckpoint):
-    """Translates with a checkpoint, and shows what its attention did.  Safe to call from several threads.
+    """Translates with a checkpoint, and looks inside it.  Safe to call from several threads.
 
-    `Translator(model, tokenizer)` takes a torch model, and sets it to evaluation; `from_pretrained` chooses the fastest
-    engine.
+    `from_pretrained` chooses the fastest engine; `Translator(model, tokenizer)` takes a PyTorch model, and sets it to
+    evaluation.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Translator(LoadedCheckpoint):
         seen_words: Mapping[str, frozenset[str]] | None = None,
     ):
         check_sizes(model, tokenizer, name=name)
-        model.eval()  # a model that trains drops values at random
+        model.eval()  # or dropout would stay on
         super().__init__(name, loaded=(model, tokenizer), seen_words=seen_words)
         self._use_torch()
 
@@ -79,14 +79,18 @@ class Translator(LoadedCheckpoint):
         device: Device = "auto",
         trust_remote_code: bool = False,
     ) -> Translator:
-        """Load a run of ours, or a folder or Hub id of any transformers encoder-decoder; UserError where it cannot.
+        """Load a packaged model, a run, or a folder or Hub id of any transformers encoder-decoder.
 
         Args:
-            engine: `auto` is CTranslate2 where it is installed and can hold the model, else torch.
-            precision: of CTranslate2's weights; torch computes in float32.
-            threads: that translate in CTranslate2; None: one for each core.
-            device: `auto` is a CUDA GPU where there is one, else the CPU (`devices.py`).
-            trust_remote_code: run the model code that the folder ships, in torch.  Never read from a file.
+            name: such as `everyday`, `runs/storybook` or `Helsinki-NLP/opus-mt-en-fr`.
+            engine: `auto` is CTranslate2 if it is installed and supports the model, otherwise PyTorch.
+            precision: of CTranslate2's weights; PyTorch uses float32.
+            threads: of CTranslate2; None: one for each core.
+            device: `auto` is a CUDA GPU if there is one, otherwise the CPU.
+            trust_remote_code: run the model code in the folder, with PyTorch.  Never read from a file.
+
+        Raises:
+            UserError: no such model, or one that cannot be loaded safely.
         """
         for what, value, kind in (("engine", engine, EngineName), ("precision", precision, Precision),
                                   ("device", device, Device)):
@@ -94,7 +98,7 @@ class Translator(LoadedCheckpoint):
                 *others, last = get_args(kind)
                 raise UserError(f"{what} {value!r}: expected {', '.join(others)} or {last}", exit_code=2)
         if threads is not None and (type(threads) is not int or threads < 1):
-            raise UserError(f"threads {threads!r}: expected a whole number from 1", exit_code=2)
+            raise UserError(f"threads {threads!r}: expected a whole number of at least 1", exit_code=2)
         folder = resolve_folder(name, trust_remote_code=trust_remote_code)
         translator = cls.__new__(cls)
         LoadedCheckpoint.__init__(translator, str(name), folder, trusted=trust_remote_code, device=device)
@@ -106,7 +110,7 @@ class Translator(LoadedCheckpoint):
             except NotForCTranslate2 as error:
                 if engine == "ctranslate2":
                     raise
-                print(f"{error}; PyTorch translates", file=sys.stderr, flush=True)
+                print(f"{error}; using PyTorch", file=sys.stderr, flush=True)
         translator._use_torch()
         return translator
 
@@ -115,18 +119,18 @@ class Translator(LoadedCheckpoint):
         self.engine: Engine = self.torch_engine
 
     def _use_ctranslate2(self, folder: Path, precision: Precision, threads: int) -> None:
-        from .ctranslate2_engine import CTranslate2Engine, beyond_it
+        from .ctranslate2_engine import CTranslate2Engine, unsupported_options
 
-        beyond = beyond_it(self.defaults.config)
-        if beyond:
-            raise NotForCTranslate2(f"CTranslate2 has no {', '.join(beyond)}, which {self.name} asks for")
+        unsupported = unsupported_options(self.defaults.config)
+        if unsupported:
+            raise NotForCTranslate2(f"CTranslate2 does not support {', '.join(unsupported)}, which {self.name} sets")
         export = exported(folder, quantization=precision)
         ours = self.model_type == "seq2see"
-        self.codec = PieceCodec(folder) if ours else TokenizerCodec(self.tokenizer)
+        self.codec = Seq2SeeCodec(folder) if ours else TokenizerCodec(self.tokenizer)
         names = list(map(spaceless, self.codec.tokens())) if ours else self.codec.tokens()
         self.engine = CTranslate2Engine(export, tokens=names, end=self.defaults.end, precision=precision,
                                         threads=threads, device=ctranslate2_device(self.device))
-        self.check_files()  # or the export may be of others
+        self.check_files()  # the export must be of these files
 
     @cached_property
     def torch_engine(self) -> TorchEngine:
@@ -143,25 +147,32 @@ class Translator(LoadedCheckpoint):
     def __call__(self, text: str | Sequence[str], *, source: str | None = None, target: str | None = None,
                  prefix: str = "", format: Format = "text", calibrated: bool = False,
                  **options: Any) -> Translation | list[Translation]:
-        """Translate a text, or a list of texts in batches; texts without words come back as they are.
+        """Translate a text, or a list of texts in batches.  Texts without words come back as they are.
+
+        A text of more sentences or tokens than the model was trained on is cut into segments; its line breaks and
+        spaces stay.
 
         Args:
-            source, target: languages; the checkpoint's first pair that fits.
-            prefix: what every translation is to begin with.
-            format: `html` keeps markup as it is and translates the text between (`markup.py`).
-            calibrated: give each hypothesis its `calibrated_log_prob`, by a pass in torch.
-            options: alternatives, num_beams, max_new_tokens, length_penalty, repetition_penalty,
-                no_repeat_ngram_size, temperature, top_k, top_p, seed: see `DecodingOptions`.
+            text: one text, or a list of them.
+            source: its language; None: that of the checkpoint's first pair that fits.
+            target: the language to translate into; None: as `source`.
+            prefix: what every translation begins with.
+            format: `html` keeps the markup and translates the text between.
+            calibrated: give each hypothesis its `calibrated_log_prob`, by a pass with PyTorch.
+            options: alternatives, num_beams, temperature and others: see `DecodingOptions`.
 
-        A text of more sentences or tokens than the model was trained on is cut (`segments.py`); its line breaks and
-        spaces stay.  UserError: a language it does not have, a number out of bounds.
+        Returns:
+            A Translation, or a list of them where `text` is a list.
+
+        Raises:
+            UserError: a language that the model does not have, or an option out of bounds.
         """
         texts = list(text) if isinstance(text, Iterable) and not isinstance(text, str) else [text]
         if calibrated:
-            self._calibrator(self._pair(source, target)[1])  # or there is none
+            self._calibrator(self._pair(source, target)[1])  # UserError if there is none
         with _option_errors():
-            asked = DecodingOptions.of(**options)
-        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=asked)
+            decoding = DecodingOptions.of(**options)
+        job = self.prepare(texts, source=source, target=target, prefix=prefix, format=format, options=decoding)
         while job.work:
             job.advance(by_group(job.work, itemgetter(1), lambda alike, members: self.engine_for(alike).translate(
                 [ids for ids, _ in members], alike)))
@@ -178,8 +189,7 @@ class Translator(LoadedCheckpoint):
         format: Format = "text",
         options: DecodingOptions = NO_OPTIONS,
     ) -> Job[list[Translation]]:
-        """A call in steps, for callers that batch the work of several: `engine_for` the options of each translates it.
-        """
+        """A call as a `Job`, for callers that batch the work of several: `engine_for(options)` translates its steps."""
         if format not in get_args(Format):
             raise UserError(f"format {format!r}: expected text or html", exit_code=2)
         source, target = self._pair(source, target)
@@ -190,11 +200,11 @@ class Translator(LoadedCheckpoint):
         return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
-        """What translates with these options."""
+        """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
     def _translations(self, cutter: Cutter, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
-        """Of HTML, all segments with elements inside are looked into at once."""
+        """The translations; all HTML segments with elements inside are traced in one batch."""
         texts = yield from steps
         engine = self.engine_for(cutter.options)
         make = partial(Translation.of, source_language=cutter.source, target_language=cutter.target, engine=engine.name,
@@ -207,8 +217,8 @@ class Translator(LoadedCheckpoint):
                 for text, own in zip(texts, parts, strict=True)]
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:
-        """Which word became which in the first hypothesis of each: as its maps say or, where there is no torch or the
-        model has no maps that can be read, by the places of the words."""
+        """The word alignment of the first hypothesis of each: from its maps or, without torch or usable maps, from the
+        positions of the words."""
         found: list[Alignment] = []
         while len(found) < len(parts):
             some = parts[len(found) : len(found) + MOST_TRACES]
@@ -224,17 +234,25 @@ class Translator(LoadedCheckpoint):
 
     def look(self, result: Translation | Sequence[Translation], *, alternative: int = 0,
              views: Sequence[str] = ("raw",), calibrated: bool = True) -> list[Trace]:
-        """One trace a translation, or one for each of its segments where it was cut: every layer and head while this
-        very hypothesis was predicted.
+        """Look inside: every layer and head while exactly this hypothesis was predicted.
 
-        `views` are names of `lens.VIEWS`; all but "raw" cost time.  `calibrated`: with calibrated probabilities, where
-        the model has a calibration.  UserError for a view, or an alternative, that is not there.
+        Args:
+            result: a translation of this model, or a list of them.
+            alternative: which hypothesis, 0 the best.
+            views: names of `lens.VIEWS`; all but `raw` take time.
+            calibrated: with calibrated probabilities, if the model has a calibration.
+
+        Returns:
+            One trace for each translation, or for each segment of one that was cut.
+
+        Raises:
+            UserError: there is no such view or alternative.
         """
         results = [result] if isinstance(result, Translation) else list(result)
         for one in results:
             if not 0 <= alternative < len(one.hypotheses):
-                has = f"this result has {len(one.hypotheses)} hypotheses"
-                raise UserError(f"there is no alternative {alternative} to look at: {has}", exit_code=2)
+                has = f"the result has {len(one.hypotheses)} hypotheses, counted from 0"
+                raise UserError(f"there is no alternative {alternative}: {has}", exit_code=2)
         parts = [part.as_read for one in results for part in one.parts]
         return by_group(parts, attrgetter("source_language", "target_language", "engine", "precision"),
                         lambda _, alike: [self._measured(one, calibrated=calibrated)
@@ -242,7 +260,7 @@ class Translator(LoadedCheckpoint):
 
     def _traces(self, parts: Sequence[Translation], alternative: int, views: Sequence[str]) -> list[Trace]:
         """Of equal languages and one engine."""
-        from ..lens.reading import trace_hypotheses
+        from ..lens.tracing import trace_hypotheses
 
         one, chosen = parts[0], [part.hypotheses[alternative] for part in parts]
         with self.inside() as (model, tokenizer):
@@ -255,7 +273,7 @@ class Translator(LoadedCheckpoint):
 
     def _measured(self, trace: Trace, *, calibrated: bool) -> Trace:
         """With what was measured of this model."""
-        from ..lens.confidence import with_confidence
+        from ..lens.probabilities import with_confidence
 
         calibration = self.calibration if calibrated else None
         calibrator = calibration.calibrator(trace.target_language) if calibration else None
@@ -263,11 +281,11 @@ class Translator(LoadedCheckpoint):
 
     def look_at(self, text: str, translation: str, *, source: str | None = None, target: str | None = None,
                 views: Sequence[str] = ("raw",), calibrated: bool = True) -> Trace:
-        """The trace of a given translation, whoever wrote it; otherwise as `look`."""
-        from ..lens.reading import trace_texts
+        """The trace of a given translation, whoever wrote it; the arguments are those of a call and of `look`."""
+        from ..lens.tracing import trace_texts
 
         source, target = self._pair(source, target)
-        bare_pair(text, translation)  # or one is blank
+        bare_pair(text, translation)  # UserError if one is blank
         with self.inside() as (model, tokenizer):
             [trace] = trace_texts(model, tokenizer, [composed(text)], [composed(translation)], source_language=source,
                                   target_language=target, model_name=self.name, views=views)
@@ -275,16 +293,24 @@ class Translator(LoadedCheckpoint):
 
     def score(self, sources: Sequence[str], translations: Sequence[str], *, source: str | None = None,
               target: str | None = None, calibrated: bool = False) -> list[Score]:
-        """How probable the model finds each translation of its source, whoever wrote it; in batches, in order.
+        """The log-probability of each translation under the model, whoever wrote it; in batches, in order.
 
-        `source` and `target` as in a call.  `calibrated`: by calibrated probabilities, not the model's own.  UserError:
-        a language it does not have or is not calibrated for, a text that is blank or too long.
+        Args:
+            sources: texts.
+            translations: one for each of them.
+            source: as in a call.
+            target: as in a call.
+            calibrated: use calibrated probabilities, not the model's own.
+
+        Raises:
+            UserError: a language that the model does not have or is not calibrated for; a blank or overlong text.
         """
-        from ..lens.forcing import encode_target
+        from ..lens.teacher_forcing import encode_target
         from .scoring import score_targets
 
         if len(sources) != len(translations):
-            raise UserError(f"{len(sources)} sources and {len(translations)} translations", exit_code=2)
+            raise UserError(f"expected a translation for each source, got {len(sources)} sources and"
+                            f" {len(translations)} translations", exit_code=2)
         source, target = self._pair(source, target)
         calibrator = self._calibrator(target) if calibrated else None
         model, tokenizer = self._load()
@@ -299,9 +325,10 @@ class Translator(LoadedCheckpoint):
             return score_targets(model, source_ids, target_ids, given=0 if first is None else 1, calibrator=calibrator)
 
     def with_calibrated(self, results: Sequence[Translation]) -> list[Translation]:
-        """The same with the `calibrated_log_prob` of every hypothesis, under the float32 weights in torch.
+        """The same results, each hypothesis with its `calibrated_log_prob`, under the float32 weights.
 
-        UserError where the model is not calibrated for a language of theirs.
+        Raises:
+            UserError: the model is not calibrated for the target language.
         """
         from .scoring import score_targets, with_log_probs
 
@@ -321,7 +348,7 @@ class Translator(LoadedCheckpoint):
         found = self.calibration.calibrator(target) if self.calibration else None
         if found is None:
             to = f" to {target}" if target else ""
-            raise UserError(f"{self.name} has no calibration{to}: seq2see calibrate {self.name} measures it")
+            raise UserError(f"{self.name} has no calibration{to}: run seq2see calibrate {self.name}")
         return found
 
     def _pair(self, source: str | None, target: str | None) -> tuple[str, str]:
@@ -330,23 +357,23 @@ class Translator(LoadedCheckpoint):
             return source or "", target or ""
         fitting = [pair for pair in pairs if source in (None, pair[0]) and target in (None, pair[1])]
         if not fitting:
-            asked = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
+            pair = " ".join(f"{side} {code}" for side, code in (("from", source), ("to", target)) if code is not None)
             known = ", ".join(f"{a} to {b}" for a, b in pairs)
-            raise UserError(f"this model does not translate {asked}; it has {known}")
+            raise UserError(f"this model does not translate {pair}; choose {known}")
         return fitting[0]
 
     def tag(self, target: str) -> int | None:
-        """The id a translation into `target` begins with; None where the checkpoint's own default serves."""
+        """The id that a translation into `target` begins with; None: the checkpoint's default."""
         if not target or not self.codec.tags:
             return None
         if target not in self.codec.tags:
-            raise UserError(f"no target language {target!r} here: this tokenizer has {', '.join(self.codec.tags)}")
+            raise UserError(f"the tokenizer has no target language {target!r}; it has {', '.join(self.codec.tags)}")
         return self.codec.tags[target]
 
 
 @contextmanager
 def _option_errors() -> Iterator[None]:
-    """An option out of bounds is the caller's to mend."""
+    """Turn an option's ValueError into a UserError."""
     try:
         yield
     except ValueError as error:

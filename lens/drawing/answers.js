@@ -1,29 +1,26 @@
-// What a tool of the lab asked and was told: asked once for each question, drawn again when the answer is there.
+// The questions of the lab’s tools: each is asked once, and the tool is drawn again when the answer arrives.
 
-import { html } from "./markup.js";
+import { html, stretches } from "./markup.js";
 import { changed } from "./diff.js";
 
-// The answer to this question, null while it is awaited; `error` is a line for the reader.
+// The answer to this question, null until it arrives; `error` is a line for the reader.
 export function answered(context, route, body) {
   const { state, ask, render } = context, key = JSON.stringify([route, body]), kept = state.lab[key];
   if (kept) return kept.waiting ? null : kept;
   state.lab[key] = { waiting: true };
-  ask(route, body).then((found) => { state.lab[key] = found; }, (error) =>
-    { state.lab[key] = { error: error.message }; }).then(render);
+  ask(route, body).catch((error) => ({ error: error.message }))
+    .then((found) => { state.lab[key] = found; render(); });
   return null;
 }
 
-// The same of a tool of `/v1/inside`, about the translation shown.
+// The same for a tool of `/v1/inside`, about the translation shown.
 export const inside = (context, trace, question) => answered(context, "inside",
   { question: { ...context.about(trace), ...question } });
 
-export const waiting = html`<p class="soft">Working it out…</p>`;
-export const failed = (answer) => html`<p>${answer.error}</p>`;
+// The answer, drawn by `draw` once it has arrived.
+export const shown = (answer, draw) => !answer ? html`<p class="soft">Working it out…</p>`
+  : answer.error ? html`<p>${answer.error}</p>` : draw(answer);
 
-// A text with the words marked that another has not.
-export function marked(before, after) {
-  const out = []; let at = 0;
-  for (const [start, end] of changed(before, after)) { out.push(after.slice(at, start),
-    html`<mark>${after.slice(start, end)}</mark>`); at = end; }
-  return html`${out}${after.slice(at)}`;
-}
+// The second text, with the words that the first lacks marked.
+export const marked = (before, after) =>
+  stretches(after, changed(before, after), (one) => html`<mark>${one}</mark>`);

@@ -1,4 +1,4 @@
-// Four ramps of equal lightness, so that a shade means the same number in each; and what is written on them.
+// Four ramps of equal lightness, so that a shade means the same number in each; and the ink for text on them.
 
 const RAMPS = {
   light: {

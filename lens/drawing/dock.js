@@ -8,22 +8,21 @@ import { traceOf } from "./state.js";
 export function dock(state, settings) {
   if (!settings.engine || !traceOf(state)) return "";
   return html`${learnBar(state, settings)}<span class="vr"></span><div class="lab" role="toolbar"
-    aria-label="Lab"><b>Lab</b>${Object.entries(TOOLS).map(([id, tool]) =>
-    html`<button data-do="lab" data-value="${id}" data-k="lab-${id}"
-    aria-expanded="${state.drawer === id}"
-      ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}</div>`;
+    aria-label="Lab"><b>Lab</b>${Object.entries(TOOLS).map(([id, tool]) => html`<button data-do="lab" data-value="${id}"
+    data-k="lab-${id}" aria-expanded="${state.drawer === id}"
+    ${tipped(html`<b>${tool.name}.</b> ${tool.about}`)}>${tool.question}</button>`)}</div>`;
 }
 
 export function dockActions(context) {
   context.drawer = drawer;
+  const acts = Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions || {}));
   return {
     lab: ({ dataset: { value } }) => {
       const { state, root, set } = context, opening = state.drawer !== value;
       set({ drawer: opening ? value : null });
       root.querySelector(opening ? ".drawer .x" : `[data-k="lab-${value}"]`)?.focus();
     },
-    ...Object.fromEntries(Object.values(TOOLS).flatMap((tool) => Object.entries(tool.actions
-      || {}).map(([name, act]) => [name, (control) => act(control, context)]))),
+    ...Object.fromEntries(acts.map(([name, act]) => [name, (control) => act(control, context)])),
     ...learnActions(context),
   };
 }

@@ -20,19 +20,21 @@ import { tour } from "./tour.js";
 import { KINDS, Trace, hasHeads, headOf } from "./trace.js";
 import { wordPanel } from "./word.js";
 
-const REST = 400;    // milliseconds without a key, after which what was typed is translated
-const SLOW = 400;    // after which the page says that it is waiting
+const REST = 400;    // milliseconds without a key press, after which the text is translated
+const SLOW = 400;    // milliseconds after which the page says that it is waiting
 const KEPT = 40;     // answers kept
+const CONTROLS = ["menu", "set", "toggle", "do", "head", "word", "part", "example", "force", "page"]
+  .map((name) => `[data-${name}]`).join();
 const PAGES = { lessons };  // other pages, each drawn by (element, context)
 
 const frame = html`<a class="skip" href="#s2s-map" data-do="skip">Skip to the map</a><header class="top-bar"></header>
   <main class="explore"><section class="card texts" aria-label="Your text and its translation">${FRAME}</section>
-    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div><div
-      class="sayrow"><p class="say" aria-live="polite"></p><span class="trust"></span></div><p class="how"></p>
-      <div class="bar" role="toolbar" aria-label="How to show the map"></div><div class="mapbox"
-        id="s2s-map"></div></div><aside class="word" aria-label="The chosen word"></aside></section>
-    <div class="side"><section class="card pairs" aria-label="Pairs of sentences"></section><section
-      class="card heads" aria-label="All heads"></section></div></main>
+    <section class="card work" aria-label="Attention map"><div class="mapside"><div class="eyebrow"></div>
+      <div class="sayrow"><p class="say" aria-live="polite"></p><span class="trust"></span></div><p class="how"></p>
+      <div class="bar" role="toolbar" aria-label="Map options"></div><div class="mapbox" id="s2s-map"></div></div>
+      <aside class="word" aria-label="The chosen word"></aside></section>
+    <div class="side"><section class="card pairs" aria-label="Sentence pairs"></section>
+      <section class="card heads" aria-label="All heads"></section></div></main>
   <div class="other" hidden></div>
   <div class="dockwrap"><div class="card drawer" hidden></div><div class="card dock"></div></div>
   <footer class="foot"></footer><div class="pop" hidden></div>`;
@@ -42,11 +44,12 @@ export function explorer(element, settings) {
   const root = element.appendChild(document.createElement("div")), find = (name) => root.querySelector(name);
   root.className = "s2s";
   root.innerHTML = String(frame);
-  const engine = settings.api ? new HttpEngine(settings.api) : settings.gradio ? new GradioEngine(settings.gradio)
-    : null;
+  const engine = settings.api ? new HttpEngine(settings.api)
+    : settings.gradio ? new GradioEngine(settings.gradio) : null;
+  const isLocal = engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   const state = { ...START, theme: firstTheme(), ...settings.start };
-  const context = { state, settings: { ...settings, engine: Boolean(engine) }, engine, root, set, render, open, ask,
-    announce };
+  const context = { state, engine, root, set, render, open, ask, about,
+    settings: { ...settings, engine: Boolean(engine) }, announce: (text) => paint(find(".say"), html`${text}`) };
   const answers = new Map();
   let running = null, typing = null, slow = null;
 
@@ -68,8 +71,8 @@ export function explorer(element, settings) {
     root.classList.toggle("then", state.moment !== null);
     root.classList.toggle("no-pairs", !settings.pairs?.length);
     if (settings.pairs?.length) paint(find(".pairs"), pairsCard(state, settings));
-    paint(find(".meaning"), trace && !state.editing && state.moment === null && !isNew(state)
-      ? meaning(trace, settings, state.twin) : "");
+    const settled = trace && !state.editing && state.moment === null && !isNew(state);
+    paint(find(".meaning"), settled ? meaning(trace, settings, state.twin) : "");
     layTexts();
     if (trace) {
       paint(find(".eyebrow"), eyebrow(state));
@@ -80,12 +83,12 @@ export function explorer(element, settings) {
       paintThumbs(find(".heads"), state);
       drawMap(find(".mapbox"), state);
     }
-    find(".mapbox").classList.toggle("stale", Boolean(state.busy === "looking"
-      || (state.busy === "translating" && state.waited)));
+    const isStale = state.busy === "looking" || (state.busy === "translating" && state.waited);
+    find(".mapbox").classList.toggle("stale", Boolean(isStale));
     paint(find(".dock"), dock(state, settings));
     context.drawer?.(find(".drawer"), context);
-    paint(find(".foot"), html`<span>${engine && ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)
-      ? "Everything runs on this computer. " : ""}${engine ? "Nothing you type is kept." : ""}</span>
+    paint(find(".foot"), html`<span>${isLocal ? "Everything runs on this computer. " : ""}${
+      engine ? "Nothing you type is kept." : ""}</span>
       <span>A map shows where a head looked, not why the model chose a word. Switching heads off tests that.</span>`);
     showMenu();
     follow();
@@ -106,19 +109,24 @@ export function explorer(element, settings) {
   function follow({ speak = false } = {}) {
     const trace = traceOf(state), say = find(".say");
     say.setAttribute("aria-live", speak ? "polite" : "off");
-    if (state.error) paint(say, html`${state.error} <button class="chip" data-do="again"
-      data-k="again">Try again</button>`);
-    else if (state.busy && state.waited && state.busy !== "weighing") paint(say,
-      html`<span class="soft">${state.busy === "translating" ? "Translating…"
-      : "Looking at every head…"}</span> <button class="chip" data-do="cancel" data-k="cancel">Cancel</button>`);
-    else paint(say, trace ? headline(state) : html`<span class="soft">${state.text && !state.busy
-      ? "A text without words comes back as it is: there is nothing to look at." : ""}</span>`);
+    paint(say, said(trace));
     if (!trace) return;
-    const texts = find(".texts");
-    drawLines(texts, state, joins(state));
+    drawLines(find(".texts"), state, joins(state));
     if (state.as === "lines") drawMap(find(".mapbox"), state); else followMap(find(".mapbox"), state);
     paint(find(".word"), wordPanel(state, context.settings));
-    find(".say").className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
+    say.className = `say tone-${hasHeads(state.view) ? trace.tone(state.head, state.word) : "blue"}`;
+  }
+
+  function said(trace) {
+    const chip = (id, label) => html`<button class="chip" data-do="${id}" data-k="${id}">${label}</button>`;
+    if (state.error) return html`${state.error} ${chip("again", "Try again")}`;
+    if (state.busy && state.waited && state.busy !== "weighing") {
+      const what = state.busy === "translating" ? "Translating…" : "Looking at every head…";
+      return html`<span class="soft">${what}</span> ${chip("cancel", "Cancel")}`;
+    }
+    if (trace) return headline(state);
+    const empty = "This text has no words: it comes back unchanged, and there is nothing to look at.";
+    return html`<span class="soft">${state.text && !state.busy ? empty : ""}</span>`;
   }
 
   function hover(value) {
@@ -126,8 +134,6 @@ export function explorer(element, settings) {
     state.hover = value;
     if (traceOf(state)) follow();
   }
-
-  function announce(text) { paint(find(".say"), html`${text}`); }
 
   // --- asking
 
@@ -141,24 +147,22 @@ export function explorer(element, settings) {
     });
   }
 
-  const modelFor = (text) => state.model || (flipOf(settings, text) ? settings.exampleModel : settings.typedModel)
-    || undefined;
+  const modelFor = (text) => state.model || (flipOf(settings, text) && settings.exampleModel) || undefined;
   function asked(text) {
-    const given = { source: state.source, target: state.target, model: modelFor(text), prefix: state.prefix
-      || undefined, ...state.options };
+    const { source, target, prefix, options } = state;
+    const given = { source, target, model: modelFor(text), prefix: prefix || undefined, ...options };
     return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
   }
 
-  // Translates a text and looks at it; what is still asked for an older one is given up.
+  // Translates a text and traces it; requests for an older text are aborted.
   async function open(text, changes = {}) {
     if (!engine) return;
     running?.abort();
     const mine = running = new AbortController(), { signal } = mine, before = state.reply?.translation?.text || "";
     clearTimeout(slow);
     slow = setTimeout(() => { if (running === mine && state.busy) { state.waited = true; render(); } }, SLOW);
-    const given = { alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null,
-      hover: null };
-    set({ ...given, text, busy: "translating", ...changes });
+    set({ alternative: 0, prefix: null, forced: null, error: null, changed: [], waited: false, moment: null,
+      hover: null, text, busy: "translating", ...changes });
     if (!text.trim()) return set({ busy: null, reply: null, traces: [] });
     try {
       const body = asked(text), first = await ask("translate", { ...body, texts: [text] }, signal);
@@ -177,61 +181,69 @@ export function explorer(element, settings) {
   }
 
   function arrived(answer, { before = "", changes = {} } = {}) {
-    const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces,
-      [layers, heads] = trace.sizes[state.head.kind];
-    const text = traces.map((one) => one.target).join(" "), keeps = changes.word !== undefined
-      && changes.word < trace.record.target.length;
-    const next = { reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
-      traces, part: 0, busy: "weighing", waited: false,
-      word: keeps ? changes.word : trace.first, read: trace.words("source").find((one) =>
-        /^it$/i.test(one.text))?.pieces[0] ?? 0,
-      changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [] };
-    if (state.head.layer >= layers || state.head.head >= heads) next.head = { kind: "cross",
-      layer: trace.sizes.cross[0] - 1, head: 0 };
+    const traces = answer.traces.map((one) => new Trace(one, answer.measured)), [trace] = traces;
+    const [layers, heads] = trace.sizes[state.head.kind], text = traces.map((one) => one.target).join(" ");
+    const keeps = changes.word !== undefined && changes.word < trace.record.target.length;
+    const it = trace.words("source").find((one) => /^it$/i.test(one.text));
+    const next = {
+      reply: { ...state.reply, ...answer, translation: answer.translation || state.reply?.translation },
+      traces, part: 0, busy: "weighing", waited: false, word: keeps ? changes.word : trace.first,
+      read: it?.pieces[0] ?? 0,
+      changed: before && before !== text && traces.length === 1 ? changed(before, text).map(([start]) => start) : [],
+    };
+    if (state.head.layer >= layers || state.head.head >= heads) {
+      next.head = { kind: "cross", layer: trace.sizes.cross[0] - 1, head: 0 };
+    }
     if (!hasHeads(state.view) || !trace.holds(state.view)) next.view = "raw";
     set(next);
     if (changes.view && changes.view !== "raw") choose({ view: changes.view });
   }
 
-  // What each word rests on: takes longer than the maps, and comes after them.
+  // The evidence for each word: takes longer than the maps, and follows them.
   async function weigh(signal) {
     const trace = traceOf(state);
     if (!trace || trace.evidence || !engine) return set({ busy: null });
     const flip = flipOf(settings, trace.source);
-    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] }, quiet = (error) => {
+    const more = { evidence: true, others: flip ? [flip.text] : [], maps: [] };
+    const quiet = (error) => {
       if (error.name === "AbortError") throw error;
-      return null;  // then the page does without
+      return null;  // the page works without it
     };
     const answer = await ask("look", { ...about(trace), ...more }, signal).catch(quiet);
-    if (answer && !trace.add(answer.traces[0])) {  // its text has other tokens: then the same is translated again
-      const again = await ask("look", { ...asked(trace.source), text: trace.source, alternative: state.alternative,
-        ...more },
-        signal).catch(quiet);
+    if (answer && !trace.add(answer.traces[0])) {  // different tokens: translate the same text again
+      const body = { ...asked(trace.source), text: trace.source, alternative: state.alternative, ...more };
+      const again = await ask("look", body, signal).catch(quiet);
       if (again) trace.add(again.traces[0]);
     }
     if (flip) prepare(flip.text, signal);
-    const best = trace.telling(state.word)[0];
-    set({ busy: null, waited: false, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer,
-      head: best.head } } : {}) });
+    set({ busy: null, waited: false, ...telling(trace) });
   }
 
-  // The other sentence of a pair is looked at beforehand: what it means there is said below the texts.
+  // The head that matters most for the chosen word, unless the reader has picked one.
+  function telling(trace) {
+    const [best] = trace.telling(state.word);
+    return best && !state.pinned ? { head: { kind: best.kind, layer: best.layer, head: best.head } } : {};
+  }
+
+  // Traces the other sentence of a pair in advance: the line below the texts says what *it* means there.
   async function prepare(text, signal) {
-    const body = asked(text), [first, answer] = await Promise.all([ask("translate", { ...body, texts: [text] },
-      signal), ask("look", { ...body, text, alternative: 0, maps: KINDS }, signal)]).catch(() => []);
-    if (first && flipOf(settings, text)?.text === state.text && answer.traces.length === 1) set({
-      twin: new Trace(answer.traces[0], answer.measured) });
+    const body = asked(text), look = { ...body, text, alternative: 0, maps: KINDS };
+    const both = Promise.all([ask("translate", { ...body, texts: [text] }, signal), ask("look", look, signal)]);
+    const [first, answer] = await both.catch(() => []);
+    if (!first || flipOf(settings, text)?.text !== state.text || answer.traces.length !== 1) return;
+    set({ twin: new Trace(answer.traces[0], answer.measured) });
   }
 
-  // The trace's own text and translation, as a question about it names them.
-  const about = (trace) => ({ text: trace.source, translation: trace.target, source: trace.languages[0] || undefined,
-    target: trace.languages[1] || undefined, model: trace.record.model || undefined });
-  context.about = about;
+  // The trace's text, translation, languages and model, as a request names them.
+  function about({ source: text, target: translation, languages: [source, target], record: { model } }) {
+    return { text, translation, source: source || undefined, target: target || undefined, model: model || undefined };
+  }
 
   async function choose(changes) {
     const trace = traceOf(state), { view } = changes;
-    if (view === "left_out" || (view && !hasHeads(view) && state.head.kind === "encoder")) changes = { ...changes,
-      head: { ...state.head, kind: "cross", layer: 0, head: 0 } };
+    if (view === "left_out" || (view && !hasHeads(view) && state.head.kind === "encoder")) {
+      changes = { ...changes, head: { kind: "cross", layer: 0, head: 0 } };
+    }
     if (view && !trace.holds(view)) {
       set({ waited: true, busy: "looking", menu: null });
       try {
@@ -244,37 +256,42 @@ export function explorer(element, settings) {
     set({ busy: null, waited: false, error: null, hover: null, ...changes });
   }
 
-  // --- actions, by the name that a control has in data-do
+  // --- actions, by the name in a control's data-do
 
   const startTour = tour(root);
   const again = () => open(state.text, { alternative: state.alternative, prefix: state.prefix, forced: state.forced });
+  const search = (options) => { set({ options }); again(); };
   const actions = {
     edit: () => set({ editing: true, draft: state.text, menu: null }),
     copy: (button) => copied(button, state.reply?.translation?.text || traceOf(state)?.target || ""),
     share: (button) => copied(button, `${location.href.split(/[?#]/)[0]}?${toAddress(state)}`),
-    theme: () => { const theme = state.theme === "dark" ? "light" : "dark";
-      try { localStorage.setItem("s2s-theme", theme); } catch { /* a sandboxed frame keeps nothing */ } set({
-      theme }); },
+    theme: () => {
+      set({ theme: state.theme === "dark" ? "light" : "dark" });
+      try { localStorage.setItem("s2s-theme", state.theme); } catch { /* a sandboxed frame keeps nothing */ }
+    },
     tour: startTour,
     skip: () => find("[role=grid]")?.focus(),
     list: (button) => set({ list: button.dataset.value === "true" }),
     temperature: (input) => set({ temperature: traceOf(state).record.temperatures[+input.value] }),
     alternative: (button) => open(state.text, { alternative: +button.dataset.value, menu: null }),
-    search: (button) => { const { num_beams, ...rest } = state.options;
-      set({ options: button.dataset.value === "draw" ? { ...rest, temperature: 1, seed: 1,
-      alternatives: settings.alternatives } : {} }); again(); },
-    beams: (button) => { const n = +button.dataset.value; set({ options: { num_beams: n,
-      alternatives: Math.min(n, settings.alternatives) } }); again(); },
-    option: (input) => { const options = { ...state.options };
-      if (input.value === "") delete options[input.dataset.name]; else options[input.dataset.name] = +input.value;
-      set({ options }); again(); },
+    search: ({ dataset: { value } }) => {
+      const { num_beams, ...rest } = state.options, { alternatives } = settings;
+      search(value === "draw" ? { ...rest, temperature: 1, seed: 1, alternatives } : {});
+    },
+    beams: ({ dataset: { value } }) =>
+      search({ num_beams: +value, alternatives: Math.min(+value, settings.alternatives) }),
+    option: ({ dataset: { name }, value }) => {
+      const { [name]: _, ...rest } = state.options;
+      search(value === "" ? rest : { ...rest, [name]: +value });
+    },
     prefix: (input) => open(state.text, { prefix: input.value.trim() || null, menu: null }),
     unforce: () => open(state.text),
     from: (button) => set({ source: button.dataset.value || null, menu: null }) ?? again(),
     to: (button) => set({ target: button.dataset.value, menu: null }) ?? again(),
     model: (button) => set({ model: button.dataset.value, menu: null }) ?? again(),
     export: (button) => { set({ menu: null }); exported(button.dataset.value, context); },
-    again, cancel: () => { running?.abort(); set({ busy: null, waited: false }); },
+    again,
+    cancel: () => { running?.abort(); set({ busy: null, waited: false }); },
     ...dockActions(context),
   };
 
@@ -288,27 +305,29 @@ export function explorer(element, settings) {
     setTimeout(() => { label.innerHTML = was; }, 1400);
   }
 
-  // Writes this word in the place of the chosen one, and has the rest translated again.
+  // Replaces the chosen word with this one and translates the rest again.
   function force(text) {
     const trace = traceOf(state), unit = trace.unitAt("target", state.word);
     open(trace.source, { prefix: trace.target.slice(0, unit.start) + text, forced: text, word: state.word });
   }
 
-  const pick = (head) => { set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
-    if (root.clientWidth <= 760) find(".work").scrollIntoView({
-      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" }); };
+  function pick(head) {
+    set({ head, pinned: true, hover: null, view: hasHeads(state.view) ? state.view : "raw" });
+    const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+    if (root.clientWidth <= 760) find(".work").scrollIntoView({ behavior });
+  }
   function pickPart(part) {
     const trace = state.traces[part];
     running?.abort();
-    const mine = running = new AbortController();
+    running = new AbortController();
     set({ part, word: trace.first, read: 0, hover: null, busy: "weighing" });
-    weigh(mine.signal).catch(() => {});
+    weigh(running.signal).catch(() => {});
   }
   function pickWord(side, piece) {
     state.hover = null;
     if (side === "source") set({ read: piece });
-    else set({ word: piece, ...(state.head.kind === "encoder" ? { head: traceOf(state).telling(piece)[0]
-      || { kind: "cross", layer: 0, head: 0 } } : {}) });
+    else if (state.head.kind !== "encoder") set({ word: piece });
+    else set({ word: piece, head: traceOf(state).telling(piece)[0] || { kind: "cross", layer: 0, head: 0 } });
   }
 
   // --- events
@@ -322,8 +341,8 @@ export function explorer(element, settings) {
     pop.setAttribute("role", "menu");
     pop.setAttribute("aria-label", button.textContent.trim());
     place(pop, button);
-    if (was !== state.menu) (pop.querySelector("[aria-checked=true]")
-      || pop.querySelector("[role^=menuitem], input, button"))?.focus();
+    if (was === state.menu) return;
+    (pop.querySelector("[aria-checked=true]") || pop.querySelector("[role^=menuitem], input, button"))?.focus();
   }
   function closeMenu() {
     const was = state.menu;
@@ -332,8 +351,7 @@ export function explorer(element, settings) {
   }
 
   root.addEventListener("click", (event) => {
-    const at = (name) => event.target.closest(name),
-      own = at("[data-menu],[data-set],[data-toggle],[data-do],[data-head],[data-word],[data-part],[data-example],[data-force],[data-page]");
+    const at = (name) => event.target.closest(name), own = at(CONTROLS);
     if (own && !own.matches("input,select")) {
       const { menu, set: name, value, do: action, head, word, part, example, force: forced, page } = own.dataset;
       if (own.tagName === "A") event.preventDefault();
@@ -343,24 +361,23 @@ export function explorer(element, settings) {
       if (head !== undefined) return pick(headOf(head));
       if (word !== undefined) return pickWord("target", +word);
       if (part !== undefined) return pickPart(+part);
-      if (example !== undefined) return open(example, { source: settings.pairLanguages?.[0] ?? state.source,
-        target: settings.pairLanguages?.[1] ?? state.target, pinned: false, editing: false });
+      if (example !== undefined) {
+        const [source, target] = settings.pairLanguages ?? [state.source, state.target];
+        return open(example, { source, target, pinned: false, editing: false });
+      }
       if (forced !== undefined) return force(forced);
       if (page !== undefined) return set({ page, menu: null });
     }
-    const span = at(".w");
+    const span = at(".w"), row = at("[data-row]");
     if (span) return pickWord(span.dataset.side, +span.dataset.piece);
-    const row = at("[data-row]");
     if (row) return pickRow(+row.dataset.row);
     if (state.menu && !at(".pop")) set({ menu: null });
   });
   function pickRow(i) {
-    const rows = traceOf(state).rows(state.head.kind, state.unit, state.rows), piece = rows[i].pieces[0];
-    state.hover = null;
-    if (state.head.kind === "encoder") set({ read: piece }); else set({ word: piece });
+    const { kind } = state.head, row = traceOf(state).rows(kind, state.unit, state.rows)[i];
+    pickWord(kind === "encoder" ? "source" : "target", row.pieces[0]);
   }
-  root.addEventListener("input", (event) => {
-    const { target } = event;
+  root.addEventListener("input", ({ target }) => {
     if (target.matches(".field")) {
       state.draft = target.value;
       target.style.height = "auto"; target.style.height = `${target.scrollHeight}px`;
@@ -368,8 +385,7 @@ export function explorer(element, settings) {
       typing = setTimeout(() => open(target.value, { pinned: false }), REST);
     } else if (target.type === "range") actions[target.dataset.do]?.(target);
   });
-  root.addEventListener("change", (event) => {
-    const { target } = event;
+  root.addEventListener("change", ({ target }) => {
     if (target.dataset.toggle) set({ [target.dataset.toggle]: target.checked });
     else if (target.dataset.do && target.type !== "range") actions[target.dataset.do]?.(target);
   });
@@ -379,13 +395,17 @@ export function explorer(element, settings) {
     set({ editing: false });
     if (keep && text && text !== state.text) open(text, { pinned: false }); else if (!keep) again();
   }
-  root.addEventListener("focusout", (event) => { if (event.target.matches(".field") && state.editing) setTimeout(() =>
-    { if (state.editing && root.getRootNode().activeElement !== find(".field")) endEditing(true); }, 120); });
+  root.addEventListener("focusout", (event) => {
+    if (!event.target.matches(".field") || !state.editing) return;
+    setTimeout(() => {
+      if (state.editing && root.getRootNode().activeElement !== find(".field")) endEditing(true);
+    }, 120);
+  });
 
-  root.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "touch") return;
-    const span = event.target.closest(".w"), cell = event.target.closest(".mapbox [data-column]"),
-      row = event.target.closest(".mapbox [data-row]");
+  root.addEventListener("pointermove", ({ target, pointerType }) => {
+    if (pointerType === "touch") return;
+    const at = (name) => target.closest(name);
+    const span = at(".w"), cell = at(".mapbox [data-column]"), row = at(".mapbox [data-row]");
     if (span) hover({ side: span.dataset.side, piece: +span.dataset.piece });
     else if (row && cell && !cell.matches(".masked")) hover({ row: +row.dataset.row, column: +cell.dataset.column });
     else if (row) hover({ row: +row.dataset.row });
@@ -398,8 +418,8 @@ export function explorer(element, settings) {
     if (key === "Escape" && state.menu) { event.stopPropagation(); return closeMenu(); }
     if (target.closest(".pop")) return walk(find(".pop"), event);
     if (target.matches(".field")) {
-      if (key === "Escape") { state.draft = state.text; endEditing(false); } else if (key === "Enter"
-        && !event.shiftKey) { event.preventDefault(); endEditing(true); }
+      if (key === "Escape") { state.draft = state.text; endEditing(false); }
+      if (key === "Enter" && !event.shiftKey) { event.preventDefault(); endEditing(true); }
       return;
     }
     if (key === "Escape" && state.drawer) return actions.lab?.({ dataset: { value: state.drawer } });
@@ -412,34 +432,41 @@ export function explorer(element, settings) {
     if (target.matches("[role=grid]")) return gridKey(event);
     if (target.matches(".th")) headKey(event);
   });
-  root.addEventListener("focusin", (event) => { if (event.target.matches(".w:focus-visible")) hover({
-    side: event.target.dataset.side, piece: +event.target.dataset.piece }); });
-  root.addEventListener("focusout", (event) => { if (event.target.matches(".w,[role=grid]")
-    && !event.relatedTarget?.matches?.(".w,[role=grid]")) hover(null); });
+  root.addEventListener("focusin", ({ target }) => {
+    if (target.matches(".w:focus-visible")) hover({ side: target.dataset.side, piece: +target.dataset.piece });
+  });
+  root.addEventListener("focusout", ({ target, relatedTarget }) => {
+    if (target.matches(".w,[role=grid]") && !relatedTarget?.matches?.(".w,[role=grid]")) hover(null);
+  });
 
-  function wordKey(event) {
-    const { target, key } = event;
-    if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(target.dataset.side,
-      +target.dataset.piece); }
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
-    if (!step) return;
+  // Moves the focus among controls that share one tab stop; returns the newly focused control.
+  function move(event, selector, step) {
+    if (!step) return null;
     event.preventDefault();
-    const all = [...root.querySelectorAll(`.w[data-side=${target.dataset.side}]`)],
-      next = all[all.indexOf(target) + step];
-    if (!next) return;
+    const all = [...root.querySelectorAll(selector)], next = all[all.indexOf(event.target) + step];
+    if (!next) return null;
     all.forEach((one) => { one.tabIndex = one === next ? 0 : -1; });
     next.focus();
-    hover({ side: next.dataset.side, piece: +next.dataset.piece });
+    return next;
+  }
+
+  function wordKey(event) {
+    const { key, target: { dataset: { side, piece } } } = event;
+    if (key === "Enter" || key === " ") { event.preventDefault(); return pickWord(side, +piece); }
+    const next = move(event, `.w[data-side=${side}]`, { ArrowLeft: -1, ArrowRight: 1 }[key]);
+    if (!next) return;
+    hover({ side, piece: +next.dataset.piece });
     follow({ speak: true });
   }
 
   function gridKey(event) {
-    const trace = traceOf(state), map = trace.map(state.head, state), { key, ctrlKey } = event;
-    if (["[", "]", ",", "."].includes(key)) { event.preventDefault(); return key === "[" || key === "]"
-      ? stepHead(key === "]" ? 1 : -1) : stepWord(key === "." ? 1 : -1); }
+    const map = traceOf(state).map(state.head, state), { key, ctrlKey } = event;
+    const stepped = { "[": [stepHead, -1], "]": [stepHead, 1], ",": [stepWord, -1], ".": [stepWord, 1] }[key];
+    if (stepped) { event.preventDefault(); return stepped[0](stepped[1]); }
     if (key === "Escape") { hover(null); return event.target.blur(); }
-    const rowNow = state.hover?.row ?? map.rows.findIndex((one) => one.pieces.includes(state.head.kind === "encoder"
-      ? state.read : state.word)), columnNow = state.hover?.column ?? -1;
+    const chosen = state.head.kind === "encoder" ? state.read : state.word;
+    const rowNow = state.hover?.row ?? map.rows.findIndex((one) => one.pieces.includes(chosen));
+    const columnNow = state.hover?.column ?? -1;
     if (key === "Enter" || key === " ") { event.preventDefault(); return pickRow(Math.max(0, rowNow)); }
     const [last, end] = [map.rows.length - 1, map.columns.length - 1];
     const to = { ArrowUp: [rowNow - 1, columnNow], ArrowDown: [rowNow + 1, columnNow],
@@ -454,52 +481,47 @@ export function explorer(element, settings) {
 
   function headKey(event) {
     const { target, key } = event, [, heads] = traceOf(state).sizes[headOf(target.dataset.head).kind];
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[key],
-      all = [...root.querySelectorAll(".th")];
     if (key === "[" || key === "]") { event.preventDefault(); return stepHead(key === "]" ? 1 : -1); }
-    if (!step) return;
-    event.preventDefault();
-    const next = all[all.indexOf(target) + step];
-    if (next) { all.forEach((one) => { one.tabIndex = one === next ? 0 : -1; }); next.focus(); }
+    move(event, ".th", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[key]);
   }
-  const stepHead = (by) => { const all = traceOf(state).heads, i = all.findIndex((one) => same(one, state.head));
-    pick(all[(i + by + all.length) % all.length]); };
-  const stepWord = (by) => { const all = traceOf(state).written, i = all.findIndex((one) =>
-    one.pieces.includes(state.word)); pickWord("target", all[(i + by + all.length) % all.length].pieces[0]); };
+  const after = (all, isChosen, by) => all[(all.findIndex(isChosen) + by + all.length) % all.length];
+  const stepHead = (by) => pick(after(traceOf(state).heads, (one) => same(one, state.head), by));
+  const stepWord = (by) =>
+    pickWord("target", after(traceOf(state).written, (one) => one.pieces.includes(state.word), by).pieces[0]);
 
-  // --- the beginning
+  // --- start
 
   tips(root);
   let width = 0;
-  new ResizeObserver(() => { if (Math.abs(root.clientWidth - width) > 1) { width = root.clientWidth;
-    find(".mapbox").key = null; render(); } }).observe(root);
+  new ResizeObserver(() => {
+    if (Math.abs(root.clientWidth - width) <= 1) return;
+    width = root.clientWidth;
+    find(".mapbox").key = null;
+    render();
+  }).observe(root);
   addEventListener("resize", () => { if (state.page === "explore") render(); });
   document.fonts?.ready.then(() => { find(".texts").key = null; render(); });
   begin();
 
   function begin() {
-    const wish = settings.embedded ? {} : fromAddress(location.search), { text, ...rest } = wish;
-    Object.assign(state, rest, settings.first?.twin ? { twin: new Trace(settings.first.twin,
-      settings.first.measured) } : {});
-    if (settings.first && (!text || text === settings.first.traces[0].source_text)) {
-      Object.assign(state, { text: settings.first.traces[0].source_text,
-        source: settings.first.traces[0].source_language || null, target: settings.first.traces[0].target_language
-        || null, reply: settings.first });
-      arrived(settings.first, { changes: wish });
-      if (traceOf(state).evidence || !engine) {
-        const best = traceOf(state).telling(state.word)[0];
-        set({ busy: null, ...(best && !state.pinned ? { head: { kind: best.kind, layer: best.layer,
-          head: best.head } } : {}) });
-        if (engine && flipOf(settings, state.text)) prepare(flipOf(settings, state.text).text);
-      } else weigh(new AbortController().signal);
-    } else if (text || settings.text) open(text || settings.text, wish);
-    else set({ editing: Boolean(engine) });
+    const wish = settings.embedded ? {} : fromAddress(location.search), { text, ...rest } = wish, { first } = settings;
+    Object.assign(state, rest, first?.twin ? { twin: new Trace(first.twin, first.measured) } : {});
+    if (first && (!text || text === first.traces[0].source_text)) {
+      const { source_text, source_language, target_language } = first.traces[0];
+      Object.assign(state, { text: source_text, source: source_language || null, target: target_language || null,
+        reply: first });
+      arrived(first, { changes: wish });
+      const trace = traceOf(state), flip = flipOf(settings, state.text);
+      if (engine && !trace.evidence) return weigh(new AbortController().signal);
+      set({ busy: null, ...telling(trace) });
+      if (engine && flip) prepare(flip.text);
+    } else if (text || settings.text) open(text || settings.text, wish); else set({ editing: Boolean(engine) });
   }
   return context;
 }
 
 function firstTheme() {
-  try { const kept = localStorage.getItem("s2s-theme"); if (kept) return kept; } catch {
-    /* a sandboxed frame keeps nothing */ }
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  let kept = null;
+  try { kept = localStorage.getItem("s2s-theme"); } catch { /* a sandboxed frame keeps nothing */ }
+  return kept || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 }

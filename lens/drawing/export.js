@@ -1,7 +1,7 @@
-// What can be kept of a translation: the picture, the numbers, every map, the page, the same in Python.
+// Exports a translation: the picture, the numbers, every map, the page, the same in Python.
 
 import { css, inkOn, shade } from "./colour.js";
-import { choice, toneOf } from "./map.js";
+import { toneOf } from "./map.js";
 import { html } from "./markup.js";
 import { traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
@@ -21,46 +21,46 @@ export function exported(form, context) {
   })[form]();
 }
 
-const titleOf = (state, trace) => `${direction(state.head.kind, trace.languages)}${hasHeads(state.view)
-  ? `, ${placeOf(state.head)}` : ""}: ${VIEW_NAMES[state.view][0].toLowerCase()}`;
+const titleOf = ({ head, view }, trace) => `${direction(head.kind, trace.languages)}${
+  hasHeads(view) ? `, ${placeOf(head)}` : ""}: ${VIEW_NAMES[view][0].toLowerCase()}`;
 
-// A number first that a spreadsheet would run as a formula stays text.
+// A text that a spreadsheet would run as a formula stays text.
 const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : String(text)).replaceAll('"', '""')}"`;
 function csv(state, trace) {
-  const map = trace.map(state.head, choice(state));
-  return [[titleOf(state, trace), ...map.columns.map((one) => one.label)].map(quoted),
-    ...map.at.map((row, i) => [quoted(map.rows[i].label), ...row.map((value) => value === null ? ""
-    : value.toPrecision(4))])]
-    .map((row) => row.join(",")).join("\r\n");
+  const map = trace.map(state.head, state);
+  const head = [titleOf(state, trace), ...map.columns.map((one) => one.label)].map(quoted);
+  const rows = map.at.map((row, i) => [quoted(map.rows[i].label), ...row.map((value) => value?.toPrecision(4) ?? "")]);
+  return [head, ...rows].map((row) => row.join(",")).join("\r\n");
 }
 
 function picture(state, trace) {
-  const map = trace.map(state.head, choice(state)), tone = toneOf(state), left = 130, top = 120, width = left
-    + map.columns.length * CELL + 60, height = top + map.rows.length * CELL + 16;
-  const ink = state.theme === "dark" ? "#e8edf3" : "#16202c", page = state.theme === "dark" ? "#161d27" : "#ffffff";
+  const map = trace.map(state.head, state), tone = toneOf(state), { theme, view } = state;
+  const left = 130, top = 120, width = left + map.columns.length * CELL + 60;
+  const height = top + map.rows.length * CELL + 16, isRatio = view === "left_out" || view === "norm";
+  const ink = theme === "dark" ? "#e8edf3" : "#16202c", page = theme === "dark" ? "#161d27" : "#ffffff";
+  const column = (one, c) => html`<text fill="${ink}"
+    transform="translate(${left + (c + 0.6) * CELL} ${top - 6}) rotate(-45)">${elided(one.label)}</text>`;
+  const cell = (value, r, c) => {
+    if (value === null) return "";
+    const share = value / map.most, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, theme);
+    const number = html`<text x="${left + (c + 0.5) * CELL}" y="${top + (r + 0.66) * CELL}" text-anchor="middle"
+      font-size="11" fill="${inkOn(colour)}">${isRatio ? value.toFixed(1) : Math.round(100 * value)}</text>`;
+    return html`<rect x="${left + c * CELL + 1}" y="${top + r * CELL + 1}" width="${CELL - 2}" height="${CELL - 2}"
+      rx="3" fill="${css(colour)}"/>${Math.abs(share) >= 0.095 ? number : ""}`;
+  };
+  const row = (one, r) => html`<text fill="${ink}" x="${left - 8}" y="${top + (r + 0.68) * CELL}"
+    text-anchor="end">${elided(one.label, 16)}</text>${map.at[r].map((value, c) => cell(value, r, c))}`;
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"
     viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="13"><rect width="${width}" height="${height}"
-    fill="${page}"/><text x="16" y="26" font-size="15" font-weight="700"
-    fill="${ink}">${titleOf(state, trace)}</text>${map.columns.map((one, c) =>
-      html`<text fill="${ink}"
-      transform="translate(${left
-      + (c + 0.6) * CELL} ${top - 6}) rotate(-45)">${elided(one.label)}</text>`)}${map.rows.map((one, r) =>
-    html`<text fill="${ink}" x="${left - 8}" y="${top + (r + 0.68) * CELL}"
-      text-anchor="end">${elided(one.label, 16)}</text>${map.at[r].map((value, c) => {
-      if (value === null) return "";
-      const share = value / map.most, colour = shade(Math.abs(share), value < 0 ? "orange" : tone, state.theme);
-      return html`<rect x="${left + c * CELL + 1}" y="${top + r * CELL + 1}" width="${CELL - 2}" height="${CELL - 2}"
-        rx="3" fill="${css(colour)}"/>${Math.abs(share) >= 0.095 ? html`<text x="${left + (c + 0.5) * CELL}"
-        y="${top + (r + 0.66) * CELL}"
-        text-anchor="middle" font-size="11" fill="${inkOn(colour)}">${state.view === "left_out"
-          || state.view === "norm" ? value.toFixed(1) : Math.round(100 * value)}</text>` : ""}`; })}`)}</svg>`;
+    fill="${page}"/><text x="16" y="26" font-size="15" font-weight="700" fill="${ink}">${titleOf(state, trace)}</text>${
+    map.columns.map(column)}${map.rows.map(row)}</svg>`;
 }
 
 function png(state, trace) {
   const image = new Image(), scale = 2;
   image.onload = () => {
-    const canvas = Object.assign(document.createElement("canvas"), { width: image.width * scale,
-      height: image.height * scale }), brush = canvas.getContext("2d");
+    const size = { width: image.width * scale, height: image.height * scale };
+    const canvas = Object.assign(document.createElement("canvas"), size), brush = canvas.getContext("2d");
     brush.scale(scale, scale);
     brush.drawImage(image, 0, 0);
     canvas.toBlob((blob) => save("seq2see.png", blob));
@@ -68,27 +68,31 @@ function png(state, trace) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(picture(state, trace))}`;
 }
 
-// A page of its own: the explorer with this trace, and no server to ask.
+// A standalone page: the explorer with this trace, without a server.
 function pageOf({ state, settings }) {
-  const trace = traceOf(state), data = { first: { ...state.reply, traces: [trace.record], measured: trace.measured },
-    models: [], embedded: true,
-    start: { head: state.head, pinned: true, view: "raw", unit: state.unit } };
+  const trace = traceOf(state), { head, unit } = state;
+  const styles = settings.css || document.getElementById("s2s-style").textContent;
   trace.record.evidence = trace.evidence;
-  const safe = (text) => text.replaceAll("</", "<\\/");
+  const first = { ...state.reply, traces: [trace.record], measured: trace.measured };
+  const data = { first, models: [], embedded: true, start: { head, pinned: true, view: "raw", unit } };
+  const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    + "font-src data:";
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport"
-    content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy"
-    content="default-src 'none'; script-src 'unsafe-inline'; `
-    + `style-src 'unsafe-inline'; img-src data: blob:; font-src data:"><title>Seq2See</title><style>body { margin: 0 }\n${settings.css || document.getElementById("s2s-style").textContent}</style></head><body><div id="explorer"></div>`
-    + `<script type="application/json" id="data">${JSON.stringify(data).replaceAll("<",
-      "\\u003c")}<\/script><script>(() => { "use strict";\n${safe(settings.script)}\nexplorer(document.getElementById("explorer"), `
-    + `JSON.parse(document.getElementById("data").textContent)); })();<\/script></body></html>`;
+    content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy" content="${policy}">
+    <title>Seq2See</title><style>body { margin: 0 }\n${styles}</style></head><body><div id="explorer"></div>
+    <script type="application/json" id="data">${JSON.stringify(data).replaceAll("<", "\\u003c")}<\/script>
+    <script>(() => { "use strict";\n${settings.script.replaceAll("</", "<\\/")}
+explorer(document.getElementById("explorer"), JSON.parse(document.getElementById("data").textContent));
+    })();<\/script></body></html>`;
 }
 
 function python(state, trace) {
   const text = JSON.stringify, { kind, layer, head } = state.head, [source, target] = trace.languages;
-  return `from seq2see import Translator\n\ntranslator = Translator.from_pretrained(${text(trace.record.model
-    || "everyday")})\nresult = translator(${text(trace.source)}, source=${text(source)}, target=${text(target)})\n`
-    + `trace, = translator.look(result)\nprint(trace.target_text, trace.maps(${text(kind)})[${layer}, ${head}])\n`;
+  return ["from seq2see import Translator", "",
+    `translator = Translator.from_pretrained(${text(trace.record.model || "everyday")})`,
+    `result = translator(${text(trace.source)}, source=${text(source)}, target=${text(target)})`,
+    "trace, = translator.look(result)", `print(trace.target_text, trace.maps(${text(kind)})[${layer}, ${head}])`, "",
+  ].join("\n");
 }
 
 export function save(name, content, type) {

@@ -1,5 +1,5 @@
-// The lab: six questions, each a tool in the drawer.  A tool has `question`, `name`, `about`, `draw(body, context)`, and
-// `actions` by the name that a control has in data-do.
+// The lab: six questions, each a tool in the drawer.  A tool has `question`, `name`, `about`, `draw(body, context)` and
+// `actions`, by the name in a control's data-do.
 
 import { alike } from "./alike.js";
 import { arithmetic } from "./arithmetic.js";

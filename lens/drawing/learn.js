@@ -1,4 +1,4 @@
-// Watch it learn: the recorded moments of the training, or a run's checkpoints, by a slider.
+// Watch it learn: recorded moments of the training, or a run's checkpoints, on a slider.
 
 import { changed } from "./diff.js";
 import { html } from "./markup.js";
@@ -6,26 +6,26 @@ import { traceOf } from "./state.js";
 import { Trace } from "./trace.js";
 import { count } from "./wording.js";
 
-const PACE = 700;  // milliseconds a moment
+const PACE = 700;  // milliseconds per moment
 
 export function learnBar(state, settings) {
-  const { replay, moment } = state, last = replay ? replay.moments.length - 1 : 0;
+  const { replay, moment } = state;
   if (!settings.engine || (replay && !replay.moments.length)) return "";
-  const now = replay && moment !== null ? replay.moments[moment] : null;
-  return html`<div class="learn" role="group" aria-label="Watch it learn"><button class="play" data-do="play"
-    data-k="play"><svg viewBox="0 0 12 12" aria-hidden="true"><path d="${state.playing ? "M2 1h3v10H2zM7 1h3v10H7z"
-    : "M2 .8v10.4L11 6z"}"/></svg><span>${
-    state.playing ? "Pause" : "Watch it learn"}</span></button>${replay
-      ? html`<div class="track">${curve(replay.moments)}<input type="range" min="0" max="1000"
-      value="${place(replay.moments, moment ?? last)}" step="1"
-    data-do="seek" data-k="seek" aria-label="Training step" aria-valuetext="${now ? `step ${now.step}`
-      : "fully trained"}"><span class="what2" aria-hidden="true">training loss</span></div>`
-      : html`<span class="soft pitch">${
-    state.waiting ? "Loading the recording…" : "See the heads find their roles, step by step."}</span>`}<span
-      class="when">${!replay ? "" : now && moment < last
-      ? html`Step <b>${count(now.step)}</b> of ${count(replay.moments[last].step)}${
+  const last = replay ? replay.moments.length - 1 : 0, now = replay && moment !== null ? replay.moments[moment] : null;
+  const shape = state.playing ? "M2 1h3v10H2zM7 1h3v10H7z" : "M2 .8v10.4L11 6z";
+  const pitch = state.waiting ? "Loading the recording…" : "See the heads find their roles, step by step.";
+  const track = () => html`<div class="track">${curve(replay.moments)}<input type="range" min="0" max="1000" step="1"
+    value="${place(replay.moments, moment ?? last)}" data-do="seek" data-k="seek" aria-label="Training step"
+    aria-valuetext="${now ? `step ${now.step}` : "fully trained"}"><span class="what2"
+    aria-hidden="true">training loss</span></div>`;
+  const when = () => now && moment < last ? html`Step <b>${count(now.step)}</b> of ${count(replay.moments[last].step)}${
     now.bleu === null ? "" : html`<br>BLEU ${now.bleu.toFixed(1)}`}`
-      : html`<b>Fully trained</b><br>${count(replay.moments[last].step)} steps`}</span></div>`;
+    : html`<b>Fully trained</b><br>${count(replay.moments[last].step)} steps`;
+  return html`<div class="learn" role="group" aria-label="Watch it learn"><button class="play" data-do="play"
+    data-k="play"><svg viewBox="0 0 12 12" aria-hidden="true"><path d="${shape}"/></svg><span>${
+    state.playing ? "Pause" : "Watch it learn"}</span></button>${
+    replay ? track() : html`<span class="soft pitch">${pitch}</span>`}<span class="when">${
+    replay ? when() : ""}</span></div>`;
 }
 
 // A step's place on the slider is proportional to it.
@@ -35,13 +35,12 @@ const place = (moments, i) => Math.round(1000 * at(moments, moments[i].step));
 function curve(moments) {
   const known = moments.filter((one) => one.loss !== null), most = Math.max(...known.map((one) => one.loss), 1e-6);
   if (known.length < 2) return "";
-  const points = known.map((one) => [1.2 + 97.6 * at(moments, one.step), 25 - 22 * one.loss / most]),
-    line = points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L");
+  const points = known.map((one) => [1.2 + 97.6 * at(moments, one.step), 25 - 22 * one.loss / most]);
+  const line = points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L");
   return html`<svg viewBox="0 0 100 36" preserveAspectRatio="none" aria-hidden="true"><path
     d="M${points[0][0]} 26L${line}L${points.at(-1)[0]} 26Z" style="fill:var(--blue-t)"/><path d="M${line}" fill="none"
-    vector-effect="non-scaling-stroke"
-    style="stroke:var(--blue)" stroke-width="1.5"/><path d="M1.2 26L98.8 26" vector-effect="non-scaling-stroke"
-      style="stroke:var(--edge)" stroke-width="2" fill="none"/></svg>`;
+    vector-effect="non-scaling-stroke" style="stroke:var(--blue)" stroke-width="1.5"/><path d="M1.2 26L98.8 26"
+    vector-effect="non-scaling-stroke" style="stroke:var(--edge)" stroke-width="2" fill="none"/></svg>`;
 }
 
 export function learnActions(context) {
@@ -53,17 +52,17 @@ export function learnActions(context) {
     let trace = traceOf(state);
     const question = (one, more) => ({ question: { ...context.about(one), tool: "replay", ...more } });
     let found = await context.ask("inside", question(trace));
-    if (found.moments.length && !found.texts.includes(trace.source)) {  // recorded of other sentences: show the first
+    if (found.moments.length && !found.texts.includes(trace.source)) {  // recorded for other sentences: show the first
       await context.open(found.texts[0], { pinned: state.pinned });
       trace = traceOf(state);
       if (trace.source !== found.texts[0]) return null;
       found = await context.ask("inside", question(trace));
     }
-    const moments = found.moments.length ? found.moments : await Promise.all(found.checkpoints.map(async (step) =>
-      ({ step, loss: null, bleu: null, ...await context.ask("inside", question(trace, { step })) })));
-    const final = trace.target;
-    return { of: trace, moments: moments.map((one) => ({ ...one, written: { text: one.trace.target_text,
-      marks: changed(final, one.trace.target_text) } })) };
+    const ofCheckpoint = async (step) =>
+      ({ step, loss: null, bleu: null, ...await context.ask("inside", question(trace, { step })) });
+    const moments = found.moments.length ? found.moments : await Promise.all(found.checkpoints.map(ofCheckpoint));
+    const written = ({ target_text: text }) => ({ text, marks: changed(trace.target, text) });
+    return { of: trace, moments: moments.map((one) => ({ ...one, written: written(one.trace) })) };
   }
 
   async function ready() {
@@ -77,13 +76,14 @@ export function learnActions(context) {
     return Boolean(state.replay?.moments.length);
   }
 
-  // Shows a moment: what the model then wrote, and its maps; roles are the finished model's, so there are none.
+  // Shows a moment: what the model wrote then, and its maps; no roles, which were measured on the finished model.
   function show(i) {
     const { replay } = state, last = replay.moments.length - 1, held = state.held || traceOf(state);
-    if (i >= last) return set({ moment: null, held: null, traces: [held], word: state.wordHeld ?? state.word,
-      hover: null });
-    const one = replay.moments[i], then = one.made ||= new Trace(one.trace, null);
-    const words = then.words("target"), chosen = words.find((word) => then.isPronoun(word.pieces[0])) || words[0];
+    if (i >= last) {
+      return set({ moment: null, held: null, traces: [held], word: state.wordHeld ?? state.word, hover: null });
+    }
+    const one = replay.moments[i], then = one.made ||= new Trace(one.trace, null), words = then.words("target");
+    const chosen = words.find((word) => then.isPronoun(word.pieces[0])) || words[0];
     set({ held, wordHeld: state.held ? state.wordHeld : state.word, moment: i, traces: [then], view: "raw",
       hover: null, word: chosen?.pieces[0] ?? then.written[0].pieces[0],
       read: Math.min(state.read, then.record.source.length - 1) });
@@ -101,8 +101,9 @@ export function learnActions(context) {
     },
     seek(input) {
       stop();
-      const { moments } = state.replay, wish = +input.value / 1000, near = moments.map((one, i) =>
-        [Math.abs(at(moments, one.step) - wish), i]).sort((a, b) => a[0] - b[0])[0][1];
+      const { moments } = state.replay, wish = +input.value / 1000;
+      const gaps = moments.map((one, i) => [Math.abs(at(moments, one.step) - wish), i]);
+      const [[, near]] = gaps.sort((a, b) => a[0] - b[0]);
       show(near);
     },
     moment(by) {

@@ -1,4 +1,4 @@
-// The first minute: a model in training, watched until it is there.
+// The first minute: a model in training, watched until it is ready.
 
 import { css, shade } from "./colour.js";
 import { html, paint } from "./markup.js";
@@ -13,24 +13,28 @@ export function learning(element, theme) {
 
 function drawn({ state, step, steps, seconds_left: left, losses = [], sentence = "", translation = "", rows = [],
   columns = [], maps = [] }, theme) {
-  const time = left === undefined || left === null ? "" : left >= 60
-    ? `${Math.floor(left / 60)}:${String(Math.round(left % 60)).padStart(2, "0")} left` : `${Math.round(left)} s left`;
+  const minutes = `${Math.floor(left / 60)}:${String(Math.round(left % 60)).padStart(2, "0")}`;
+  const time = left == null ? "" : `, ${left >= 60 ? minutes : `${Math.round(left)} s`} left`;
+  const title = state === "starting" || !step ? "A model is about to learn to translate."
+    : html`Learning: step <b>${count(step)}</b> of ${count(steps)}${time}`;
   const most = Math.max(1e-6, ...losses.map(([, loss]) => loss)), end = losses.at(-1)?.[0] || 1;
+  const line = losses.map(([at, loss]) => `${(100 * at / end).toFixed(1)} ${(28 - 26 * loss / most).toFixed(1)}`);
+  const curve = () => html`<svg class="losses" viewBox="0 0 100 30" preserveAspectRatio="none" role="img"
+    aria-label="Training loss, now ${losses.at(-1)[1].toFixed(2)}"><path d="M${line.join("L")}" fill="none"
+    vector-effect="non-scaling-stroke" style="stroke:var(--blue)" stroke-width="2"/></svg><p
+    class="fine">Training loss</p>`;
+  const cell = (value, i) => html`<rect x="${i % columns.length}" y="${Math.floor(i / columns.length)}" width="1.02"
+    height="1.02" fill="${css(shade(value / 255, "blue", theme))}"/>`;
+  const picture = (map) => html`<svg viewBox="0 0 ${columns.length} ${rows.length}" preserveAspectRatio="none"
+    role="img" aria-label="Cross-attention">${map.map(cell)}</svg>`;
+  const pictures = "Each picture is one cross-attention head: rows are the words written, columns the English words.";
   return html`<header class="top-bar"><div
     class="brand"><h1>Seq2See</h1><span>The translation model you can see through</span></div></header>
-    <main class="card first-minute"><h2>${state === "starting" || !step ? "A model is about to learn to translate."
-      : html`Learning: step <b>${count(step)}</b> of ${count(steps)}${time ? `, ${time}` : ""}`}</h2>
-    <p class="line" lang="en">${sentence}</p><p class="line" lang="fr">${translation
-      || html`<span class="soft">(nothing yet)</span>`}</p>
-    ${losses.length > 1 ? html`<svg class="losses" viewBox="0 0 100 30" preserveAspectRatio="none" role="img"
-      aria-label="Training loss, now ${losses.at(-1)[1].toFixed(2)}"><path d="M${losses.map(([at, loss]) =>
-      `${(100 * at / end).toFixed(1)} ${(28 - 26 * loss / most).toFixed(1)}`).join("L")}" fill="none"
-        vector-effect="non-scaling-stroke" style="stroke:var(--blue)" stroke-width="2"/></svg><p
-        class="fine">Training loss</p>` : ""}
-    <div class="learning-maps">${maps.flat().map((map) => html`<svg viewBox="0 0 ${columns.length} ${rows.length}"
-      preserveAspectRatio="none" role="img" aria-label="Cross-attention">${map.map((value, i) =>
-      html`<rect x="${i % columns.length}" y="${Math.floor(i / columns.length)}" width="1.02" height="1.02"
-        fill="${css(shade(value / 255, "blue", theme))}"/>`)}</svg>`)}</div>
-    <p class="fine">${maps.length
-      ? "Each picture is a head of cross-attention, as it looks now: a row is a word written, a column a word of the English." : ""} When it is done, this page becomes the explorer of this model.</p></main>`;
+    <main class="card first-minute"><h2>${title}</h2>
+    <p class="line" lang="en">${sentence}</p>
+    <p class="line" lang="fr">${translation || html`<span class="soft">(nothing yet)</span>`}</p>
+    ${losses.length > 1 ? curve() : ""}
+    <div class="learning-maps">${maps.flat().map(picture)}</div>
+    <p class="fine">${maps.length ? pictures : ""} When training ends, this page becomes the explorer of this
+      model.</p></main>`;
 }

@@ -1,4 +1,4 @@
-// The lessons: those that come with the package, or those that were run on this machine's model.
+// The lessons: as shipped with the package, or as run on this machine's model.
 
 import { html, paint } from "./markup.js";
 
@@ -18,11 +18,12 @@ async function show(element, context, body) {
     element.asked = false;
     return paint(element, html`<p class="soft">${error.message}</p>`);
   }
-  paint(element, html`<div
-    class="lessons-bar"><span>${found.running
-    ? "The lessons are being run. It takes ten to twenty minutes on two cores; the page can be used meanwhile."
-    : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook."}</span>${found.may_run
-      && !found.running ? html`<button class="chip" data-run>Run on this model</button>` : ""}</div>${
+  const origin = found.running
+    ? "The lessons are running, for 10 to 20 minutes on two cores. You can use the page meanwhile."
+    : found.own ? "Run on this machine’s model." : "Run on the packaged model storybook.";
+  const run = html`<button class="chip" data-run>Run on this model</button>`;
+  paint(element, html`<div class="lessons-bar"><span>${origin}</span>${
+    found.may_run && !found.running ? run : ""}</div>${
     found.running ? html`<pre role="status">${found.said.join("\n")}</pre>`
       : html`<iframe class="frame" title="Lessons" sandbox="allow-scripts allow-popups"></iframe>`}`);
   const frame = element.querySelector("iframe");

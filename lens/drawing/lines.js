@@ -1,15 +1,16 @@
-// The lines between the two texts: from the word that looks to the words looked at, threads between counterparts.
+// The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
 import { traceOf } from "./state.js";
 import { mark, spanOf } from "./texts.js";
-import { roleCaption, percent } from "./wording.js";
+import { count, percent, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16], NARROW = 760;
 
-// The largest size at which both texts stand on a line each; where none does, they wrap and the lines go.
+// The largest size at which each text fits on one line; if none does, the texts wrap and the lines are hidden.
 export function fit(root) {
-  const lines = [...root.querySelectorAll(".line")], wrapped = () => lines.some((line) =>
-    line.scrollHeight > 1.6 * parseFloat(getComputedStyle(line).lineHeight) || line.scrollWidth > line.clientWidth + 1);
+  const lines = [...root.querySelectorAll(".line")];
+  const rowsOf = (line) => line.scrollHeight / parseFloat(getComputedStyle(line).lineHeight);
+  const wrapped = () => lines.some((line) => rowsOf(line) > 1.6 || line.scrollWidth > line.clientWidth + 1);
   root.classList.remove("wrapped", "twice");
   if (root.clientWidth <= NARROW) {
     root.style.removeProperty("--text");
@@ -33,8 +34,10 @@ export function drawLines(root, state, found) {
   const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
   if (!chosen || root.classList.contains("wrapped")) return;
   const home = root.getBoundingClientRect();
-  const box = (span) => { const r = span.getBoundingClientRect(); return { x: r.left - home.left + r.width / 2,
-    top: r.top - home.top, bottom: r.bottom - home.top, w: r.width }; };
+  const box = (span) => {
+    const { left, top, bottom, width } = span.getBoundingClientRect();
+    return { x: left - home.left + width / 2, top: top - home.top, bottom: bottom - home.top };
+  };
   const placed = [];
   for (const one of [...found].reverse()) {
     const to = spanOf(root, one.side, one.column.word);
@@ -49,7 +52,7 @@ export function drawLines(root, state, found) {
   labels(pills, placed.reverse(), state, trace, home.width);
 }
 
-// A faint thread from every word to its counterpart, as the links fitted to this model have it.
+// A faint thread from every word to its counterpart, by the links fitted to this model.
 export function drawThreads(root, state) {
   const svg = root.querySelector(".threads"), trace = traceOf(state);
   svg.textContent = "";
@@ -57,32 +60,31 @@ export function drawThreads(root, state) {
     || root.clientWidth <= NARROW) return;
   const home = root.getBoundingClientRect();
   for (const [source, target] of trace.evidence.links) {
-    const a = spanOf(root, "source", source)?.getBoundingClientRect(), b = spanOf(root, "target",
-      target)?.getBoundingClientRect();
+    const a = spanOf(root, "source", source)?.getBoundingClientRect();
+    const b = spanOf(root, "target", target)?.getBoundingClientRect();
     if (!a || !b) continue;
-    const [x, y] = [a.left - home.left + a.width / 2, a.bottom - home.top],
-      [u, v] = [b.left - home.left + b.width / 2, b.top - home.top];
+    const x = a.left - home.left + a.width / 2, y = a.bottom - home.top;
+    const u = b.left - home.left + b.width / 2, v = b.top - home.top;
     path(svg, `M${u} ${v + 3}C${u} ${v - 26} ${x} ${y + 26} ${x} ${y - 3}`, "var(--line)", 1.25, 1);
   }
 }
 
-// From a word to one of the other text, and the place of its label.
+// From a word to one of the other text, and the position of its label.
 function across(p, q, main) {
   const up = q.bottom < p.top, from = up ? p.top + 2 : p.bottom - 2, to = up ? q.bottom : q.top, bend = up ? -34 : 34;
-  const t = main ? 0.5 : 0.76, u = 1 - t, mix = (a, b, c, d) => u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c
-    + t ** 3 * d;
+  const t = main ? 0.5 : 0.76, u = 1 - t;
+  const mix = (a, b, c, d) => u ** 3 * a + 3 * u * u * t * b + 3 * u * t * t * c + t ** 3 * d;
   return { d: `M${p.x} ${from}C${p.x} ${from + bend} ${q.x} ${to - bend} ${q.x} ${to}`, end: [q.x, to],
     x: mix(p.x, p.x, q.x, q.x) + 26, y: mix(from, from + bend, to - bend, to) };
 }
 
 // From a word to one of the same text: over the translation, below the source.
 function along(p, q, over) {
-  const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1,
-    lift = Math.min(44, 18 + Math.abs(p.x - q.x) * 0.12);
-  const y = over ? Math.min(from, to) - lift : Math.max(from, to) + lift;
-  return { d: `M${p.x} ${from}C${p.x} ${y} ${p.x + (q.x - p.x) * 0.12} ${y} ${(p.x
-    + q.x) / 2} ${y}S${q.x} ${y} ${q.x} ${to}`,
-    end: [q.x, to], x: (p.x + q.x) / 2, y };
+  const from = over ? p.top + 2 : p.bottom - 2, to = over ? q.top + 1 : q.bottom - 1, middle = (p.x + q.x) / 2;
+  const lift = Math.min(44, 18 + Math.abs(p.x - q.x) * 0.12);
+  const y = over ? Math.min(from, to) - lift : Math.max(from, to) + lift, bend = p.x + (q.x - p.x) * 0.12;
+  return { d: `M${p.x} ${from}C${p.x} ${y} ${bend} ${y} ${middle} ${y}S${q.x} ${y} ${q.x} ${to}`, end: [q.x, to],
+    x: middle, y };
 }
 
 function labels(pills, all, state, trace, width) {
@@ -94,13 +96,13 @@ function labels(pills, all, state, trace, width) {
     pill.dataset.head = [one.head.kind, one.head.layer, one.head.head].join(".");
     pill.append(`${state.view !== "raw" ? "" : role ? roleCaption(role) : "looked"} `);
     const number = document.createElement("b");
-    number.textContent = state.view === "left_out" ? `${(+Math.exp(one.value).toPrecision(2)).toLocaleString("en-GB")}×`
+    number.textContent = state.view === "left_out" ? `${count(+Math.exp(one.value).toPrecision(2))}×`
       : state.view === "norm" ? one.value.toFixed(1) : percent(one.value);
     pill.append(number);
     pill.setAttribute("aria-pressed", one.main);
     pills.append(pill);
-    const w = pill.offsetWidth, hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22
-      && Math.abs(a - x) < (c + w) / 2 + 4);
+    const w = pill.offsetWidth;
+    const hits = (x, y) => used.some(([a, b, c]) => Math.abs(b - y) < 22 && Math.abs(a - x) < (c + w) / 2 + 4);
     let x = Math.max(w / 2 + 92, Math.min(one.x, width - w / 2 - 140)), y = one.y;
     for (const [dx, dy] of [[0, 0], [0, 15], [0, -15], [w + 10, 0], [-w - 10, 0], [w * 0.6, 18], [-w * 0.6, 18],
       [w + 10, 15]]) {
@@ -113,14 +115,11 @@ function labels(pills, all, state, trace, width) {
 }
 
 const SVG = "http://www.w3.org/2000/svg";
-function path(svg, d, stroke, width, opacity) {
-  const element = svg.appendChild(document.createElementNS(SVG, "path"));
-  for (const [name, value] of Object.entries({ d, "stroke-width": width, opacity, fill: "none",
-    "stroke-linecap": "round" })) element.setAttribute(name, value);
-  element.style.stroke = stroke;
+function add(svg, tag, attributes, style) {
+  const element = svg.appendChild(document.createElementNS(SVG, tag));
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  Object.assign(element.style, style);
 }
-function dot(svg, [x, y], fill, r) {
-  const element = svg.appendChild(document.createElementNS(SVG, "circle"));
-  for (const [name, value] of Object.entries({ cx: x, cy: y, r })) element.setAttribute(name, value);
-  element.style.fill = fill;
-}
+const path = (svg, d, stroke, width, opacity) =>
+  add(svg, "path", { d, "stroke-width": width, opacity, fill: "none", "stroke-linecap": "round" }, { stroke });
+const dot = (svg, [cx, cy], fill, r) => add(svg, "circle", { cx, cy, r }, { fill });

@@ -1,41 +1,48 @@
-// HTML as text: whatever stands between the parts of html`...` is escaped, unless it is such HTML itself.
+// HTML as text: values in html`...` are escaped, unless they are such HTML themselves.
 
 class Markup {
   constructor(text) { this.text = text; }
   toString() { return this.text; }
 }
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (value) => value instanceof Markup ? value.text : Array.isArray(value) ? value.map(escaped).join("")
-  : value == null || value === false ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
+function escaped(value) {
+  if (value instanceof Markup || Array.isArray(value)) return value.text ?? value.map(escaped).join("");
+  return value == null || value === false ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
+}
 
 export const html = (parts, ...values) =>
   new Markup(parts.reduce((text, part, i) => text + escaped(values[i - 1]) + part));
-export const plain = (markup) => {
-  const holder = new DOMParser().parseFromString(String(markup), "text/html");
-  return holder.body.textContent.replace(/\s+/g, " ").trim();
-};
 
 const PATHS = {
   down: "m4 6 4 4 4-4", left: "m10 3.5-4.5 4.5L10 12.5", right: "m6 3.5 4.5 4.5L6 12.5", close: "m4 4 8 8M12 4l-8 8",
   pen: "M10.8 2.9 13.1 5.2 5.6 12.7l-3 .7.7-3z", list: "M2.5 4h11M2.5 8h11M2.5 12h7",
-  link: "M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.4-2.4a2.6 2.6 0 0 0-3.7-3.7l-.8.8M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.2 9.1a2.6 2.6 0 0 "
-    + "0 3.7 3.7l.8-.8",
-  copy: "M7 5.5h5A1.5 1.5 0 0 1 13.5 7v5a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 12V7A1.5 1.5 0 0 1 7 5.5zM10.5 "
-    + "5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5",
+  link: "M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.4-2.4a2.6 2.6 0 0 0-3.7-3.7l-.8.8"
+    + "M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.2 9.1a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
+  copy: "M7 5.5h5A1.5 1.5 0 0 1 13.5 7v5a1.5 1.5 0 0 1-1.5 1.5H7A1.5 1.5 0 0 1 5.5 12V7A1.5 1.5 0 0 1 7 5.5z"
+    + "M10.5 5.5V4A1.5 1.5 0 0 0 9 2.5H4A1.5 1.5 0 0 0 2.5 4v5A1.5 1.5 0 0 0 4 10.5h1.5",
   moon: "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1Z",
-  help: "M8 1.7a6.3 6.3 0 1 0 0 12.6A6.3 6.3 0 0 0 8 1.7M6.2 6.3c.1-1 .8-1.6 1.8-1.6 1.1 0 1.8.7 1.8 1.6 0 1.4-1.8 "
-    + "1.4-1.8 2.9M8 11.3v.1",
+  help: "M8 1.7a6.3 6.3 0 1 0 0 12.6A6.3 6.3 0 0 0 8 1.7"
+    + "M6.2 6.3c.1-1 .8-1.6 1.8-1.6 1.1 0 1.8.7 1.8 1.6 0 1.4-1.8 1.4-1.8 2.9M8 11.3v.1",
   info: "M8 1.7a6.3 6.3 0 1 0 0 12.6A6.3 6.3 0 0 0 8 1.7M8 7.4v3.6M8 5v.1",
 };
 export const icon = (name) =>
   html`<svg class="ic" viewBox="0 0 16 16" aria-hidden="true"><path d="${PATHS[name]}"/></svg>`;
 
+// A text in which some stretches, [[start, end], ...], are drawn by `draw`.
+export function stretches(text, some, draw) {
+  const ends = [0, ...some.map(([, end]) => end)];
+  return html`${some.map(([start, end], i) => [text.slice(ends[i], start), draw(text.slice(start, end))])}${
+    text.slice(ends.at(-1))}`;
+}
+
 // A button that opens what the attributes say; `tip` is HTML or text for the tooltip.
 export const tipped = (tip) => html`data-tip="${String(tip)}"`;
-export const about = (tip) => html`<button class="about" aria-label="About this"
-  ${tipped(tip)}>${icon("info")}</button>`;
+export const segment = (label, buttons, tip = "") =>
+  html`<span class="seg" role="group" aria-label="${label}" ${tip}>${buttons}</span>`;
+export const about = (tip) =>
+  html`<button class="about" aria-label="About this" ${tipped(tip)}>${icon("info")}</button>`;
 
-// Puts HTML into an element, and the focus back to the control with the same `data-k` that had it.
+// Puts HTML into an element and returns the focus to the control with the same `data-k`.
 export function paint(element, markup) {
   const root = element.getRootNode(), kept = element.contains(root.activeElement) && root.activeElement.dataset.k;
   const text = String(markup);

@@ -1,41 +1,41 @@
-// What the pronoun stands for, in one line, where the model's own evidence says so: a head whose role it is to find that
-// noun was measured, it looks there, and without that head the model is less sure of the pronoun.
+// What the pronoun stands for, in one line, where the model's own evidence says so: a head measured to find that noun
+// looks there, and without that head the model is less sure of the pronoun.
 
 import { html } from "./markup.js";
-import { flipOf } from "./texts.js";
+import { flipOf, same } from "./texts.js";
 import { quoted } from "./wording.js";
 
 const GENDERS = { il: "masculine", ils: "masculine", elle: "feminine", elles: "feminine" };
-const SURE = 0.5;  // of its attention, from which on the head points at a noun
+const SURE = 0.5;  // share of attention from which the head points at a noun
 
-// The source pronoun, the source noun that it stands for, and the pronoun written; null where nothing shows it.
+// The source pronoun, the source noun that it stands for, and the pronoun written; null without evidence.
 function antecedent(trace, weighed) {
   const word = trace.words("target").find((one) => trace.isPronoun(one.pieces[0]));
-  const head = trace.heads.find((one) => one.kind === "decoder" && trace.role(one)?.role === "antecedent");
-  if (!word || !head || (weighed && !trace.telling(word.pieces[0]).some((one) => one.layer === head.layer
-    && one.head === head.head && one.kind === head.kind))) return null;
-  const [[column, share]] = trace.top(head, word.pieces[0], 1), across = trace.heads.find((one) =>
-    one.kind === "cross" && trace.role(one)?.role === "alignment");
-  if (share < SURE || column.word === null || !across) return null;
-  const noun = trace.unitAt("target", column.pieces[0] - 1), source = counterpart(trace, noun, across),
-    pronoun = trace.words("source").find((one) => /^(it|they)$/i.test(one.text));
-  return source && pronoun ? { pronoun: pronoun.text.toLowerCase(), noun: source.text,
-    written: word.text.toLowerCase() } : null;
+  const ofRole = (kind, role) => trace.heads.find((one) => one.kind === kind && trace.role(one)?.role === role);
+  const head = ofRole("decoder", "antecedent"), across = ofRole("cross", "alignment");
+  if (!word || !head || !across) return null;
+  if (weighed && !trace.telling(word.pieces[0]).some((one) => same(one, head))) return null;
+  const [[column, share]] = trace.top(head, word.pieces[0], 1);
+  if (share < SURE || column.word === null) return null;
+  const source = counterpart(trace, trace.unitAt("target", column.pieces[0] - 1), across);
+  const pronoun = trace.words("source").find((one) => /^(it|they)$/i.test(one.text));
+  if (!source || !pronoun) return null;
+  return { pronoun: pronoun.text.toLowerCase(), noun: source.text, written: word.text.toLowerCase() };
 }
 
-// The source word of a target word: by the links fitted to the model, or by the head that goes word for word.
+// The source word of a target word: by the links fitted to the model, or by the word-for-word head.
 function counterpart(trace, unit, head) {
   const link = trace.evidence?.links.filter(([, target]) => target === unit.word).sort((a, b) => b[2] - a[2])[0];
   return link ? trace.words("source")[link[0]] : trace.top(head, unit.pieces[0], 1)[0]?.[0];
 }
 
 export function meaning(trace, settings, twin) {
-  const found = trace.evidence && antecedent(trace, true), flip = flipOf(settings, trace.source),
-    [from, to] = trace.languages;
+  const found = trace.evidence && antecedent(trace, true), flip = flipOf(settings, trace.source);
+  const [from, to] = trace.languages;
   if (!found || !GENDERS[found.written]) return "";
   const other = twin && flip && twin.source === flip.text ? antecedent(twin, false) : null;
-  const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} = the ${quoted(noun, from)}, so <b
-    lang="${to}">${written}</b> (${GENDERS[written]})`;
-  return html`${said(found)}.${other && other.written !== found.written && GENDERS[other.written]
-    ? html` Try <b>${flip.other}</b>: ${said(other)}.` : ""}`;
+  const said = ({ pronoun, noun, written }) => html`${quoted(pronoun, from)} = the ${quoted(noun, from)}, so
+    <b lang="${to}">${written}</b> (${GENDERS[written]})`;
+  const flips = other && other.written !== found.written && GENDERS[other.written];
+  return html`${said(found)}.${flips ? html` Try <b>${flip.other}</b>: ${said(other)}.` : ""}`;
 }

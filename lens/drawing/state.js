@@ -1,4 +1,6 @@
-// What is shown, in one object, and the address that says so.
+// The state of the page in one object, and its address.
+
+import { KINDS, VIEWS } from "./trace.js";
 
 export const START = {
   page: "explore", theme: "light",
@@ -14,7 +16,7 @@ export const START = {
 
 export const traceOf = (state) => state.traces[state.part] || null;
 
-// The word that looks: where the pointer is, else the one that was chosen.
+// The looking word: the one under the pointer, else the chosen one.
 export function looking(state) {
   const { hover, head, word, read } = state, side = head.kind === "encoder" ? "source" : "target";
   if (hover?.side === side) return hover.piece;
@@ -30,8 +32,8 @@ const LINKED = ["model", "view", "unit", "as", "rows"];
 // The part of an address that opens the same sentence, word and head.
 export function toAddress(state) {
   const { kind, layer, head } = state.head;
-  const given = { text: state.text, from: state.source, to: state.target, look: [kind, layer, head].join(),
-    word: state.word };
+  const { text, source: from, target: to, word } = state;
+  const given = { text, from, to, look: [kind, layer, head].join(), word };
   for (const name of LINKED) if (state[name] !== START[name]) given[name] = state[name];
   for (const [name, value] of Object.entries(state.options)) given[name] = value;
   if (state.alternative) given.shown = state.alternative;
@@ -39,27 +41,29 @@ export function toAddress(state) {
   return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== null && value !== "")).toString();
 }
 
-// What an address asks for; what is not right in it is left out.
+const ALLOWED = { view: VIEWS, unit: ["words", "tokens"], as: ["map", "lines"], rows: ["predicts", "reads"],
+  theme: ["light", "dark"] };
+
+// The state that an address asks for; invalid parts are ignored.
 export function fromAddress(query) {
-  const asked = new URLSearchParams(query), found = {}, number = (name) => /^\d{1,4}$/.test(asked.get(name) || "")
-    ? +asked.get(name) : null;
+  const asked = new URLSearchParams(query), found = {}, options = found.options = {};
+  const number = (name) => /^\d{1,4}$/.test(asked.get(name) || "") ? +asked.get(name) : null;
   if ((asked.get("text") || "").trim()) found.text = asked.get("text").slice(0, 5000);
-  for (const [name, key] of [["from", "source"], ["to", "target"], ["model",
-    "model"]]) if (asked.get(name)) found[key] = asked.get(name);
+  for (const [name, key] of [["from", "source"], ["to", "target"], ["model", "model"]]) {
+    if (asked.get(name)) found[key] = asked.get(name);
+  }
   const [kind, layer, head] = (asked.get("look") || "").split(",");
-  if (["cross", "decoder", "encoder"].includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
+  if (KINDS.includes(kind) && /^\d{1,3}$/.test(layer) && /^\d{1,3}$/.test(head)) {
     Object.assign(found, { head: { kind, layer: +layer, head: +head }, pinned: true });
   }
-  const allowed = { view: ["raw", "norm", "rollout", "contributions", "left_out"], unit: ["words", "tokens"],
-    as: ["map", "lines"], rows: ["predicts", "reads"] };
-  for (const [name, values] of Object.entries(allowed)) if (values.includes(asked.get(name))) found[name] = asked.get(name);
+  for (const [name, values] of Object.entries(ALLOWED)) {
+    if (values.includes(asked.get(name))) found[name] = asked.get(name);
+  }
   if (number("word") !== null) found.word = number("word");
   if (number("shown") !== null) found.alternative = number("shown");
-  if (["light", "dark"].includes(asked.get("theme"))) found.theme = asked.get("theme");
-  found.options = {};
-  for (const name of ["num_beams", "alternatives", "top_k",
-    "seed"]) if (number(name) !== null) found.options[name] = number(name);
-  for (const name of ["temperature",
-    "top_p"]) if (Number(asked.get(name)) > 0) found.options[name] = Number(asked.get(name));
+  for (const name of ["num_beams", "alternatives", "top_k", "seed"]) {
+    if (number(name) !== null) options[name] = number(name);
+  }
+  for (const name of ["temperature", "top_p"]) if (Number(asked.get(name)) > 0) options[name] = Number(asked.get(name));
   return found;
 }

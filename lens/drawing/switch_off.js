@@ -1,57 +1,58 @@
-// What if this head were missing?  Any number of heads with their averages in their place, and the text translated again.
+// What if this head were missing?  Replaces any number of heads with their averages and translates the text again.
 
-import { answered, failed, marked, waiting } from "./answers.js";
+import { answered, marked, shown } from "./answers.js";
 import { html, paint, tipped } from "./markup.js";
 import { traceOf } from "./state.js";
 import { KINDS, headOf, nameOf } from "./trace.js";
-import { count, direction, effectLine, placeOf, roleCaption, roleTip } from "./wording.js";
+import { NO_ROLE, count, direction, effectLine, placeOf, roleCaption, roleTip } from "./wording.js";
 
 export const switchOff = {
   question: "What if this head were missing?", name: "Switch heads off",
   about: "A head that is switched off hands on its average. What changes is what the head was needed for.",
 
   draw(body, context) {
-    const { state } = context, trace = traceOf(state), off = state.lab.off ??= trace.telling(state.word).slice(0,
-      1).map(nameOf);
-    const without = off.map((name) => { const { kind, layer, head } = headOf(name); return [kind, layer, head]; });
-    const { translation, ...question } = context.about(trace), answer = off.length
-      ? answered(context, "look", { ...question, without }) : {};
-    const name = off.length === 1 ? `${direction(headOf(off[0]).kind, trace.languages)}, ${placeOf(headOf(off[0]))}`
-      : `${count(off.length)} heads`, [, code] = trace.languages;
-    const text = answer?.traces?.[0].target_text, line = off.length === 1
-      ? effectLine(trace, headOf(off[0]), state.word) : null;
-    paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips"><button class="chip"
-      data-do="off-all" data-value="">All on</button>${KINDS.map((kind) =>
-      html`<button class="chip" data-do="off-all" data-value="${kind}">${direction(kind,
-        trace.languages)}: all off</button>`)}</div></div>
-      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p
-        lang="${code}">${trace.target}</p><span class="lbl">${off.length ? `Without ${name}`
-        : "Choose a head to switch off"}</span>${
-      !off.length ? "" : !answer ? waiting : answer.error ? failed(answer)
-        : html`<p lang="${code}">${marked(trace.target, text)}</p><p class="verdict">${
-      text === trace.target ? "The translation stays." : "The translation changes."} ${line
-        ? html`For <b lang="${code}">${trace.unitAt("target", state.word).label}</b>: ${line}.`
-        : ""}</p>`}</div></div>`);
+    const { state } = context, trace = traceOf(state), [, code] = trace.languages;
+    const off = state.lab.off ??= trace.telling(state.word).slice(0, 1).map(nameOf);
+    const heads = off.map(headOf), without = heads.map(({ kind, layer, head }) => [kind, layer, head]);
+    const { translation, ...question } = context.about(trace);
+    const answer = off.length ? answered(context, "look", { ...question, without }) : null;
+    const one = off.length === 1 ? heads[0] : null, line = one && effectLine(trace, one, state.word);
+    const name = one ? `${direction(one.kind, trace.languages)}, ${placeOf(one)}` : `${count(off.length)} heads`;
+    const result = ({ traces: [{ target_text: text }] }) => html`<p lang="${code}">${marked(trace.target, text)}</p>
+      <p class="verdict">The translation ${text === trace.target ? "stays" : "changes"}. ${line
+        ? html`For <b lang="${code}">${trace.unitAt("target", state.word).label}</b>: ${line}.` : ""}</p>`;
+    const chip = (kind, label) => html`<button class="chip" data-do="off-all" data-value="${kind}">${label}</button>`;
+    paint(body, html`<div class="offgrid"><div>${switches(trace, off)}<div class="chips">${chip("", "All on")}${
+      KINDS.map((kind) => chip(kind, `${direction(kind, trace.languages)}: all off`))}</div></div>
+      <div class="res" aria-live="polite"><span class="lbl">With every head</span><p lang="${code}">${trace.target}</p>
+      <span class="lbl">${off.length ? `Without ${name}` : "Choose a head to switch off"}</span>${
+      off.length ? shown(answer, result) : ""}</div></div>`);
   },
 
   actions: {
-    off(button, { state, render }) { const { value } = button.dataset, { off } = state.lab;
-      state.lab.off = off.includes(value) ? off.filter((one) => one !== value) : [...off, value]; render(); },
-    "off-all"(button, { state, render }) { const { value } = button.dataset; state.lab.off = value
-      ? traceOf(state).heads.filter((one) => one.kind === value).map(nameOf) : []; render(); },
+    off({ dataset: { value } }, { state: { lab }, render }) {
+      lab.off = lab.off.includes(value) ? lab.off.filter((one) => one !== value) : [...lab.off, value];
+      render();
+    },
+    "off-all"({ dataset: { value } }, { state, render }) {
+      state.lab.off = value ? traceOf(state).heads.filter((one) => one.kind === value).map(nameOf) : [];
+      render();
+    },
   },
 };
 
 function switches(trace, off) {
-  return html`<table class="sw"><tbody>${KINDS.map((kind) => { const [layers, heads] = trace.sizes[kind];
-    return Array.from({ length: layers }, (_, layer) => html`<tr>${layer ? ""
-    : html`<th rowspan="${layers}" scope="rowgroup">${
-    direction(kind, trace.languages)}</th>`}<td class="soft">Layer ${layer
-      + 1}</td>${Array.from({ length: heads }, (_, head) => {
-    const one = { kind, layer, head }, role = trace.role(one), name = nameOf(one);
+  const button = (one, few) => {
+    const role = trace.role(one), name = nameOf(one), tip = role ? roleTip(role) : NO_ROLE;
     return html`<td><button data-do="off" data-value="${name}" data-k="off-${name}"
-      aria-pressed="${off.includes(name)}" aria-label="${direction(kind, trace.languages)}, ${placeOf(one)}" ${
-      tipped(role ? roleTip(role) : "No clear role on the sentences measured.")}>${head + 1}${role && heads <= 4
-        ? html` <small>${roleCaption(role)}</small>` : ""}</button></td>`;
-  })}</tr>`); })}</tbody></table>`;
+      aria-label="${direction(one.kind, trace.languages)}, ${placeOf(one)}" aria-pressed="${off.includes(name)}"
+      ${tipped(tip)}>${one.head + 1}${role && few ? html` <small>${roleCaption(role)}</small>` : ""}</button></td>`;
+  };
+  const rows = (kind) => {
+    const [layers, heads] = trace.sizes[kind];
+    const title = html`<th rowspan="${layers}" scope="rowgroup">${direction(kind, trace.languages)}</th>`;
+    return Array.from({ length: layers }, (_, layer) => html`<tr>${layer ? "" : title}<td class="soft">Layer ${
+      layer + 1}</td>${Array.from({ length: heads }, (_, head) => button({ kind, layer, head }, heads <= 4))}</tr>`);
+  };
+  return html`<table class="sw"><tbody>${KINDS.map(rows)}</tbody></table>`;
 }

@@ -1,31 +1,32 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { html, icon, paint, tipped } from "./markup.js";
+import { language, withArticle } from "./languages.js";
+import { html, icon, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
-import { language } from "./languages.js";
-
 import { hasHeads } from "./trace.js";
 
-// The parts of the section, each painted by itself: a field that is typed in stays.
-export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div><div
-  class="between"></div>
-  <span class="to-menu"></span><div class="line tgt" dir="auto"></div><svg class="ribbons" aria-hidden="true"><g
-    class="threads"></g><g class="joins"></g></svg>
+// The parts of the section, each painted separately, so that the text field survives.
+export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div>
+  <div class="between"></div><span class="to-menu"></span><div class="line tgt" dir="auto"></div>
+  <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
   <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
-  const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target], part = (name) =>
-    root.querySelector(name);
-  const menu = (id, label) => html`<button class="tool lang" data-menu="${id}" data-k="${id}" aria-haspopup="menu"
-    aria-expanded="${state.menu === id}"
-    aria-label="${id === "from" ? "From" : "To"}: ${label}">${label} ${icon("down")}</button>`;
-  paint(part(".from-menu"), menu("from", language(from, "Find out")));
-  paint(part(".to-menu"), menu("to", language(to, "Language")));
+  const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
+  const part = (name) => root.querySelector(name);
+  const menu = (id, side, label) => html`<button class="tool lang" data-menu="${id}" data-k="${id}"
+    aria-haspopup="menu" aria-expanded="${state.menu === id}"
+    aria-label="${side}: ${label}">${label} ${icon("down")}</button>`;
+  paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
+  paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
   part(".src").lang = from || "";
   part(".tgt").lang = to || "";
   if (!state.editing) paint(part(".src"), source(state, settings));
-  else if (!part(".field")) { paint(part(".src"), field(state, from, settings)); part(".field").focus();
-    part(".field").select(); }
+  else if (!part(".field")) {
+    paint(part(".src"), field(state, from, settings));
+    part(".field").focus();
+    part(".field").select();
+  }
   paint(part(".between"), html`<span class="then">${state.moment === null ? notes(state) : momentNote(state)}</span>`);
   paint(part(".tgt"), target(state));
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
@@ -34,7 +35,7 @@ export function paintTexts(root, state, settings) {
   root.spans = trace && !isNew(state) ? index(root, trace) : null;
 }
 
-// The span of each word, by side and number of the word.
+// The span of each word, by side and word number.
 function index(root, trace) {
   const found = { source: new Map(), target: new Map() };
   for (const span of root.querySelectorAll(".w")) {
@@ -45,41 +46,38 @@ function index(root, trace) {
 }
 
 function actions(state, settings) {
-  const can = settings.engine, button = (id, name, label, tip) => html`<button class="tool" data-do="${id}"
-    data-k="${id}" ${tip ? tipped(tip) : ""}>${icon(name)}<span>${label}</span></button>`;
-  return html`${can ? button("edit", "pen", "Edit", "Type your own sentence") : ""}
-    ${can ? html`<button class="tool" data-menu="alternatives" data-k="alternatives" aria-haspopup="menu"
-      aria-expanded="${state.menu === "alternatives"}">${icon("list")}<span>Alternatives</span></button>` : ""}
-    ${can ? button("share", "link", html`Share<span class="wide"> link</span>`,
-      "Copy a link that opens this sentence, word and head") : ""}
-    ${button("copy", "copy", "Copy", "Copy the translation")}`;
+  const copy = action("copy", "copy", "Copy", "Copy the translation");
+  if (!settings.engine) return copy;
+  return html`${action("edit", "pen", "Edit", "Type your own sentence")}
+    <button class="tool" data-menu="alternatives" data-k="alternatives" aria-haspopup="menu"
+      aria-expanded="${state.menu === "alternatives"}">${icon("list")}<span>Alternatives</span></button>
+    ${action("share", "link", html`Share<span class="wide"> link</span>`,
+      "Copy a link that opens this sentence, word and head")}
+    ${copy}`;
 }
+const action = (id, name, label, tip) => html`<button class="tool" data-do="${id}" data-k="${id}" ${
+  tipped(tip)}>${icon(name)}<span>${label}</span></button>`;
 
 function field(state, from, settings) {
   return html`<textarea class="field" rows="1" aria-label="${language(from, "Source")} text"
-    maxlength="${settings.characters}"
-    placeholder="Type ${/^[aeiou]/i.test(language(from, "a")) ? "an" : "a"} ${language(from, "")} sentence"
-      spellcheck="false"
+    maxlength="${settings.characters}" placeholder="${invitation(from)}" spellcheck="false"
     data-k="field">${state.draft ?? state.text}</textarea>`;
 }
+const invitation = (code) => `Type ${code ? withArticle(language(code)) : "a"} sentence`;
 
 function source(state, settings) {
-  const trace = traceOf(state);
   if (isNew(state)) return html`${state.text}`;
-  if (!trace) return state.text ? html`<span class="soft">${state.text}</span>`
-    : html`<span class="soft">${EMPTY(state)}</span>`;
+  if (!traceOf(state)) return html`<span class="soft">${state.text || invitation(state.source || "en")}</span>`;
   const unknown = new Set((state.reply?.translation?.unknown_words || []).map((one) => one.toLocaleLowerCase()));
   return parts(state, (one) => one.source, (own, current) => {
     const flip = current && state.traces.length === 1 ? flipOf(settings, own.source) : null;
     return spans(own.source, own.words("source"), (word) => wordSpan(state, "source", word, unknown), flip);
   });
 }
-const EMPTY = (state) => `Type ${state.source === "en" || !state.source ? "an English"
-  : `a ${language(state.source, "")}`} sentence`;
 
-// Whether what is shown is still of an older text.
-export const isNew = (state) => state.busy === "translating" || state.busy === "looking"
-  ? state.traces.map((one) => one.source).join(" ") !== state.text : false;
+// Whether the page still shows an older text.
+export const isNew = ({ busy, traces, text }) => (busy === "translating" || busy === "looking")
+  && traces.map((one) => one.source).join(" ") !== text;
 
 function target(state) {
   const trace = traceOf(state);
@@ -90,14 +88,16 @@ function target(state) {
 }
 
 function parts(state, textOf, draw) {
-  return html`${state.traces.map((one, i) => html`${i ? " " : ""}${i === state.part ? draw(one, true)
-    : html`<button class="part" data-part="${i}" data-k="part-${i}" aria-label="Look at part ${i
-      + 1}">${textOf(one)}</button>`}`)}`;
+  const button = (one, i) => html`<button class="part" data-part="${i}" data-k="part-${i}"
+    aria-label="Show part ${i + 1}">${textOf(one)}</button>`;
+  return html`${state.traces.map((one, i) =>
+    html`${i ? " " : ""}${i === state.part ? draw(one, true) : button(one, i)}`)}`;
 }
 
 // A text with its words drawn by `draw`; `flip`: the stretch that an example can change, and what it changes to.
 function spans(text, words, draw, flip) {
-  const out = []; let at = 0;
+  const out = [];
+  let at = 0;
   for (const word of words) {
     if (flip && word.start >= flip.start && word.start < flip.end) {
       if (word.start !== flip.start) continue;
@@ -105,8 +105,8 @@ function spans(text, words, draw, flip) {
       const held = html`<span class="held">${inside.map((one, i) => html`${i ? " " : ""}${draw(one)}`)}</span>`;
       const other = html`<button data-example="${flip.text}" data-k="flip"
         ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
-      out.push(text.slice(at, flip.start), html`<span class="flip">${flip.first ? [held, other]
-        : [other, held]}</span>`);
+      const both = flip.first ? [held, other] : [other, held];
+      out.push(text.slice(at, flip.start), html`<span class="flip">${both}</span>`);
       at = flip.end;
       continue;
     }
@@ -120,16 +120,16 @@ export function flipOf(settings, text) {
   for (const { before, after, options } of settings.pairs || []) {
     const which = options.findIndex((one) => before + one + after === text);
     if (which < 0) continue;
-    const other = options[1 - which];
-    return { start: before.length, end: before.length + options[which].length, other, own: options[which],
-      first: which === 0,
+    const own = options[which], other = options[1 - which];
+    return { start: before.length, end: before.length + own.length, other, own, first: which === 0,
       text: before + other + after };
   }
   return null;
 }
 
 function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
-  const chosen = pieces.includes(side === "source" ? state.read : state.word), classes = ["w"];
+  const chosen = pieces.includes(side === "source" ? state.read : state.word);
+  const classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
@@ -139,42 +139,41 @@ function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
 
 function notes(state) {
   const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
-  if (state.forced) return html`Forced: <b lang="${state.target}">${state.forced}</b> <button class="chip"
-    data-do="unforce" data-k="unforce">Undo</button>`;
+  if (state.forced) {
+    return html`Forced: <b lang="${state.target}">${state.forced}</b>
+      <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
+  }
   if (state.editing) return "";
-  if (hypotheses?.[state.alternative]?.finished === false) return "The translation ends here: it reached the limit of tokens.";
+  if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (!unknown?.length) return "";
-  return html`The model never saw ${unknown.slice(0, 3).map((one, i) =>
-    html`${i ? ", " : ""}<i>${one}</i>`)}. ${unknown.length > 1
-    ? "Their translations are guesses." : "Its translation is a guess."}`;
+  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i>${one}</i>`);
+  const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
+  return html`The model never saw ${named}. ${guess}`;
 }
 
-const momentNote = (state) =>
-  html`What it wrote by itself after ${state.replay.moments[state.moment].step.toLocaleString("en-GB")} steps:`;
+const momentNote = ({ replay, moment }) =>
+  html`What it wrote by itself after ${replay.moments[moment].step.toLocaleString("en-GB")} steps:`;
 
-// What the model wrote at a moment of its training: words that the finished one writes otherwise are underlined.
-function written(state) {
-  const { text, marks } = state.replay.moments[state.moment].written || { text: "", marks: [] };
+// What the model wrote at a moment of its training; words that differ from the final translation are underlined.
+function written({ replay, moment }) {
+  const { text, marks } = replay.moments[moment].written || { text: "", marks: [] };
   if (!text) return html`<span class="soft">(nothing yet)</span>`;
-  const out = []; let at = 0;
-  for (const [start, end] of marks) { out.push(text.slice(at, start), html`<span
-    class="wrong">${text.slice(start, end)}</span>`); at = end; }
-  return html`${out}${text.slice(at)}`;
+  return stretches(text, marks, (one) => html`<span class="wrong">${one}</span>`);
 }
 
 // --- what changes while the pointer moves: which words are marked
 
-// What the word that looks is joined to: by the chosen head first, then by the others that matter to it.
+// The words joined to the looking word: by the chosen head, then by the other heads that matter for it.
 export function joins(state) {
-  const trace = traceOf(state), piece = looking(state), { head, view, unit, rows } = state, found = [];
+  const trace = traceOf(state), piece = looking(state), { head, view, rows } = state, found = [];
   const put = (one, main) => {
-    const choice = { view: main ? view : "raw", unit: "words", rows: main ? rows : "predicts" },
-      map = trace.map(one, choice);
+    const choice = main ? { view, unit: "words", rows } : { view: "raw", unit: "words", rows: "predicts" };
+    const map = trace.map(one, choice), side = one.kind === "decoder" ? "target" : "source";
     for (const [column, value] of trace.top(one, piece, main ? 3 : 1, choice)) {
       const share = Math.abs(value) / (main ? map.most : 1);
       if (share < (main ? 0.12 : 0.3) || column.word === null) continue;
-      found.push({ head: one, main, share, value, side: one.kind === "decoder" ? "target" : "source", column,
-        tone: main && !hasHeads(view) ? "blue" : trace.tone(one, piece) });
+      const tone = main && !hasHeads(view) ? "blue" : trace.tone(one, piece);
+      found.push({ head: one, main, share, value, side, column, tone });
     }
   };
   put(head, true);
@@ -189,8 +188,8 @@ export const spanOf = (root, side, word) => (word === null ? null : root.spans?.
 
 export function mark(root, state, found) {
   const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";
-  const word = trace.unitAt(side, looking(state)), hovered = state.hover?.side
-    ? trace.unitAt(state.hover.side, state.hover.piece) : null;
+  const word = trace.unitAt(side, looking(state));
+  const hovered = state.hover?.side ? trace.unitAt(state.hover.side, state.hover.piece) : null;
   for (const span of root.querySelectorAll(".w")) {
     span.classList.remove("on", "sel", "hov", "tone-blue", "tone-green", "tone-slate", "tone-orange");
     span.style.removeProperty("--a");

@@ -18,9 +18,8 @@ export function tips(root) {
     tip.hidden = false;
     target.setAttribute("aria-describedby", tip.id);
     const at = target.getBoundingClientRect(), home = root.getBoundingClientRect();
-    tip.style.left = `${Math.max(8, Math.min(at.left + at.width / 2 - tip.offsetWidth / 2,
-      innerWidth - tip.offsetWidth - 8)) - home.left}px`;
-    const above = at.top - tip.offsetHeight - 8;
+    const middle = at.left + at.width / 2 - tip.offsetWidth / 2, above = at.top - tip.offsetHeight - 8;
+    tip.style.left = `${Math.max(8, Math.min(middle, innerWidth - tip.offsetWidth - 8)) - home.left}px`;
     tip.style.top = `${(above < 8 ? at.bottom + 8 : above) - home.top}px`;
   };
   const find = (event) => event.target.closest?.("[data-tip]");
@@ -31,9 +30,8 @@ export function tips(root) {
     if (target) timer = setTimeout(show, WAIT, target);
   });
   root.addEventListener("pointerleave", hide);
-  root.addEventListener("focusin", (event) => { const target = find(event);
-    if (target?.matches(":focus-visible")) show(target); else hide(); });
-  root.addEventListener("click", (event) => { const target = find(event);
-    if (target?.matches(".about, .badge, .term")) show(target); else hide(); });
+  const showIf = (target, selector) => target?.matches(selector) ? show(target) : hide();
+  root.addEventListener("focusin", (event) => showIf(find(event), ":focus-visible"));
+  root.addEventListener("click", (event) => showIf(find(event), ".about, .badge, .term"));
   root.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 }

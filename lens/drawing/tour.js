@@ -1,11 +1,11 @@
-// A tour of the page in four steps, each at the card that it speaks of.
+// A tour of the page in four steps, each at the card it describes.
 
 import { html, paint } from "./markup.js";
 
 const STEPS = [
-  [".texts", "Change <i>tired</i> to <i>wide</i>. One English word, and <i>il</i> becomes <i>elle</i>. Or type your own sentence."],
+  [".texts", "Change <i>tired</i> to <i>wide</i>. One English word, and <i>il</i> becomes <i>elle</i>."],
   [".texts", "The lines show where heads looked while writing the dark word. Point at another word to follow it."],
-  [".work", "The map shows the same for every word at once. Beside it: the heads that matter for the word, and what happens without them."],
+  [".work", "The map shows the same for every word at once. Beside it: the heads that matter for the word."],
   [".heads", "These are all the heads. The coloured ones do something that was measured."],
 ];
 
@@ -16,8 +16,10 @@ export function tour(root) {
   box.setAttribute("aria-label", "Tour");
   box.hidden = true;
   let at = -1, back = null;
-  const ring = (on) => { root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed"));
-    if (on) root.querySelector(on)?.classList.add("ringed"); };
+  const ring = (on) => {
+    root.querySelectorAll(".ringed").forEach((one) => one.classList.remove("ringed"));
+    if (on) root.querySelector(on)?.classList.add("ringed");
+  };
   const end = () => { at = -1; box.hidden = true; ring(null); back?.focus(); };
   const go = (step) => {
     if (step >= STEPS.length) return end();
@@ -32,12 +34,15 @@ export function tour(root) {
     box.hidden = false;
     const rect = card.getBoundingClientRect();
     box.style.left = `${Math.max(8, Math.min(rect.left + 24, innerWidth - box.offsetWidth - 16)) - home.left}px`;
-    box.style.top = `${(rect.bottom + box.offsetHeight + 16 < innerHeight ? rect.bottom + 8
-      : Math.max(8, rect.bottom - box.offsetHeight - 16)) - home.top}px`;
+    const fits = rect.bottom + box.offsetHeight + 16 < innerHeight;
+    const top = fits ? rect.bottom + 8 : Math.max(8, rect.bottom - box.offsetHeight - 16);
+    box.style.top = `${top - home.top}px`;
     box.querySelector("[data-tour=next]").focus();
   };
-  box.addEventListener("click", (event) => { const to = event.target.closest("[data-tour]")?.dataset.tour;
-    if (to) to === "next" ? go(at + 1) : end(); });
+  box.addEventListener("click", (event) => {
+    const to = event.target.closest("[data-tour]")?.dataset.tour;
+    if (to) to === "next" ? go(at + 1) : end();
+  });
   box.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); end(); } });
   return () => { back = document.activeElement; go(0); };
 }

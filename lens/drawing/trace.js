@@ -1,4 +1,4 @@
-// A trace as `/v1/look` sends it: its words, its maps, and what each word rests on.  Nothing here is drawn.
+// A trace as `/v1/look` sends it: its words, its maps, and the evidence for each word.  Draws nothing.
 
 import { language } from "./languages.js";
 
@@ -6,8 +6,10 @@ export const KINDS = ["cross", "decoder", "encoder"];
 export const VIEWS = ["raw", "norm", "rollout", "contributions", "left_out"];
 export const hasHeads = (view) => view === "raw" || view === "norm";
 export const nameOf = ({ kind, layer, head }) => `${kind}.${layer}.${head}`;
-export const headOf = (name) => { const [kind, layer, head] = name.split(".");
-  return { kind, layer: +layer, head: +head }; };
+export function headOf(name) {
+  const [kind, layer, head] = name.split(".");
+  return { kind, layer: +layer, head: +head };
+}
 const TELLING = 0.25;  // nats by which a margin must fall without a head for the head to matter
 const MOST = 3;        // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
@@ -41,10 +43,10 @@ export class Trace {
     for (const [view, map] of Object.entries(views || {})) this.maps[kind][view] = numbers(map);
   }
 
-  // More of the same trace, as a later answer has it; false where it is of another hypothesis.
+  // Adds more of the same trace from a later answer; false if the answer is about another hypothesis.
   add(record) {
-    if (String(record.target_ids) !== String(this.record.target_ids)
-      || record.source_text !== this.source) return false;
+    const isSame = String(record.target_ids) === String(this.record.target_ids) && record.source_text === this.source;
+    if (!isSame) return false;
     for (const kind of KINDS) this.take(kind, record.maps[kind]);
     this.evidence = record.evidence || this.evidence;
     this.known.clear();
@@ -53,8 +55,11 @@ export class Trace {
 
   holds(view) { return Boolean(this.maps.cross[view]); }
   get heads() {
-    return KINDS.flatMap((kind) => Array.from({ length: this.sizes[kind][0] * this.sizes[kind][1] }, (_, i) =>
-      ({ kind, layer: Math.floor(i / this.sizes[kind][1]), head: i % this.sizes[kind][1] })));
+    return KINDS.flatMap((kind) => {
+      const [layers, heads] = this.sizes[kind];
+      const headAt = (_, i) => ({ kind, layer: Math.floor(i / heads), head: i % heads });
+      return Array.from({ length: layers * heads }, headAt);
+    });
   }
 
   // --- words and tokens
@@ -65,19 +70,20 @@ export class Trace {
     return this.known.get(key);
   }
 
-  // Python counts characters, JavaScript halves of some: where its letter number n stands here.
+  // Python counts code points, JavaScript UTF-16 units: the JavaScript position of code point n.
   place(side, n) {
     const key = `places ${side}`, text = side === "source" ? this.source : this.target;
-    if (!this.known.has(key)) this.known.set(key, [...text].reduce((all, letter) => [...all, all.at(-1) + letter.length], [0]));
+    const add = (all, letter) => [...all, all.at(-1) + letter.length];
+    if (!this.known.has(key)) this.known.set(key, [...text].reduce(add, [0]));
     return this.known.get(key)[n];
   }
 
   madeUnits(side, unit) {
     const placed = (one) => ({ ...one, start: this.place(side, one.start), end: this.place(side, one.end) });
     if (unit === "tokens") {
-      return this.record[side].map((piece, i) => ({ text: this.record.labels[side][i],
-        label: this.record.labels[side][i],
-        pieces: [i], word: piece.word, special: piece.special, start: piece.start, end: piece.end }));
+      const labels = this.record.labels[side];
+      return this.record[side].map(({ word, special, start, end }, i) =>
+        ({ text: labels[i], label: labels[i], pieces: [i], word, special, start, end }));
     }
     return this.record.words[side].map((one, i) => ({ ...placed(one), label: this.label(one, side, i) }));
   }
@@ -103,7 +109,7 @@ export class Trace {
 
   // --- maps
 
-  // { rows, columns, at: [row][column], most }: where a step cannot look, null.
+  // { rows, columns, at: [row][column], most }; null where a step cannot look.
   map({ kind, layer, head }, { view = "raw", unit = "words", rows: meaning = "predicts" } = {}) {
     const key = [kind, layer, head, view, unit, meaning].join();
     if (!this.known.has(key)) this.known.set(key, this.made(kind, layer, head, view, unit, meaning));
@@ -125,13 +131,13 @@ export class Trace {
     return { rows, columns, at, most, highest: Math.max(1e-6, ...at.flat().map((value) => Math.abs(value || 0))) };
   }
 
-  // The columns of a row with most on them: [[column, share], ...].
+  // The columns with the largest shares of a row: [[column, share], ...].
   top(head, piece, count = 3, choice = {}) {
     const map = this.map(head, choice), row = map.rows.findIndex((one) => one.pieces.includes(piece));
     if (row < 0) return [];
     const order = map.at[row].map((value, i) => [i, value]).filter(([, value]) => value !== null);
-    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count).map(([i, value]) =>
-      [map.columns[i], value]);
+    return order.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, count)
+      .map(([i, value]) => [map.columns[i], value]);
   }
 
   // --- chances and evidence
@@ -139,7 +145,7 @@ export class Trace {
   // The chance of a written word: the product over its tokens.
   chance(unit, shown = this.shown) { return Math.exp(unit.pieces.reduce((sum, i) => sum + shown.log_probs[i], 0)); }
   isPronoun(piece) { return PRONOUN[this.languages[1]]?.test(this.unitAt("target", piece)?.text || "") || false; }
-  // Where the drawing begins: at a pronoun, or where the model was least sure.
+  // The word chosen first: a pronoun, or the word the model was least sure of.
   get first() {
     const words = this.words("target");
     const pick = words.find((one) => this.isPronoun(one.pieces[0]))
@@ -149,28 +155,27 @@ export class Trace {
 
   margin(piece) { return this.evidence?.margins[piece]; }
   runnerUp(piece) { return bare(this.evidence.runner_up[piece]); }
-  // What an intervention does to a step: the margin then, by how much it fell, and the word instead, if another.  A word
-  // that was forced was not the model's first choice to begin with: nothing stands instead of it.
+  // What an intervention does to a step: the new margin, by how much it fell, and the word written instead, if another.
+  // A forced word was not the model's first choice to begin with: it has no word instead.
   after(effect, piece) {
-    const now = effect.margins[piece], word = effect.top[piece], own = this.record.target[piece].text;
-    return { margin: now, drop: this.evidence.margins[piece] - now, instead: this.evidence.margins[piece] < 0
-      || bare(word) === bare(own) ? null : bare(word) };
+    const margin = effect.margins[piece], before = this.margin(piece), word = bare(effect.top[piece]);
+    const stays = before < 0 || word === bare(this.record.target[piece].text);
+    return { margin, drop: before - margin, instead: stays ? null : word };
   }
   effectOf(head) {
-    return this.evidence?.heads.find((one) => one.kind === head.kind && one.layer === head.layer
-      && one.head === head.head);
+    return this.evidence?.heads.find((one) => nameOf(one) === nameOf(head));
   }
   effect(head, piece) {
     const found = this.effectOf(head);
     return found ? this.after(found, piece) : null;
   }
-  // The heads without which the model is less sure of this step, the strongest first; none where no head matters alone.
+  // The heads without which the model is less sure of this step, strongest first; empty if no head matters alone.
   telling(piece) {
     if (!this.evidence) return [];
     const found = this.evidence.heads.map((one) => ({ ...headOf(nameOf(one)), ...this.after(one, piece) }));
     return found.filter((one) => one.drop >= TELLING).sort((a, b) => b.drop - a.drop).slice(0, MOST);
   }
-  // By source word, what erasing it does to a step, the strongest first.
+  // The effect of erasing each source word on a step, strongest first.
   erased(piece) {
     return this.words("source").map((one) => ({ word: one, ...this.after(this.evidence.erased[one.word], piece) }))
       .sort((a, b) => b.drop - a.drop);
@@ -179,13 +184,13 @@ export class Trace {
   // --- roles
 
   rolesOf(head) { return this.measured.roles.filter((one) => nameOf(one) === nameOf(head)); }
-  // The role by which a head is named: what it is for, if that was shown, else the place where it looks.
+  // The role that names a head: its purpose, if that was shown, else where it looks.
   role(head) {
     const all = this.rolesOf(head), above = (one) => one.score - one.baseline;
     return all.find((one) => one.role === "antecedent") || all.find((one) => one.role === "alignment")
       || [...all].sort((a, b) => above(b) - above(a))[0] || null;
   }
-  // Its colour on a row: the role's, on rows of the kind that it was measured on.
+  // Its colour on a row: the role's, but only on rows of the kind it was measured on.
   tone(head, piece) {
     const role = this.role(head)?.role;
     if (role === "antecedent") return this.isPronoun(piece) ? "green" : "slate";

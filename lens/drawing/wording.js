@@ -1,6 +1,6 @@
-// What the page says in words: of a row, a column, a cell, a head; and how numbers are written.
+// The sentences of the page: about a row, a column, a cell, a head; and how numbers are written.
 
-import { language } from "./languages.js";
+import { language, withArticle } from "./languages.js";
 import { html } from "./markup.js";
 import { hasHeads } from "./trace.js";
 
@@ -8,14 +8,14 @@ export const percent = (value) => `${Math.round(100 * value)}%`;
 export const count = (value) => value.toLocaleString("en-GB");
 export const nats = (value) => value.toFixed(1).replace("-", "−");
 
-// A chance, in one unit throughout.
+// A probability, always in percent.
 export function chance(p) {
   if (p >= 0.995) return "over 99%";
   if (p < 0.001) return "under 0.1%";
   return p >= 0.0995 ? percent(p) : `${(100 * p).toFixed(1)}%`;
 }
-export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k` : n >= 9.5 ? String(+n.toPrecision(2))
-  : n.toFixed(1);
+export const plainNumber = (n) => n >= 950 ? `${count(Math.round(n / 1000))}k`
+  : n >= 9.5 ? String(+n.toPrecision(2)) : n.toFixed(1);
 export const oneIn = (p) => p >= 0.0995 ? "" : ` (1 in ${count(+(1 / Math.max(p, 1e-9)).toPrecision(2))})`;
 export const times = (fall) => {
   const ratio = Math.exp(Math.abs(fall));
@@ -28,10 +28,11 @@ export const times = (fall) => {
 
 export function direction(kind, [source, target]) {
   const from = language(source, "Source"), to = language(target, "Translation");
-  return { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`,
-    encoder: `${from} looks at ${from}` }[kind];
+  const said = { cross: `${to} looks at ${from}`, decoder: `${to} looks back at ${to}`,
+    encoder: `${from} looks at ${from}` };
+  return said[kind];
 }
-// The same in short, before a number: which language a head looks at.
+// A short form for use before a number: the language a head looks at.
 export const lookedAt = (kind, [source, target]) => kind === "decoder" ? `back at ${language(target, "itself")}`
   : `at ${language(source, "the source")}`;
 export const TECHNICAL = { cross: "cross-attention", decoder: "decoder self-attention",
@@ -46,21 +47,21 @@ export const VIEW_NAMES = {
   left_out: ["Leave a word out", "How much worse a word fits when a source word is erased."],
 };
 
-// --- roles
+// --- roles: name, caption under a thumbnail, and where the attention goes
 
 const ROLES = {
-  alignment: ["word for word", "word for word", "goes from a word to the source word that it translates"],
+  alignment: ["word for word", "word for word", "goes from a word to the source word it translates"],
   antecedent: ["finds what “it” means", "what “it” means", "goes from the pronoun to the noun it stands for"],
-  "alignment, read": ["word just read", "word just read", "goes to the source word of the word just read"],
+  "alignment, read": ["word just read", "word just read", "goes to the source word that the word just read translates"],
   diagonal: ["same position", "same position", "goes to the same position in the source, or next to it"],
-  "same word": ["same word again", "same word", "goes to another place where the same word stands"],
+  "same word": ["same word again", "same word", "goes to other occurrences of the same word"],
   end: ["end of sentence", "sentence end", "rests on the end mark, where heads look when they have nothing to do"],
   punctuation: ["punctuation", "punctuation", "goes to punctuation"],
   previous: ["previous word", "word before", "goes to the word before"],
   next: ["next word", "word after", "goes to the word after"],
-  same: ["the word itself", "word itself", "goes to the word at hand"],
-  first: ["first word", "first word", "goes to the first place"],
-  state: ["finds what is said of it", "what is said", "goes from the pronoun to what is said of it"],
+  same: ["the word itself", "word itself", "goes to the word itself"],
+  first: ["first word", "first word", "goes to the first position"],
+  state: ["finds the predicate", "predicate", "goes from the pronoun to its predicate"],
   action: ["finds the verb", "the verb", "goes from the pronoun to the verb before it"],
   "adjective to noun": ["adjective to noun", "its noun", "goes from an adjective to its noun"],
   "noun to adjective": ["noun to adjective", "its adjective", "goes from a noun to its adjective"],
@@ -68,17 +69,18 @@ const ROLES = {
 const known = (role) => ROLES[role] || [role, role, `goes to: ${role}`];
 export const roleName = (role) => known(role.role)[0];
 export const roleCaption = (role) => known(role.role)[1];
+export const NO_ROLE = "No clear role on the sentences measured.";
+export const SUPERVISED = " This head was trained on gold word links.";
 export const roleTip = (role) => html`<b>${capital(known(role.role)[0])}.</b> ${percent(role.score)} of its attention
-  ${known(role.role)[2]} (95% interval ${percent(role.low)} to ${percent(role.high)}). The best head that knows nothing
-  would reach ${percent(role.baseline)}.${role.supervised ? " This head was trained with known links." : ""} Measured on
-  sentences the model never saw.`;
+  ${known(role.role)[2]} (95% interval ${percent(role.low)} to ${percent(role.high)}). The best simple baseline reaches
+  ${percent(role.baseline)}.${role.supervised ? SUPERVISED : ""} Measured on sentences the model never saw.`;
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // --- sentences
 
 // A quoted word: `mark` is "looks" or "seen".  A long one is shortened in the middle, never inside a grapheme.
-export const word = (text, mark, code) => html`<span class="ww ${mark}" lang="${code}"
-  dir="auto">${elided(text)}</span>`;
+export const word = (text, mark, code) =>
+  html`<span class="ww ${mark}" lang="${code}" dir="auto">${elided(text)}</span>`;
 export const quoted = (text, code) => html`<i lang="${code}" dir="auto">${elided(text)}</i>`;
 const cutter = globalThis.Intl?.Segmenter ? new Intl.Segmenter(undefined, { granularity: "grapheme" }) : null;
 export function elided(text, most = 22) {
@@ -87,36 +89,37 @@ export function elided(text, most = 22) {
   return all.length <= most ? text : [...all.slice(0, most - 8), "…", ...all.slice(-6)].join("");
 }
 
-// What the map says of a row, of one of its cells, or of a column.
+// What the map says about a row or one of its cells.
 export function sentence(trace, { head, view, unit, rows }, { piece, column = null }) {
-  const map = trace.map(head, { view, unit, rows }), row = map.rows.find((one) => one.pieces.includes(piece))
-    || map.rows[0];
+  const map = trace.map(head, { view, unit, rows });
+  const row = map.rows.find((one) => one.pieces.includes(piece)) || map.rows[0], at = map.at[map.rows.indexOf(row)];
   const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
-  const columnCode = head.kind === "decoder" ? target : source, at = map.at[map.rows.indexOf(row)];
+  const columnCode = head.kind === "decoder" ? target : source;
   const looks = word(row.label, "looks", rowCode), seen = (one) => word(one.label, "seen", columnCode);
-  const back = head.kind === "decoder" ? "looked back at" : "looked at", who = hasHeads(view) ? "this head"
-    : "the model";
-  const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}` : row.label === "end"
-    && row.special
-    ? html`To stop here` : head.kind === "encoder" ? html`While reading ${looks}` : html`While writing ${looks}`;
+  const back = head.kind === "decoder" ? "looked back at" : "looked at";
+  const who = hasHeads(view) ? "this head" : "the model";
+  const lead = rows === "reads" && head.kind !== "encoder" ? html`Just after reading ${looks}`
+    : row.label === "end" && row.special ? html`To stop here`
+    : head.kind === "encoder" ? html`While reading ${looks}`
+    : html`While writing ${looks}`;
   if (column !== null) return cell(view, lead, looks, seen(map.columns[column]), at[column], who);
-  const order = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null).sort((a, b) =>
-    b[1] - a[1]);
-  const [first, second] = order;
+  const seenOnly = at.map((value, i) => [map.columns[i], value]).filter(([, value]) => value !== null);
+  const [first, second] = seenOnly.sort((a, b) => b[1] - a[1]);
   if (view === "left_out") return html`Without ${seen(first[0])}, ${looks} would be ${times(first[1])}`;
   if (view === "norm") return html`${lead}, the strongest signal came from ${seen(first[0])}`;
   if (!hasHeads(view)) return traced(trace, view, piece, unit);
-  if (first[1] < 0.25) return html`${lead}, this head looked at nothing in particular; most at ${seen(first[0])} <b>${percent(first[1])}</b>`;
+  const most = html`${seen(first[0])} <b>${percent(first[1])}</b>`;
+  if (first[1] < 0.25) return html`${lead}, this head looked at nothing in particular; most at ${most}`;
   const more = second && second[1] >= 0.1 ? html` and ${seen(second[0])} <b>${percent(second[1])}</b>` : "";
-  return html`${lead}, this head ${back} ${seen(first[0])} <b>${percent(first[1])}</b>${more}`;
+  return html`${lead}, this head ${back} ${most}${more}`;
 }
 
 function cell(view, lead, looks, seen, value, who) {
   if (value === null) return html`${lead}, ${who} could not look at ${seen} yet`;
   if (view === "left_out") return html`Without ${seen}, ${looks} would be ${times(value)}`;
   if (view === "norm") return html`${lead}, a signal of ${value.toFixed(2)} came from ${seen}`;
-  if (view === "raw") return html`${lead}, this head gave ${seen} <b>${value < 0.005 ? "none"
-    : percent(value)}</b> of its attention`;
+  const share = value < 0.005 ? "none" : percent(value);
+  if (view === "raw") return html`${lead}, this head gave ${seen} <b>${share}</b> of its attention`;
   return html`${seen} made up <b>${percent(value)}</b> of what shaped ${looks}`;
 }
 
@@ -124,47 +127,46 @@ function cell(view, lead, looks, seen, value, who) {
 function traced(trace, view, piece, unit) {
   const [source, target] = trace.languages;
   const side = (kind, code, name) => {
-    const map = trace.map({ kind, layer: 0, head: 0 }, { view, unit }),
-      row = map.rows.findIndex((one) => one.pieces.includes(piece));
+    const map = trace.map({ kind, layer: 0, head: 0 }, { view, unit });
+    const row = map.rows.findIndex((one) => one.pieces.includes(piece));
     if (row < 0) return null;
-    const all = map.at[row].map((value, i) => [map.columns[i], value || 0]),
-      total = all.reduce((sum, one) => sum + one[1], 0);
+    const all = map.at[row].map((value, i) => [map.columns[i], value || 0]);
+    const total = all.reduce((sum, one) => sum + one[1], 0);
     const best = all.sort((a, b) => b[1] - a[1]).slice(0, 2).filter((one) => one[1] >= 0.03);
-    return html`${name} <b>${percent(total)}</b>${best.length ? html` (${best.map(([one, share], i) =>
-      html`${i ? ", " : ""}${quoted(one.label, code)} ${percent(share)}`)})` : ""}`;
+    const named = best.map(([one, share], i) => html`${i ? ", " : ""}${quoted(one.label, code)} ${percent(share)}`);
+    return html`${name} <b>${percent(total)}</b>${best.length ? html` (${named})` : ""}`;
   };
-  const from = side("cross", source, language(source, "the source")), back = side("decoder", target,
-    `${language(target, "the translation")} so far`);
+  const from = side("cross", source, language(source, "the source"));
+  const back = side("decoder", target, `${language(target, "the translation")} so far`);
   return html`Traced back: ${from}, ${back}`;
 }
 
 export function columnSentence(trace, { head, view, unit, rows }, piece) {
-  const map = trace.map(head, { view, unit, rows }), column = map.columns.findIndex((one) =>
-    one.pieces.includes(piece));
+  const map = trace.map(head, { view, unit, rows });
+  const column = map.columns.findIndex((one) => one.pieces.includes(piece));
   if (column < 0) return null;
-  const [source, target] = trace.languages, seen = word(map.columns[column].label, "seen", head.kind === "decoder"
-    ? target : source);
+  const [source, target] = trace.languages, rowCode = head.kind === "encoder" ? source : target;
+  const seen = word(map.columns[column].label, "seen", head.kind === "decoder" ? target : source);
   const by = map.at.map((row, i) => [map.rows[i], row[column] || 0]).sort((a, b) => b[1] - a[1]).slice(0, 2);
   if (by[0][1] < 0.1) return html`${seen} was hardly looked at by this head`;
-  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading"
-    : "writing"} ${by.filter(([, v], i) => !i || v >= 0.25).map(([one, v], i) =>
-    html`${i ? " and " : ""}${word(one.label, "looks", head.kind === "encoder" ? source
-      : target)} <b>${percent(v)}</b>`)}`;
+  const lookers = by.filter(([, share], i) => !i || share >= 0.25).map(([one, share], i) =>
+    html`${i ? " and " : ""}${word(one.label, "looks", rowCode)} <b>${percent(share)}</b>`);
+  return html`${seen} was looked at while ${head.kind === "encoder" ? "reading" : "writing"} ${lookers}`;
 }
 
 // How to read the map, in one line.
 export function reading(kind, view, [source, target], dark) {
   const from = language(source, "source"), to = language(target, "target"), deep = dark ? "The brighter" : "The darker";
-  const row = kind === "encoder" ? `Each row is a word of the ${from} being read.`
-    : `Each row is a word of the ${to} being written.`;
-  if (view === "left_out") return `${row} ${deep} a cell, the less likely that word becomes when the ${from} word is erased.`;
-  if (view === "norm") return `${row} ${deep} a cell, the stronger the signal that came from there.`;
-  if (!hasHeads(view)) return `${row} ${deep} a cell, the more of that word came from there.`;
+  const row = kind === "encoder" ? `${withArticle(from)} word being read` : `${withArticle(to)} word being written`;
+  const says = (what) => `Each row is ${row}. ${deep} a cell, the ${what}.`;
+  if (view === "left_out") return says(`less likely that word becomes when the ${from} word is erased`);
+  if (view === "norm") return says("stronger the signal that came from there");
+  if (!hasHeads(view)) return says("more of that word came from there");
   const what = { cross: `at that ${from} word`, decoder: "back at that word", encoder: "at that other word" }[kind];
-  return `${row} ${deep} a cell, the more the head looked ${what}.`;
+  return says(`more the head looked ${what}`);
 }
 
-// What is known of one head's use for one word.
+// The effect of one head on one word.
 export function effectLine(trace, head, piece) {
   const effect = trace.effect(head, piece), [, target] = trace.languages;
   if (!effect) return null;

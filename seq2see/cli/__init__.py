@@ -1,1 +1,1 @@
-"""The command line: `command.py` runs it, `parser.py` says what can be asked for, and each verb has a module."""
+"""The command line: `command.py` runs it, `parser.py` declares the arguments, and each verb has a module."""

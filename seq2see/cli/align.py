@@ -1,7 +1,7 @@
-"""The verb `align`: the words of given translations that belong together, read off a model's cross-attention.
+"""The verb `align`: word alignment of given translations from a model's cross-attention.
 
-What is read, and how, is the choice that `--fit` has fitted on development sentences with known links and left in
-RUN/alignment.json.  Where there is none, or one of other weights, it is the last layer's mean, and stderr says so.
+The maps and their weights come from RUN/alignment.json, which `--fit` has fitted on development sentences with gold
+links.  Without it, or if it is of other weights, the last layer's mean is used, and stderr says so.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from seq2see.translate import Translator
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`, `args.source`, `args.target`, which
-    `align_checks.py` has passed."""
+    """`args.run`, `args.src`, `args.tgt`, `args.links`, `args.fit`, `args.trust`, `args.source`, `args.target`,
+    checked by `align_checks.py`."""
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
         aligner = Aligner(translator, source=args.source, target=args.target)
@@ -37,22 +37,22 @@ def run(args: argparse.Namespace) -> None:
     choice, known = translator.alignment, "fitted"
     if choice is None:
         stale = translator.folder and find_record(translator.folder, FILE)
-        why = f"not fitted to these weights ({FILE} is of others)" if stale else "not fitted"
-        choice, known = aligner.naive(), f"{why}, so nobody knows its error (seq2see align {args.run} --fit)"
+        why = f"not fitted to these weights ({FILE} is for others)" if stale else "not fitted"
+        choice, known = aligner.naive(), f"{why}, so its error is unknown (to fit: seq2see align {args.run} --fit)"
     print(f"{known}: {choice.describe()}", file=sys.stderr)
     for trace in aligner.traces(read_pairs(args.src, args.tgt), views=("raw", choice.view)):
         sys.stdout.write(to_pharaoh(choice.links(trace) if trace else ()) + "\n")
 
 
 def print_trust(trust: Trust) -> None:
-    """A line a view: its best map, and what random maps would have had."""
+    """One line per view: its best map; then the result of random maps."""
     print(f"Cross-attention by words, on {trust.sentences} sentences of {trust.measured_on}; each view's best map\n"
-          f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; in brackets 95 % intervals.\n")
-    print("  AER  error of linking each target word to the source word it has most from (0 %: none)")
-    print("  tau  Kendall's, with the fall in log-probability when each source word is left out (1: same order), over"
-          f"\n       the {trust.words:,} words whose fall or rise is at least {NOISE} nats\n")
+          f"was chosen on {trust.chosen_on} others. Layers and heads count from 0; 95 % intervals in brackets.\n")
+    print("  AER  alignment error of linking each target word to the source word with most weight (0 %: none)")
+    print("  tau  Kendall's tau against the change in log-probability when a source word is erased (1: same order),"
+          f"\n       over the {trust.words:,} words whose change is at least {NOISE} nats\n")
     if any(one.supervised for one in trust.best):
         print("  supervised: this head was trained with gold links\n")
     for one in (*trust.best, trust.random):
-        name = "evenly drawn weights" if one is trust.random else one.name
+        name = "random weights" if one is trust.random else one.name
         print(f"  {one.view:14} {name:32} {one}")

@@ -1,4 +1,4 @@
-"""The verb `calibrate`: how far a model's confidence can be believed, and what is to be made of it from then on."""
+"""The verb `calibrate`: measures a model's confidence and fits its calibration."""
 
 import argparse
 from pathlib import Path

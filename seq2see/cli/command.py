@@ -1,8 +1,8 @@
-"""The `seq2see` command: it parses, runs one verb, and turns whatever goes wrong into one line and an exit code.
+"""The `seq2see` command: parses the arguments, runs one verb, and turns errors into one line and an exit code.
 
-What can be asked for is in `parser.py`.  Each verb is `run` in a module of its own name, imported only when it runs, so
-that `--help` answers at once.
-Exit codes: 0 done, 1 failed, 2 used wrongly, 130 on Ctrl-C, 141 when whoever read our output is gone, 143 on SIGTERM.
+`parser.py` declares the arguments.  Each verb is `run` in a module of its own name, imported only when it runs, so that
+`--help` answers at once.
+Exit codes: 0 success, 1 failure, 2 usage error, 130 Ctrl-C, 141 the reader of our output has gone, 143 SIGTERM.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from typing import NoReturn
 from seq2see.cli.parser import build_parser, parse
 from seq2see.errors import UserError
 
-# What pip is to install where a module is missing: a package, or an extra.
+# What to install with pip if a module is missing: a package, or an extra.
 PACKAGE_OF = {
     **{name: name for name in (
         "torch", "transformers", "tokenizers", "datasets", "filelock", "accelerate", "matplotlib", "sacrebleu",
@@ -42,13 +42,13 @@ PACKAGE_OF = {
     "mcp": "'seq2see[mcp]'",
 }  # fmt: skip
 
-# How often a thread of torch's looks for work before it sleeps, where OpenMP is GNU's, as on Linux.  At its default of
-# 300,000 a training in two threads is 3 % faster on an idle machine, and twenty times slower beside one busy program.
+# How often a torch thread polls for work before it sleeps, with GNU's OpenMP, as on Linux.  At the default of 300,000
+# a training in two threads is 3 % faster on an idle machine, and twenty times slower beside one busy program.
 SPINS = "3000"
 
 
 class ClosedOutput(io.TextIOWrapper):
-    """In the place of a stdout that whoever started us closed: a result that would be lost is an error."""
+    """Replaces a stdout that the parent process closed: losing a result is an error."""
 
     def __init__(self) -> None:
         super().__init__(open(os.devnull, "rb"))  # noqa: SIM115
@@ -58,10 +58,10 @@ class ClosedOutput(io.TextIOWrapper):
 
 
 def prepare_process() -> None:
-    """Set what every verb wants before anything heavy is imported: no telemetry, no chatter, UTF-8 on every stream."""
+    """Set up what every verb needs before anything heavy is imported: no telemetry, no chatter, UTF-8 streams."""
     nothing = partial(open, os.devnull)
     for name, stand_in in (("stdin", nothing), ("stdout", ClosedOutput), ("stderr", partial(nothing, "w"))):
-        if getattr(sys, name) is None:  # closed by whoever started us: the next file would get its number
+        if getattr(sys, name) is None:  # closed by the parent process: the next file opened would get its number
             setattr(sys, name, stand_in())
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -78,7 +78,7 @@ def prepare_process() -> None:
         if isinstance(stream, io.TextIOWrapper):  # not so under pytest and in notebooks
             stream.reconfigure(encoding="utf-8", errors=errors)
     atexit.unregister(gc.freeze)
-    atexit.register(gc.freeze)  # or all that was imported is gone through for garbage once more as the process ends
+    atexit.register(gc.freeze)  # skips a last garbage collection over all imports as the process ends
 
 
 def debugging() -> bool:
@@ -86,13 +86,13 @@ def debugging() -> bool:
 
 
 @contextmanager
-def listening() -> Iterator[list[int]]:
-    """Inside, SIGINT and SIGTERM raise what ends us, where they are not ignored, and are noted: a library whose import
-    is interrupted in C may make an error of its own of that."""
-    told: list[int] = []
+def catch_signals() -> Iterator[list[int]]:
+    """Inside, SIGINT and SIGTERM, unless ignored, raise the exception that ends the process, and are recorded: a
+    library interrupted in C during its import may raise an error of its own instead."""
+    received: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> NoReturn:
-        told.append(number)
+        received.append(number)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
     in_main_thread = threading.current_thread() is threading.main_thread()
@@ -102,16 +102,16 @@ def listening() -> Iterator[list[int]]:
         if handler is not signal.SIG_IGN:
             signal.signal(number, note)
     try:
-        yield told
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 @contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """Inside, nothing is collected: an import makes a million objects, all of which stay, and to look among them for
-    garbage takes a fifth of its time."""
+def garbage_collection_off() -> Iterator[None]:
+    """Inside, no garbage is collected: an import makes a million objects that all stay, and searching them takes a
+    fifth of its time."""
     gc.disable()
     try:
         yield
@@ -122,22 +122,22 @@ def collector_at_rest() -> Iterator[None]:
 def run_verb(args: argparse.Namespace) -> int:
     """Import the verb's module and run it.
 
-    A verb may have a check, which needs no heavy import and refuses at once what it can.
+    A verb may have a check, which needs no heavy import and fails early where it can.
     """
     module = f"seq2see.cli.{args.name}"
     if "check" in args:
         check_module, check_name = args.check.split(":")
         getattr(import_module(check_module), check_name)(args)
-    with collector_at_rest():
+    with garbage_collection_off():
         imported = module in sys.modules
         run = import_module(module).run
         if not imported:
-            gc.freeze()  # a training has it collect
+            gc.freeze()  # trainings re-enable collection
     return run(args) or 0
 
 
 def describe(error: Exception) -> str:
-    """One line for the user: what is wrong, where, and how to mend it."""
+    """One line for the user: what is wrong, where, and how to fix it."""
     if isinstance(error, UserError):
         return f"error: {error}"
     if isinstance(error, ModuleNotFoundError) and (module := (error.name or "").partition(".")[0]) in PACKAGE_OF:
@@ -147,16 +147,16 @@ def describe(error: Exception) -> str:
         return f"error: {error.strerror or error}{where}"
     if isinstance(error, UnicodeDecodeError):
         return f"error: the input is not UTF-8 ({error}): convert it, for example with iconv -f LATIN1 -t UTF-8"
-    advice = "run again with SEQ2SEE_DEBUG=1 to see where, and send that with the output of `seq2see env`"
+    advice = "rerun with SEQ2SEE_DEBUG=1 for the traceback, and report it with the output of `seq2see env`"
     return f"internal error: {type(error).__name__}: {error} ({advice})"
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     print(f"seq2see: {' '.join(message.split())}", file=sys.stderr, flush=True)
 
 
 def drop_output() -> None:
-    """Let what could not be written go nowhere: Python flushes at exit, and would complain of it once more."""
+    """Discard unwritten output: Python flushes at exit and would fail a second time."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -166,7 +166,7 @@ def drop_output() -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line `argv` (default: the process's own) and return the exit code."""
     prepare_process()
-    with listening() as told:
+    with catch_signals() as received:
         try:
             try:
                 parser = build_parser()
@@ -176,9 +176,9 @@ def main(argv: list[str] | None = None) -> int:
                     return 2
                 return run_verb(args)
             finally:
-                sys.stdout.flush()  # so that a reader who has gone is noticed while we can still be quiet about it
+                sys.stdout.flush()  # raises BrokenPipeError here, where it can be handled, if the reader has gone
         except KeyboardInterrupt:
-            complain("interrupted")
+            print_error("interrupted")
             return 130
         except BrokenPipeError:
             drop_output()
@@ -186,6 +186,6 @@ def main(argv: list[str] | None = None) -> int:
         except Exception as error:
             if debugging():
                 traceback.print_exception(error)
-            complain("interrupted" if told else describe(error))
+            print_error("interrupted" if received else describe(error))
             drop_output()
-            return 128 + told[0] if told else error.exit_code if isinstance(error, UserError) else 1
+            return 128 + received[0] if received else error.exit_code if isinstance(error, UserError) else 1

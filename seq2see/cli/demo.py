@@ -1,5 +1,5 @@
-"""`seq2see demo`: from nothing to the page, on a model of the package.  On a folder that holds no run yet, storybook's
-model is trained there behind the page, which is there at once, and watched from it (`demo_run.py`); then it is served.
+"""`seq2see demo`: open the page with a packaged model.  If the run folder holds no run yet, the page opens at once and
+shows the training of storybook's model in it (`demo_run.py`); then it serves that model.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from seq2see.demo_run import Learning
+from seq2see.demo_run import DemoRun
 from seq2see.errors import UserError
 from seq2see.pretrained import NAMES, packaged_folder
 from seq2see.training.packaged import is_begun, is_finished
@@ -21,7 +21,7 @@ PORTS_TRIED = 100
 
 def run(args: argparse.Namespace) -> None:
     """The command: `args.run`, `args.host`, `args.port` (None: the first free one), `args.no_browser`."""
-    if find_spec("gradio") is None:  # it is imported only when the browser is open already
+    if find_spec("gradio") is None:  # otherwise noticed only after the browser has opened
         raise ModuleNotFoundError("no gradio", name="gradio")
     from seq2see.serve.server import Server
     from seq2see.serve.settings import LOOPBACK, ServerSettings
@@ -31,18 +31,18 @@ def run(args: argparse.Namespace) -> None:
     packaged = packaged_folder(args.run)
     run = packaged or Path(args.run)
     if not packaged and not is_finished(run):
-        is_begun(run)  # that it holds something else is told before the page is there, as what cannot be written is
+        is_begun(run)  # raises, before the page opens, if it holds something else
         try:
             run.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"cannot make the folder {run} ({error.strerror}); give another by --run") from error
-    learning = Learning(run)
-    known = packaged is not None or learning.finished
+            raise UserError(f"cannot create the folder {run} ({error.strerror}); choose another with --run") from error
+    demo = DemoRun(run)
+    known = packaged is not None or demo.finished
 
     def load() -> Translator:
-        if not packaged and learning.needed:
-            learning.start()
-            learning.wait()
+        if not packaged and demo.needed:
+            demo.start()
+            demo.wait()
         translator = Translator.from_pretrained(args.run)
         if known:
             print_summary(run)
@@ -50,18 +50,18 @@ def run(args: argparse.Namespace) -> None:
 
     try:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)
-        # A packaged model has the others beside it: examples and typed text each have the model that does them best.
+        # A packaged model is served with the others: examples and typed text each use the model that suits them.
         others = [name for name in NAMES if packaged and name != packaged.name]
         loaders: dict[str, Callable[[], Translator]] = {run.resolve().name: load}
         loaders |= {name: partial(Translator.from_pretrained, name) for name in others}
         Server(loaders, host=args.host, port=port, open_browser=not args.no_browser,
-               settings=settings, learning=None if known else learning.record).run()
+               settings=settings, training=None if known else demo.record).run()
     finally:
-        learning.stop()
+        demo.stop()
 
 
 def print_summary(run: Path) -> None:
-    """What the run's own evaluation found: BLEU, chrF and, by family, exact matches and right pronouns."""
+    """The run's own evaluation: BLEU, chrF and, by family, exact matches and correct pronouns."""
     from seq2see.training.scores import print_scores
 
     for split, scores in json.loads((run / "metrics.json").read_text("utf-8"))["evaluation"].items():
@@ -69,17 +69,17 @@ def print_summary(run: Path) -> None:
 
 
 def choose_port(host: str, port: int | None) -> int:
-    """The port asked for, if nobody listens there, or the first such from 7860 on."""
+    """The requested port, or the first free one from 7860; UserError if it is taken."""
     if port is not None:
         if is_taken(host, port):
-            raise UserError(f"port {port} of {host} is taken; give another --port, or none to have a free one chosen")
+            raise UserError(f"port {port} of {host} is in use; choose another --port, or omit it to use a free one")
         return port
     for candidate in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
         if not is_taken(host, candidate):
             if candidate != FIRST_PORT:
-                print(f"port {FIRST_PORT} is taken, using {candidate}", flush=True)
+                print(f"port {FIRST_PORT} is in use, using {candidate}", flush=True)
             return candidate
-    raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; give one by --port")
+    raise UserError(f"no free port on {host} from {FIRST_PORT} to {FIRST_PORT + PORTS_TRIED - 1}; choose a --port")
 
 
 def is_taken(host: str, port: int) -> bool:

@@ -1,4 +1,4 @@
-"""`seq2see env`: what a bug report needs to say about the machine and the packages, as plain text."""
+"""`seq2see env`: the machine and package versions for a bug report, as plain text."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ PACKAGES = (
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print one `name  value` line for each fact."""
+    """Print one `name  value` line per fact."""
     facts = {
         "seq2see": f"{seq2see.__version__} in {Path(seq2see.__file__).parent}",
         "python": f"{platform.python_version()} in {sys.prefix}",
@@ -37,7 +37,7 @@ def installed_version(package: str) -> str:
 
 
 def torch_facts() -> dict[str, str]:
-    """CPU, threads and GPU as torch sees them; a torch that cannot be imported is a fact too."""
+    """CPU, threads and GPU as torch sees them, or why torch cannot be imported."""
     cores = f"{os.cpu_count()} cores"
     try:
         import torch

@@ -1,4 +1,4 @@
-"""The verb `evaluate`: BLEU and chrF, and what storybook can tell."""
+"""The verb `evaluate`: BLEU and chrF, and the scores specific to storybook."""
 
 import argparse
 import dataclasses
@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     folder = resolve_folder(args.run)
     model = load_checkpoint(folder).to(torch_device(args.device))
     if not isinstance(model, Seq2SeeForConditionalGeneration):
-        raise UserError(f"{folder} is a {model.config.model_type} model, and only Seq2See models are measured here:"
-                        " translate the text by seq2see translate, and score that by sacrebleu")
+        raise UserError(f"{folder} is a {model.config.model_type} model, but evaluate supports only Seq2See models:"
+                        " translate the text with seq2see translate, and score it with sacrebleu")
     tokenizer = load_tokenizer(folder)
     data, whole, seed = data_of(folder, model, args)
     for target in data.targets:
@@ -48,8 +48,8 @@ def run(args: argparse.Namespace) -> int:
         read = part if data.corpora else whole or one
         pairs = [pair for pair in load_split(read, split, seed=seed) if pair.target_language == target]
         if not pairs:
-            raise UserError(f"{one.path} has no pairs of {split} to measure on")
-        say(f"{data.source}-{target}: measured on {len(pairs)} pairs of {one.path}, {split}")
+            raise UserError(f"{one.path} has no pairs in {split} to score")
+        say(f"{data.source}-{target}: scoring {len(pairs)} pairs of {one.path}, {split}")
         references = tokenized_references(one, split, pairs)
         hypotheses = translate_pairs(model, tokenizer, pairs, num_beams=args.num_beams)
         result[name] = scores_of(one, split, pairs, hypotheses, references=references, seed=seed)
@@ -62,10 +62,10 @@ def run(args: argparse.Namespace) -> int:
 def data_of(
     folder: Path, model: PreTrainedModel, args: argparse.Namespace
 ) -> tuple[DataConfig, DataConfig | None, int]:
-    """What to evaluate on: what the run was trained on (its run.yaml), with --data, --from and --to over it; what that
-    is a part of, where it is of the run's own data; and the run's seed.
+    """The data to evaluate on: the run's own (its run.yaml), overridden by --data, --from and --to; the full data of
+    the run, if this is a part of it; and the run's seed.
 
-    Of other data nothing is left out, whatever the run left out of its own.
+    Nothing is filtered out of other data, whatever the run filters out of its own.
     """
     own = None
     if record := find_record(folder, "run.yaml"):
@@ -75,24 +75,24 @@ def data_of(
         pairs = getattr(model.config, "language_pairs", None) or [["en", "fr"]]
         data, seed = DataConfig(path=args.data, source=pairs[0][0], target=[target for _, target in pairs]), 0
     else:
-        raise UserError(f"{folder} has no run.yaml to say what it was trained on; give --data PATH", exit_code=2)
+        raise UserError(f"{folder} has no run.yaml that names its training data; give --data PATH", exit_code=2)
     if not args.data:
         own = None if data.corpora else data
     else:
         longest = max(data.max_characters, DataConfig.max_characters)
         data = dataclasses.replace(data, path=args.data, corpora=None, folder=None, target=data.targets,
-                                   max_characters=longest, on_bad="refuse", duplicates="keep")
+                                   max_characters=longest, on_invalid="error", duplicates="keep")
     changes = {"source": args.source, "target": None if data.corpora else args.target}
     data = dataclasses.replace(data, **{key: value for key, value in changes.items() if value})
     if data.corpora and args.target and args.target not in data.targets:
-        raise UserError(f"{folder} was not trained to translate to {args.target}: it knows {', '.join(data.targets)}",
+        raise UserError(f"{folder} was not trained to translate to {args.target}; choose {', '.join(data.targets)}",
                         exit_code=2)
     if own and (own.source != data.source or not set(data.targets) <= set(own.targets)):
         own = None
     if nowhere := [part.path for part in data.parts() if is_nowhere(part)]:
         raise UserError(
-            f"--data {nowhere[0]} is no file or folder here; give one, or storybook, or a Hub dataset as owner/name"
+            f"--data {nowhere[0]} does not exist; give a file or folder, storybook, or a Hub dataset as owner/name"
             if args.data
-            else f"{folder} was trained on {nowhere[0]}, which is not here; give --data PATH"
+            else f"{folder} was trained on {nowhere[0]}, which does not exist here; give --data PATH"
         )
     return data, own, seed

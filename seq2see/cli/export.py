@@ -1,4 +1,4 @@
-"""The verb `export`: a model in another format."""
+"""The verb `export`: writes a model in another format."""
 
 import argparse
 import os
@@ -28,16 +28,16 @@ def run(args: argparse.Namespace) -> None:
             made = export.exported(model, quantization=args.quantization)
     except OSError as error:
         if error.filename and Path(error.filename).is_file() and not os.access(error.filename, os.R_OK):
-            raise  # it is the model that cannot be read
-        told = f"cannot write {out or model} ({error.strerror}); by --out give a folder that can be written"
-        raise UserError(told) from error
+            raise  # the model cannot be read
+        message = f"cannot write {out or model} ({error.strerror}); choose a writable folder with --out"
+        raise UserError(message) from error
     print(made)
 
 
 def make_room(folder: Path) -> None:
-    """The folders above the one that --out names; UserError where that is a file, or holds something."""
+    """Create the parents of the --out folder; UserError if it is a file or not empty."""
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"--out {folder} is a file; give a folder", exit_code=2)
+        raise UserError(f"--out {folder} is a file; choose a folder", exit_code=2)
     if folder.is_dir() and any(folder.iterdir()):
-        raise UserError(f"{folder} is not empty; give another folder by --out", exit_code=2)
+        raise UserError(f"{folder} is not empty; choose another folder with --out", exit_code=2)
     folder.parent.mkdir(parents=True, exist_ok=True)

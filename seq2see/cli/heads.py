@@ -1,4 +1,4 @@
-"""The verb `heads`: what each attention head does for the pronoun, as a table and as a file for the page."""
+"""The verb `heads`: what each attention head does for the pronoun, as a table and a file for the page."""
 
 import argparse
 import sys
@@ -13,18 +13,18 @@ from seq2see.translate.checkpoint import fingerprint
 
 
 def run(args: argparse.Namespace) -> None:
-    """The command: `args.run`, `args.sentences` (at most so many a half; None: all), `args.json` (a file, or None)."""
+    """The command: `args.run`, `args.sentences` (a limit per half; None: all), `args.json` (a file, or None)."""
     translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
     if translator.language_pairs and ("en", "fr") not in translator.language_pairs:
-        raise UserError(f"heads are measured on storybook, English to French, which {args.run} does not translate")
+        raise UserError(f"heads are measured on storybook, English to French, and {args.run} does not translate it")
     if not translator.language_pairs:
-        print(f"{args.run} does not say what it translates: taken for English to French", file=sys.stderr)
+        print(f"{args.run} does not name its languages: assuming English to French", file=sys.stderr)
     out = Path(args.json) if args.json else None
     if out is not None:
         _check_writable(out)
     report = measure_heads(translator, limit=args.sentences)
     if translator.folder is not None:
-        report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights alone
+        report["weights"] = fingerprint(translator.folder)  # the page shows roles of these weights only
     print_report(args.run, report)
     if out is not None:
         save_report(report, out)
@@ -32,14 +32,14 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check_writable(out: Path) -> None:
-    """UserError before minutes of work whose report could not be written."""
+    """UserError before minutes of work if the report cannot be written."""
     folder = out.resolve().parent
     if not folder.is_dir():
-        raise UserError(f"--json {out}: there is no folder {out.parent}", exit_code=2)
+        raise UserError(f"--json {out}: the folder {out.parent} does not exist", exit_code=2)
     if out.is_dir():
-        raise UserError(f"--json {out} is a folder: name a file", exit_code=2)
+        raise UserError(f"--json {out} is a folder: give a file name", exit_code=2)
     if out.exists() and not out.is_file():
-        return  # a pipe or a terminal: no file is made
+        return  # a pipe or a terminal: no file is created
     try:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:

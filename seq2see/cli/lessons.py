@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def places(folder: str, number: int | None) -> tuple[Path, Path]:
-    """Where the page and its data are to be; UserError, before minutes of work, where they cannot be written."""
+    """The paths of the page and its data; UserError, before minutes of work, if they cannot be written."""
     if not folder.strip():
         raise UserError("--out is empty: give a folder, or omit it", exit_code=2)
     out = Path(folder)
@@ -54,14 +54,14 @@ def places(folder: str, number: int | None) -> tuple[Path, Path]:
 
 
 def as_typed(args: argparse.Namespace) -> str:
-    """The command that makes this record again."""
+    """The command that reproduces this record."""
     return shlex.join(["seq2see", "lessons", *([str(args.number)] if args.number else []),
                        *(["--run", args.run] if args.run else []), *(["--quick"] if args.quick else [])])
 
 
 def set_up(run: str | None, *, quick: bool) -> Workbench:
-    """The workbench, around the run that was named, which must be finished, or else runs/storybook, where it is, or
-    else the packaged storybook."""
+    """The workbench for the given run, which must be finished; by default runs/storybook if it exists, otherwise the
+    packaged storybook."""
     if run:
         folder = packaged_folder(run) or Path(run)
     elif is_finished(DEFAULT_RUN):
@@ -77,7 +77,7 @@ def set_up(run: str | None, *, quick: bool) -> Workbench:
 
 
 def check_corpus(run: Path) -> None:
-    """UserError for a run of anything else than storybook, English to French."""
+    """UserError unless the run was trained on storybook, English to French."""
     data = settings_of(run).get("data")
     data = data if isinstance(data, dict) else {}
     path, source, target = data.get("path"), data.get("source", "en"), data.get("target", "fr")
@@ -88,14 +88,14 @@ def check_corpus(run: Path) -> None:
 
 
 def summary(record: dict[str, Any]) -> str:
-    """A line a lesson: its number, verdict and title."""
+    """One line per lesson: its number, verdict and title."""
     lines = [(one["number"], one["verdict"]["word"], one["title"]) for one in record["lessons"]]
     width = max(len(word) for _, word, _ in lines)
     return "\n".join(f"{number:>3}  {word:<{width}}  {title}" for number, word, title in lines)
 
 
 def in_words(lesson: dict[str, Any]) -> str:
-    """One lesson for a terminal."""
+    """One lesson as plain text."""
     verdict = lesson["verdict"]
     lines = [f"Lesson {lesson['number']}: {lesson['title']}", "", lesson["claim"], "",
              f"{verdict['word']}. {verdict['why']}"]

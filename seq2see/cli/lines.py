@@ -1,4 +1,4 @@
-"""Lines of standard input, for the verbs that answer each with a line: those that are there at once go together."""
+"""Lines of standard input for verbs that write a line per line: lines that are available together form a batch."""
 
 import io
 import os
@@ -14,18 +14,18 @@ from typing import BinaryIO, TypeVar
 from seq2see.errors import UserError
 from seq2see.streams import LINES_CHECKED, decoded
 
-LONGEST_LINE = 2**20  # bytes: no memory is asked for what nobody would wait for
-LINES_AT_ONCE = 256  # lines that are sorted by length together
-LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read before they are needed
-PATIENCE = 0.3  # seconds that the first line of a pipe is waited for, before a model is loaded for it
+LONGEST_LINE = 2**20  # bytes
+LINES_AT_ONCE = 256  # lines sorted by length together
+LINES_AHEAD = 4 * LINES_AT_ONCE  # lines read ahead
+PATIENCE = 0.3  # seconds to wait for the first line of a pipe before a model is loaded
 
 Result = TypeVar("Result")
 Line = tuple[int, str]  # its number, from 1, and its text without the line's end
-Check = Callable[[str], object]  # UserError for a line that no model is needed to refuse
+Check = Callable[[str], object]  # UserError for a line that is invalid for any model
 
 
 def line_by_line(work: Callable[[list[str]], list[Result]], lines: list[Line]) -> Iterator[Result]:
-    """All lines in batches; if one is refused, those before it still come out, and the error names it."""
+    """All lines in one batch; if one is invalid, those before it are still processed, and the error names it."""
     try:
         yield from work([text for _, text in lines])
     except UserError:
@@ -37,17 +37,16 @@ def line_by_line(work: Callable[[list[str]], list[Result]], lines: list[Line]) -
 
 
 def stdin() -> BinaryIO:
-    """What comes in, no longer `sys.stdin`'s: Python, as it ends, would want the lock that a thread still has which
-    waits for more, and abort."""
+    """Standard input, detached from `sys.stdin`: at exit Python would abort on a reading thread's lock."""
     assert isinstance(sys.stdin, io.TextIOWrapper)
     return sys.stdin.detach()
 
 
 def windows(stream: BinaryIO, check: Check) -> Iterator[list[Line]]:
-    """Lines in groups: those that a reading thread has ready, LINES_AT_ONCE at most.
+    """Lines in groups of those that a reader thread has ready, at most LINES_AT_ONCE.
 
-    UserError at once, before anything is asked of the iterator, where the beginning of a file is refused, or the first
-    line of what is none, and comes soon.
+    UserError immediately, before iteration, if the beginning of a file is invalid, or the first line of a pipe that
+    arrives within PATIENCE.
     """
     if _is_file(stream):
         start = stream.tell()
@@ -65,10 +64,10 @@ def windows(stream: BinaryIO, check: Check) -> Iterator[list[Line]]:
 
 
 def _is_file(stream: BinaryIO) -> bool:
-    """Whether it can be read at once and again, as a pipe cannot."""
+    """Whether it can be read twice, unlike a pipe."""
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except OSError:  # it is none of the system's
+    except OSError:  # it has no file descriptor
         return False
 
 
@@ -99,15 +98,15 @@ def _read(lines: Iterator[Line], ready: queue.Queue[Line | Exception | None]) ->
         for line in lines:
             ready.put(line)
         ready.put(None)
-    except Exception as error:  # to be raised where it is seen
+    except Exception as error:  # raised again by the consumer
         ready.put(error)
 
 
 def _lines(stream: BinaryIO, check: Check) -> Iterator[Line]:
-    """UserError that names the line where one is not UTF-8, far too long, or refused by the check."""
+    """UserError that names the line if one is not UTF-8, far too long, or invalid."""
     for number, raw in enumerate(iter(lambda: stream.readline(LONGEST_LINE + 1), b""), start=1):
         if len(raw) > LONGEST_LINE:
-            raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; break it up")
+            raise UserError(f"line {number} of the input is longer than {LONGEST_LINE:,} bytes; split it")
         text = decoded(raw, f"line {number} of the input")
         try:
             check(text)

@@ -1,6 +1,6 @@
-"""The verb `look`: a text, its translation, and where the model looked, to the terminal or a file.
+"""The verb `look`: a text, its translation and the attention map, on the terminal or in a file.
 
-A text that is translated in parts has a map, and a file, for each of them.
+A text that is translated in parts has a map, and a file, for each part.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from typing import Any
 from seq2see.atomic import atomic_write
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Trace, to_html, to_terminal
-from seq2see.lens.picture import picture
+from seq2see.lens.maps import picture
 from seq2see.lens.plot import save_plot
 from seq2see.lens.wording import printable
 from seq2see.translate import Translation, Translator
@@ -29,20 +29,20 @@ def run(args: argparse.Namespace) -> None:
     out = Path(args.out) if args.out else None
     if out is not None and out.suffix not in FILES:
         wanted = ", ".join(f"{suffix} ({what})" for suffix, what in FILES.items())
-        raise UserError(f"--out {out}: expected a name that ends in one of {wanted}", exit_code=2)
-    check_text(args.text)  # before a model is loaded for it
+        raise UserError(f"--out {out}: the name must end in one of {wanted}", exit_code=2)
+    check_text(args.text)  # before the model is loaded
     translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
     result = translator(args.text, source=args.source, target=args.target, num_beams=args.num_beams,
                         alternatives=args.alternative + 1)
     if not result.hypotheses:
-        raise UserError("there is nothing to look at in a text without words")
+        raise UserError("the text has no words, so there is no translation to look at")
     every = out is not None and out.suffix == ".html" and args.view is None
-    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_asked(args)),
+    traces = translator.look(result, alternative=args.alternative, views=VIEWS if every else ("raw", *_extra(args)),
                              calibrated=not args.raw)
     chosen = {"view": args.view or "raw", "kind": args.kind, "layer": args.layer, "head": args.head,
               "words": args.words, "rows": args.rows}
     for trace in traces:
-        picture(trace, **chosen)  # a map that is not there is refused whatever is written
+        picture(trace, **chosen)  # UserError if there is no such map, whatever the format
     files = [] if out is None else _files(out, len(traces))
     boxes = ""
     if out is None:
@@ -52,28 +52,28 @@ def run(args: argparse.Namespace) -> None:
             for file, trace, part in zip(files, traces, result.parts, strict=True):
                 boxes += _write(file, trace, part, chosen)
         except OSError as error:
-            told = f"cannot write {out} ({error.strerror}); by --out give a file that can be written"
-            raise UserError(told) from error
+            message = f"cannot write {out} ({error.strerror}); choose a writable file with --out"
+            raise UserError(message) from error
     if result.unknown_words:
         words = printable(", ".join(word.text for word in result.unknown_words))
-        print(f"never seen in training, so what is written for them is a guess: {words}", file=sys.stderr)
+        print(f"words not seen in training, so their translation is a guess: {words}", file=sys.stderr)
     if not result.hypotheses[args.alternative].finished:
-        print("the translation stopped at the model's limit of length; its end is missing", file=sys.stderr)
+        print("the translation reached the model's maximum length; its end is missing", file=sys.stderr)
     if boxes:
         letters = "".join(dict.fromkeys(printable(boxes)))
-        print(f"no font here has these characters, so the picture shows boxes: {letters}; .svg and .html show them",
+        print(f"no installed font has these characters, so the picture shows boxes: {letters}; use .svg or .html",
               file=sys.stderr)
     for file in files:
         print(f"wrote {file}", file=sys.stderr)
 
 
 def _files(out: Path, count: int) -> list[Path]:
-    """One for each part of a text: maps.html, or maps-1.html, maps-2.html and so on."""
+    """One per part of a text: maps.html, or maps-1.html, maps-2.html and so on."""
     return [out] if count == 1 else [out.with_stem(f"{out.stem}-{number}") for number in range(1, count + 1)]
 
 
 def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) -> str:
-    """Returns the characters that a picture has no font for."""
+    """Returns the characters that no font for the picture has."""
     if file.suffix in (".json", ".npz"):
         trace.save(file)
     elif file.suffix == ".html":
@@ -83,7 +83,7 @@ def _write(file: Path, trace: Trace, part: Translation, chosen: dict[str, Any]) 
     return ""
 
 
-def _asked(args: argparse.Namespace) -> tuple[str, ...]:
+def _extra(args: argparse.Namespace) -> tuple[str, ...]:
     return () if args.view in (None, "raw") else (args.view,)
 
 

@@ -1,4 +1,4 @@
-"""The verb `models`: the models that come with the package."""
+"""The verb `models`: lists the packaged models."""
 
 import argparse
 from pathlib import Path
@@ -9,14 +9,14 @@ from seq2see.pretrained import DEFAULT, NAMES, check_packaged, home_of
 
 
 def run(args: argparse.Namespace) -> None:
-    """For each a line with its languages and sizes, and below it a line for each of its scores."""
+    """For each model a line with its languages and sizes, then a line per score."""
     for name in NAMES:
         folder = home_of(name)
         check_packaged(folder)
         metrics = read_json(folder / "metrics.json")
         print(f"{name}: {languages(read_json(folder / 'config.json'))};"
               f" {metrics['training']['parameters'] / 1e6:.1f} M parameters, {megabytes(folder):.1f} MB"
-              f"{'; used where none is named' if name == DEFAULT else ''}")
+              f"{'; the default' if name == DEFAULT else ''}")
         for test, row in metrics["evaluation"].items():
             print(f"  {test}: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %"
                   f" of {row['pairs']} pairs")

@@ -1,15 +1,16 @@
-"""What can be asked for on the command line: the verbs, each with its arguments.  Imports nothing heavy."""
+"""The arguments of every verb on the command line.  Imports nothing heavy."""
 
 import argparse
 import os
 import sys
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any, NoReturn
 
 from seq2see import __version__
 from seq2see.folders import RUNS
+from seq2see.lens.views import VIEWS
 from seq2see.pretrained import DEFAULT, NAMES
-from seq2see.views import VIEWS
 
 EXAMPLES = """\
 examples:
@@ -17,6 +18,7 @@ examples:
   echo "Where is the station?" | seq2see translate --to fr
   seq2see models
   seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
+  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/taught
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
   seq2see translate runs/storybook --to fr < in.txt > out.txt
   seq2see score runs/storybook --to fr < pairs.tsv
@@ -29,17 +31,17 @@ examples:
 
 `seq2see VERB --help` says more about one verb.
 """
-ANY_MODEL = f"{', '.join(NAMES)}, a run's folder, or a Hub id"
+ANY_MODEL = f"{', '.join(NAMES)}, a run folder, or a Hub id"
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but a mistake costs one line, not a page of usage."""
+    """argparse, with errors of one line instead of a page of usage."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"seq2see: error: {' '.join(message.split())} (see {self.prog} --help)\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """argparse says nothing where help cannot be written; only of a stdout that was closed nobody wants any."""
+        """Unlike argparse, fail where help cannot be written, unless stdout is closed."""
         if file is sys.stdout and sys.stdout.writable():
             sys.stdout.write(message)
         else:
@@ -47,7 +49,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers from `low` up to `high`, for argparse's `type=`."""
+    """A parser of whole numbers from `low` up to `high`, for argparse's `type=`."""
     wanted = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
 
     def read(text: str) -> int:
@@ -63,9 +65,9 @@ def whole_number(low: int, high: int | None = None) -> Callable[[str], int]:
 
 
 def model_name(text: str) -> str:
-    """A reader of models' names, for argparse's `type=`: an empty one would be the folder that we are in."""
+    """A parser of model names, for argparse's `type=`: an empty name would mean the current folder."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty; expected a model's name, a run's folder, or a Hub id")
+        raise argparse.ArgumentTypeError("it is empty; expected a model name, a run folder, or a Hub id")
     return text
 
 
@@ -84,7 +86,7 @@ def build_parser() -> Parser:
     verbs = parser.add_subparsers(metavar="VERB", parser_class=Parser)
     for add in (
         *(add_demo, add_train, add_evaluate, add_translate, add_score, add_look),
-        *(add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
+        *(add_distil, add_align, add_heads, add_calibrate, add_export, add_lessons, add_serve, add_models, add_env),
     ):
         add(verbs)
     return parser
@@ -92,7 +94,7 @@ def build_parser() -> Parser:
 
 def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
     args, rest = parser.parse_known_args(argv)
-    if "overrides" in args:  # argparse closes a list of any length at the first option; settings may follow it
+    if "overrides" in args:  # argparse ends a list at the first option; settings may follow it
         args.overrides = [*args.overrides, *(item for item in rest if not item.startswith("-"))]
         rest = [item for item in rest if item.startswith("-")]
     if "text" in args:
@@ -103,8 +105,8 @@ def parse(parser: Parser, argv: list[str] | None) -> argparse.Namespace:
 
 
 def settle_text(args: argparse.Namespace, rest: list[str]) -> list[str]:
-    """`[RUN] TEXT`, with options between the two: argparse takes a RUN before an option for the TEXT, and leaves over
-    the TEXT that follows.  Returns what is left over then."""
+    """Sort out `[RUN] TEXT` with options between the two: argparse takes such a RUN for the TEXT and leaves the TEXT
+    unparsed.  Returns the arguments that are still unparsed."""
     if args.run is None and rest and (" " in rest[0] or not rest[0].startswith("-")):
         args.run, args.text, *rest = args.text, *rest
     if args.run is None and not rest and is_model(args.text):
@@ -118,7 +120,7 @@ def is_model(text: str) -> bool:
 
 
 def add_verb(verbs: Verbs, name: str, summary: str, more: str = "") -> Parser:
-    """A verb, whose work is done by `seq2see.cli.NAME.run`."""
+    """A verb, which `seq2see.cli.NAME.run` carries out."""
     verb: Parser = verbs.add_parser(
         name,
         help=summary,
@@ -133,54 +135,78 @@ def add_demo(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "demo",
         "open the page on a model",
-        "Nothing is downloaded. With a FOLDER that does not hold a run yet, as in\n"
+        "Nothing is downloaded. Where RUN is a folder without a finished run, as in\n"
         "  seq2see demo --run runs/storybook\n"
-        "the built-in English-French model is trained there while you watch: a few minutes on two CPU cores, once.",
+        "the built-in English-French model is first trained there while you watch: a few minutes on two CPU cores.",
     )
     verb.add_argument(
         "--run", default=DEFAULT, metavar="RUN", type=model_name,
-        help=f"{' or '.join(NAMES)}, or a run's folder (%(default)s)",
+        help=f"{' or '.join(NAMES)}, or a run folder (%(default)s)",
     )
-    add_address(verb, port=None, port_help="port of the page (the first free one from 7860)")
-    verb.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
+    add_address(verb, port=None, port_help="port of the page (the first free port from 7860)")
+    verb.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
+
+
+def recipes() -> str:
+    """Each packaged recipe with the first line of its file."""
+    lines = ["recipes (configs/reference.yaml has every setting):"]
+    for file in sorted(files("seq2see.configs").iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".yaml") and file.name not in ("serve.yaml", "reference.yaml"):
+            lines.append(f"  {file.name[:-5]:22}{file.read_text('utf-8').partition(chr(10))[0].removeprefix('# ')}")
+    return "\n".join(lines)
 
 
 def add_train(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "train",
-        "train or fine-tune a model as a configuration says",
-        "Every setting can be changed on the command line, for example\n"
+        "train or fine-tune a model",
+        "Every setting can be overridden on the command line, for example\n"
         "  seq2see train multi30k-en-de data.path=data/multi30k training.num_train_epochs=30\n\n"
-        "What is learnt of the built-in corpus is measured at the end: word links, how far to trust each view, what\n"
-        "each head is for (RUN/alignment.json, trust.json, heads.json). Training from English to French also leaves a\n"
-        "replay of 18 moments (replay.json.gz). All of this takes at most a fifth of the training's time.",
+        "A model of the built-in corpus is measured after training: word links, the faithfulness of each view and the\n"
+        "role of each head (RUN/alignment.json, trust.json, heads.json). English to French also records a replay of\n"
+        "18 moments (replay.json.gz). Together these add at most a fifth to the training time.",
     )
     verb.set_defaults(check="seq2see.training.checks:check_command")
-    verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a packaged one (storybook)")
+    verb.epilog = recipes()
+    verb.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a recipe below")
     verb.add_argument(
-        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that replace those of the file"
+        "overrides", metavar="KEY=VALUE", nargs="*", default=[], help="settings that override the file"
     )
     verb.add_argument(
         "--dry-run", action="store_true",
-        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing"
-        " (a data.teacher translates first, which is kept for the training)",
+        help="show the whole configuration, the model's size, three tokenised pairs and the steps; train nothing",
     )
-    verb.add_argument("--no-measures", action="store_true", help="only train: measure nothing, and keep no replay")
+    verb.add_argument("--no-measures", action="store_true", help="skip the measurements and the replay")
+
+
+def add_distil(verbs: Verbs) -> None:
+    verb = add_verb(
+        verbs, "distil",
+        "write a data set in which teachers translate training pairs",
+        "Each training pair is written as it is and, once for each teacher, with that model's translation. A student\n"
+        "of the teacher's size or less learns more from it:\n"
+        "  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/taught\n"
+        "  seq2see train multi30k-en-de-fast data.path=data/taught",
+    )
+    verb.add_argument("teachers", metavar="TEACHER", nargs="+",
+                      help="folders of trained Seq2See models, and settings of the data section as data.KEY=VALUE")
+    verb.add_argument("--out", metavar="FOLDER", required=True, help="a new folder for train.jsonl, val.jsonl ...")
+    add_device(verb)
 
 
 def add_evaluate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "evaluate",
         "measure a model by BLEU and chrF",
-        "A table is split as in training. Of other data than the run's own nothing is left out, whatever the run did:\n"
-        "copies are measured too, and faulty pairs refused.",
+        "A table is split as in training. With --data nothing is left out, whatever the run's settings say:\n"
+        "duplicates are measured too, and an invalid pair is an error.",
     )
     add_model(verb, "of a Seq2See model")
     verb.add_argument("--data", metavar="PATH", help="a file or a folder of pairs (the run's own data)")
-    verb.add_argument("--split", help="the part of the data to measure on (test; all of one table given by --data)")
+    verb.add_argument("--split", help="split to evaluate (test; with one table given by --data, all of it)")
     add_languages(verb)
     add_beams(verb)
-    verb.add_argument("--json", action="store_true", help="print nothing but the last line, one JSON object")
+    verb.add_argument("--json", action="store_true", help="print only the scores, as one JSON object")
     add_device(verb)
 
 
@@ -188,28 +214,28 @@ def add_translate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "translate",
         "translate standard input to standard output, line by line",
-        "Lines come out in the order in which they went in, as soon as they are ready. An empty line stays empty.",
+        "Output lines are in input order, each written as soon as it is ready. Empty lines stay empty.",
     )
     add_model(verb)
     add_engine(verb)
     add_languages(verb)
     add_beams(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="begin each line with a calibrated probability that a reference reads exactly so, and a TAB")
+                      help="begin each line with the calibrated probability that a reference is identical, and a TAB")
 
 
 def add_score(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "score",
-        "say how probable the model finds given translations",
-        "Reads lines of two columns, source TAB translation, and writes one of three for each, in order:\n"
-        "the log-probability of the translation's pieces and its end (natural logarithm, the language tag given),\n"
-        "the same per token, and the number of tokens.",
+        "give the log-probability of translations under the model",
+        "Reads lines of two columns, source TAB translation, and writes three columns for each, in order: the natural\n"
+        "log-probability of the translation and its end (the language tag counts 0), the same per token, and the\n"
+        "number of tokens.",
     )
     add_model(verb)
     add_languages(verb)
     verb.add_argument("--calibrated", action="store_true",
-                      help="by calibrated probabilities (seq2see calibrate), not the model's own")
+                      help="use calibrated probabilities (seq2see calibrate), not the model's own")
     add_device(verb)
 
 
@@ -218,12 +244,12 @@ def add_look(verbs: Verbs) -> None:
         verbs, "look",
         "translate one text and show where the model attended",
         "Layers and heads count from 0. The views:\n"
-        "  raw            the attention weights themselves\n"
-        "  norm           the lengths of the vectors that they bring\n"
-        "  rollout        where content comes from through all layers, if each passes on half of it\n"
-        "  mixing         what one layer takes from where, its own state among it\n"
+        "  raw            the attention weights\n"
+        "  norm           the lengths of the weighted, projected values\n"
+        "  rollout        attention through all layers, if each passes on half of its input\n"
+        "  mixing         what one layer takes from each of its inputs, the residual included\n"
         "  contributions  the same through all layers\n"
-        "  left_out       how much less probable each piece is without a source word\n"
+        "  left_out       erasure: the fall in log-probability of each token without a source word\n"
         "Only raw and norm have heads; left_out is one map of cross-attention.",
     )
     add_model(verb)
@@ -234,49 +260,49 @@ def add_look(verbs: Verbs) -> None:
     add_beams(verb)
     verb.add_argument(
         "--alternative", type=whole_number(0), default=0, metavar="N",
-        help="which hypothesis (0: best); the search has N + 1 beams at least, whatever --num-beams says",
+        help="which hypothesis (0: the best); the search has at least N + 1 beams",
     )
-    verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page gets all of them)")
+    verb.add_argument("--view", choices=VIEWS, help="what to show (raw; a page has all views)")
     verb.add_argument(
         "--kind", choices=("cross", "encoder", "decoder"), default="cross", help="which attention (cross)"
     )
     verb.add_argument("--layer", type=whole_number(0), metavar="N", help="the layer to show, counted from 0 (the last)")
     verb.add_argument("--head", type=whole_number(0), metavar="N", help="the head to show, counted from 0 (the first)")
     verb.add_argument(
-        "--words", action="store_true", help="a map over words: sums over key pieces, means over query pieces"
+        "--words", action="store_true", help="a map over words: columns of a word's tokens are summed, rows averaged"
     )
     verb.add_argument(
         "--rows", choices=("predicts", "reads"), default="predicts",
-        help="name a row by the piece its step predicts, or by the one it reads (%(default)s)",
+        help="name a row by the token its step predicts, or by the one it reads (%(default)s)",
     )
     verb.add_argument("--raw", action="store_true",
-                      help="the model's own probabilities, where calibrated ones are shown (seq2see calibrate)")
+                      help="show the model's own probabilities, not calibrated ones (seq2see calibrate)")
     verb.add_argument(
         "--out", metavar="FILE",
-        help="write every head to a page (.html) or as numbers (.json, .npz), or the one map as a picture (.png, .svg);"
-             " of a text translated in parts a file for each, FILE-1 and so on",
+        help="write all heads to a page (.html) or as numbers (.json, .npz), or one map as a picture (.png, .svg);"
+             " a text translated in parts gives FILE-1, FILE-2 and so on",
     )
 
 
 def add_align(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "align",
-        "say which words of given translations belong together, by the model's attention",
-        "Writes a line of links for each pair, as Pharaoh does: 0-0 1-2, words of source and target from 0 as seq2see\n"
-        "splits them. Which maps are read, and how each is weighed, is in RUN/alignment.json, fitted by\n"
+        "link the words of given translations, by the model's attention",
+        "Writes one line of links for each pair in Pharaoh format: 0-0 1-2, source and target words counted from 0,\n"
+        "as seq2see splits them. RUN/alignment.json says which maps are used and with which weights. It is fitted by\n"
         "  seq2see align RUN --fit                                      a model of the built-in corpus\n"
         "  seq2see align RUN --fit --src dev.en --tgt dev.fr --links dev.pharaoh\n"
-        "Without it the last layer's heads are averaged, and nobody knows the error.\n\n"
-        "How far to trust each view of attention is measured likewise, and shown with it from then on, by\n"
+        "Without it the heads of the last layer are averaged, with unknown error.\n\n"
+        "How far to trust each view of attention is measured, and shown with it from then on, by\n"
         "  seq2see align RUN --trust                                    a model of the built-in corpus\n"
         "  seq2see align RUN --trust --src held.en --tgt held.fr [--links held.pharaoh]",
     )
     verb.set_defaults(check="seq2see.cli.align_checks:check_command")
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
     add_languages(verb)
-    verb.add_argument("--fit", action="store_true", help="fit the choice on sentences with known links, and keep it")
+    verb.add_argument("--fit", action="store_true", help="choose and weight maps on sentences with known links")
     verb.add_argument("--trust", action="store_true", help="measure on held-out sentences how far to trust each view")
     verb.add_argument("--links", metavar="FILE", help="with --fit or --trust: the known links of the two files")
     add_device(verb)
@@ -285,16 +311,16 @@ def add_align(verbs: Verbs) -> None:
 def add_heads(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "heads",
-        "say what each attention head does for the pronoun, and which role its attention claims",
-        "Heads are switched off one by one, and put in from sentences of the other pronoun; random sets of heads are\n"
-        "the control. Measured on the built-in English-French corpus; takes a few minutes.",
+        "rank attention heads by what they do for the pronoun, with the roles their maps suggest",
+        "Heads are switched off one by one, and patched from sentences with the other pronoun; random sets of heads\n"
+        "are the control. Measured on the built-in English-French corpus; takes a few minutes.",
     )
     add_model(verb)
     verb.add_argument(
-        "--json", metavar="FILE", help="write all figures to this file; RUN/heads.json makes badges on the page"
+        "--json", metavar="FILE", help="write all figures to this file; the page shows RUN/heads.json as badges"
     )
     verb.add_argument(
-        "--sentences", type=whole_number(50), metavar="N", help="at most N to choose on and N to report on (all)"
+        "--sentences", type=whole_number(50), metavar="N", help="at most N for choosing and N for reporting (all)"
     )
     add_device(verb)
 
@@ -302,16 +328,16 @@ def add_heads(verbs: Verbs) -> None:
 def add_calibrate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "calibrate",
-        "measure how far the model's confidence can be believed, and calibrate it",
-        "Half of the pairs fit, the other half measures: the expected calibration error (ECE) before and after. The\n"
-        "result is RUN/calibration.json, and the probabilities that people are shown are calibrated from then on.\n"
+        "calibrate the model's probabilities, and measure their error",
+        "One half of the pairs fits, the other measures the expected calibration error (ECE) before and after. The\n"
+        "result is RUN/calibration.json; probabilities are shown calibrated from then on.\n"
         "  seq2see calibrate RUN                                on the run's own validation pairs\n"
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
     verb.set_defaults(check="seq2see.cli.align_checks:check_files")
     add_model(verb)
-    verb.add_argument("--src", metavar="FILE", help="the sources, one a line")
-    verb.add_argument("--tgt", metavar="FILE", help="their translations, one a line")
+    verb.add_argument("--src", metavar="FILE", help="source sentences, one per line")
+    verb.add_argument("--tgt", metavar="FILE", help="their translations, one per line")
     add_languages(verb)
     add_device(verb)
 
@@ -320,37 +346,37 @@ def add_export(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "export",
         "write a model in another format",
-        "What `translate` and `serve` use is exported by itself; this is for use elsewhere. Prints the folder.",
+        "`translate` and `serve` export what they need by themselves; this is for use elsewhere. Prints the folder.",
     )
     add_model(verb)
     verb.add_argument(
         "--format", choices=("ctranslate2", "transformers", "endpoint"), default="ctranslate2",
-        help="transformers: a Pegasus, which transformers loads with its own classes alone; endpoint: a handler.py for"
-        " Hugging Face Inference Endpoints, beside the model (%(default)s)",
+        help="transformers: a Pegasus model, which needs no code of ours; endpoint: adds a handler.py for Hugging Face"
+        " Inference Endpoints to the model (%(default)s)",
     )
     verb.add_argument(
         "--quantization", choices=("int8", "float32"), default="int8", help="of CTranslate2's weights (%(default)s)"
     )
-    verb.add_argument("--out", metavar="FOLDER", help="where to (beside the checkpoint)")
+    verb.add_argument("--out", metavar="FOLDER", help="output folder (beside the checkpoint)")
 
 
 def add_lessons(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "lessons",
-        "run the lessons: claims about attention, each measured, with numbers and pictures on one page",
-        "Writes DIR/index.html, which needs nothing else, and DIR/lessons.json. With a NUMBER that lesson alone, as\n"
-        "DIR/lesson-NUMBER.html and .json, and its figures to the terminal. All lessons take ten to twenty minutes\n"
-        "on two cores. What is trained for them is kept for the next run.",
+        "run the lessons: claims about attention, measured, with numbers and pictures on one page",
+        "Writes a self-contained DIR/index.html and DIR/lessons.json. With a NUMBER, runs that lesson alone, writes\n"
+        "DIR/lesson-NUMBER.html and .json, and prints its figures. All lessons take 10 to 20 minutes on two\n"
+        "cores. Models trained for them are cached for the next run.",
     )
     verb.add_argument("number", metavar="NUMBER", nargs="?", type=whole_number(1, 18), help="one lesson (all)")
-    verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="where to (%(default)s)")
+    verb.add_argument("--out", default="runs/lessons", metavar="DIR", help="output folder (%(default)s)")
     verb.add_argument(
         "--run", metavar="FOLDER", type=model_name,
-        help="the finished run to look into, of the built-in corpus (runs/storybook, or the packaged storybook)",
+        help="a finished run of the built-in corpus to look into (runs/storybook, or the packaged storybook)",
     )
     verb.add_argument(
         "--quick", action="store_true",
-        help="only as much work as shows that the lessons run: the verdicts mean nothing",
+        help="a smoke test on a small budget: the verdicts mean nothing",
     )
 
 
@@ -358,50 +384,50 @@ def add_serve(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "serve",
         "serve models to clients and on a page",
-        "The page is at /ui, /readyz tells when the models are loaded. The languages asked for choose the model.\n"
+        "The page is at /ui; /readyz answers 200 when the models are loaded. Languages choose the model.\n"
         "Every setting, with its default, is in the packaged serve.yaml. API keys come from a file (keys_file) or\n"
         "from the variable SEQ2SEE_API_KEYS.",
     )
     verb.add_argument(
         "run", metavar="RUN", nargs="*", type=model_name, default=[DEFAULT],
-        help=f"{ANY_MODEL}; or several of them ({DEFAULT})",
+        help=f"{ANY_MODEL}; one or more ({DEFAULT})",
     )
     add_engine(verb)
     add_address(verb, port=8000, port_help="port to listen on (%(default)s)")
-    verb.add_argument("--config", metavar="FILE", help="settings, as in the packaged serve.yaml")
+    verb.add_argument("--config", metavar="FILE", help="a settings file like the packaged serve.yaml")
     verb.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="one setting; may be repeated")
 
 
 def add_models(verbs: Verbs) -> None:
-    add_verb(verbs, "models", "list the models that come with the package, with their languages, sizes and scores")
+    add_verb(verbs, "models", "list the packaged models with their languages, sizes and scores")
 
 
 def add_env(verbs: Verbs) -> None:
-    add_verb(verbs, "env", "print the versions and the machine, for a bug report")
+    add_verb(verbs, "env", "print versions and hardware, for a bug report")
 
 
-# Arguments of several verbs
+# Shared arguments
 
 
-def add_model(verb: Parser, kind: str = "of any transformers encoder-decoder") -> None:
+def add_model(verb: Parser, kind: str = "for any transformers encoder-decoder") -> None:
     verb.add_argument(
         "run", metavar="RUN", nargs="?", default=DEFAULT, type=model_name, help=f"{ANY_MODEL}, {kind} ({DEFAULT})"
     )
 
 
 def add_languages(verb: Parser) -> None:
-    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="language of the input (the model's first)")
-    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="language of the output (the model's first)")
+    verb.add_argument("--from", dest="source", metavar="LANGUAGE", help="source language (the model's first)")
+    verb.add_argument("--to", dest="target", metavar="LANGUAGE", help="target language (the model's first)")
 
 
 def add_beams(verb: Parser) -> None:
-    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beams of the search (the model's own)")
+    verb.add_argument("--num-beams", type=whole_number(1), metavar="N", help="beam width (the model's default)")
 
 
 def add_engine(verb: Parser) -> None:
     verb.add_argument(
         "--engine", choices=("auto", "ctranslate2", "torch"), default="auto",
-        help="what translates: CTranslate2 in int8 where it is installed and holds the model, or torch (%(default)s)",
+        help="auto: CTranslate2 in int8 if it is installed and supports the model, otherwise PyTorch (%(default)s)",
     )  # fmt: skip
     add_device(verb)
 

@@ -1,4 +1,4 @@
-"""The verb `score`: how probable the model finds given translations, line by line."""
+"""The verb `score`: the log-probability of given translations, line by line."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.source`, `args.target`, `args.calibrated`; lines `source TAB translation` from stdin, and to
-    stdout for each `log-probability TAB log-probability per token TAB tokens`."""
+    """`args.run`, `args.source`, `args.target`, `args.calibrated`; reads lines `source TAB translation` and writes
+    `log-probability TAB log-probability per token TAB tokens` for each."""
     groups = windows(stdin(), _columns)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine="torch", device=args.device)
     settings = {"source": args.source, "target": args.target}
-    translator.score([], [], **settings, calibrated=args.calibrated)  # what is wrong is told though no line comes
+    translator.score([], [], **settings, calibrated=args.calibrated)  # wrong options are an error even without input
 
     def scores_of(texts: list[str]) -> list[Score]:
         pairs = [_columns(text) for text in texts]

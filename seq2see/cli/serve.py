@@ -1,4 +1,4 @@
-"""The verb `serve`: models for clients and on a page."""
+"""The verb `serve`: serves models over HTTP, with a page."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from seq2see.translate import Translator
 
 def run(args: argparse.Namespace) -> None:
     """`args.run`, names or folders of models; `args.engine`, `args.host`, `args.port`; `args.config`, a YAML file, and
-    `args.set`, settings as key=value: serves until Ctrl-C or SIGTERM."""
+    `args.set`, settings as key=value.  Serves until Ctrl-C or SIGTERM."""
     from seq2see.serve.server import Server, bind
     from seq2see.serve.settings import read_settings
 
     settings = read_settings(args.config, args.set)
-    bind(args.host, args.port).close()  # a port in use is told before seconds of imports
+    bind(args.host, args.port).close()  # fails on a port in use before seconds of imports
     if settings.page:
-        import seq2see.serve.ui.page  # noqa: F401  (a missing gradio is told before a model is loaded)
+        import seq2see.serve.ui.page  # noqa: F401  (fails on a missing gradio before a model is loaded)
     loaders = {
         name: partial(Translator.from_pretrained, run, engine=args.engine, device=args.device)
         for name, run in _names(args.run).items()
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _names(runs: Sequence[str]) -> dict[str, str]:
-    """What each model is called: the last part of its path, or, where two would be called the same, all of it."""
+    """The name of each model: the last part of its path, or the whole path if that is ambiguous."""
     short = [Path(run).resolve().name if Path(run).is_dir() else run.rpartition("/")[2] for run in runs]
     names = [name if short.count(name) == 1 else run for name, run in zip(short, runs, strict=True)]
     return dict(zip(names, runs, strict=True))

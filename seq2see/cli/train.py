@@ -1,4 +1,4 @@
-"""The verb `train`: a model trained and measured, or shown without training, as a configuration says."""
+"""The verb `train`: trains and measures a model from a configuration, or previews it."""
 
 import argparse
 import os
@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
         run_experiment(config, moments=MOMENTS if not args.no_measures and can_be_replayed(config) else 0)
     except (KeyboardInterrupt, SystemExit) as stopped:
         output = config.output
-        done = "to go on" if numbered(output) else "no checkpoint was written yet: to begin again"
-        say(f"stopped; {done}, give the same command with training.resume=true (run folder {output})")
+        how = "to continue" if numbered(output) else "no checkpoint was written yet; to start over"
+        say(f"stopped; {how}, repeat the command with training.resume=true (run folder {output})")
         if isinstance(stopped, SystemExit):
             raise
         return 130

@@ -1,4 +1,4 @@
-"""The verb `translate`: standard input to standard output, line by line; everything else goes to stderr."""
+"""The verb `translate`: standard input to standard output, line by line; everything else on stderr."""
 
 import argparse
 import math
@@ -10,24 +10,24 @@ from seq2see.streams import only_results_on_stdout
 from seq2see.translate import Translation, Translator
 from seq2see.translate.job import check_text
 
-UNKNOWN = "words never seen in training, so what is written for them is a guess"
-CUT_OFF = "the translation stopped at the model's limit of length, so that its end is missing"
+UNKNOWN = "words not seen in training, so their translation is a guess"
+CUT_OFF = "the translation reached the model's maximum length, so its end is missing"
 WORDS_SHOWN = 60  # characters of unknown words
 
 
 def run(args: argparse.Namespace) -> None:
-    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`, `args.calibrated`; a line to stdout
-    for each from stdin.
+    """`args.run`, `args.engine`, `args.source`, `args.target`, `args.num_beams`, `args.calibrated`; writes a line
+    for each line read.
 
-    What has arrived is translated at once, so that a slow writer at the other end of a pipe sees its lines come back,
-    and a file goes through in large batches.  How many of them are not to be relied on is said to stderr at the end.
+    Whatever has arrived is translated immediately: a slow writer at the other end of a pipe sees its lines come back,
+    and a file goes through in large batches.  At the end stderr says how many lines are doubtful.
     """
     groups = windows(stdin(), check_text)
     with only_results_on_stdout():
         translator = Translator.from_pretrained(args.run, engine=args.engine, device=args.device)
     settings = {"source": args.source, "target": args.target, "num_beams": args.num_beams,
                 "calibrated": args.calibrated}
-    translator([], **settings)  # a wrong language is told though no line comes
+    translator([], **settings)  # a wrong language is an error even without input
     remarks = Remarks()
     for lines in groups:
         results = line_by_line(lambda texts: translator(texts, **settings), lines)
@@ -37,17 +37,17 @@ def run(args: argparse.Namespace) -> None:
             sys.stdout.write(" ".join(result.text.splitlines()) + "\n" if result.hypotheses else result.text + "\n")
             remarks.note(number, result)
         sys.stdout.flush()
-    remarks.tell()
+    remarks.print()
 
 
 def probability(result: Translation) -> str:
-    """Calibrated, that a reference reads exactly as the best hypothesis; 1 where there is nothing to translate."""
+    """Calibrated probability that the best hypothesis matches a reference exactly; 1 if there is none."""
     log_prob = result.hypotheses[0].calibrated_log_prob if result.hypotheses else 0.0
     return f"{math.exp(log_prob or 0.0):.4f}"
 
 
 class Remarks:
-    """What `look` says of one translation, of many: how many lines it is true of, and the first of them."""
+    """Warnings over many lines: how many lines each concerns, and the first of them."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -66,11 +66,11 @@ class Remarks:
         self.counts[what] += 1
         self.first.setdefault(what, where)
 
-    def tell(self) -> None:
+    def print(self) -> None:
         if not self.counts:
-            return  # without the lens, whose import takes as long as a translation
+            return  # before the slow import of the lens
         from seq2see.lens.wording import printable
 
         for what, count in self.counts.items():
-            where = f"in {count:,} of {self.lines:,} lines (the first: {printable(self.first[what])})"
+            where = f"in {count:,} of {self.lines:,} lines (first: {printable(self.first[what])})"
             print(f"{what}, {where}", file=sys.stderr)

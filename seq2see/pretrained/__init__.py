@@ -1,7 +1,7 @@
-"""The models that come with the package: each is a run's folder beside this file, written by measures/release.py.
+"""The packaged models: each is a run folder beside this file, written by measures/release.py.
 
-The package may lie where nobody can write: nothing is ever put beside these models, and what is damaged is not mended
-but refused, with the command that installs it again.
+The package may be read-only: nothing is ever written beside these models, and a damaged one is not repaired but
+refused, with the command that reinstalls it.
 """
 
 from pathlib import Path
@@ -11,21 +11,21 @@ from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import check_manifest
 
 NAMES = ("everyday", "storybook")
-DEFAULT = NAMES[0]  # the model of a command that names none
+DEFAULT = NAMES[0]  # for commands that name no model
 HOME = Path(__file__).resolve().parent
 EXPORTS = "ctranslate2-*"  # in a model's folder
 
 
 def home_of(name: str) -> Path:
-    """Where the packaged model of that name lies."""
+    """The folder of the packaged model of that name."""
     return HOME / name
 
 
 def packaged_folder(name: str | Path) -> Path | None:
-    """The folder of the packaged model of that name; None for other names, and where a run here is called the same.
+    """The folder of the packaged model of that name; None for other names, and if a local run has the same name.
 
     Raises:
-        UserError: it is not in the package, where it should be.
+        UserError: it is missing from the package.
     """
     here = Path(name)
     if str(name) not in NAMES or any((here / file).is_file() for file in ("config.json", "run.yaml")):
@@ -41,7 +41,7 @@ def is_packaged(folder: Path) -> bool:
 
 
 def check_packaged(folder: Path) -> None:
-    """UserError where a packaged model, or its export, is not as it was released."""
+    """UserError if a packaged model or its export differs from the release."""
     exports = sorted(folder.glob(EXPORTS)) or [folder / EXPORTS]
     for place in (folder, *exports):
         if not (place / MANIFEST).is_file():

@@ -1,1 +1,1 @@
-"""What the server is spoken to in: a module a dialect, each with a `router(service)`; `bodies.py` is shared."""
+"""The HTTP APIs: one module each, with a `router(service)`; `bodies.py` is shared."""

@@ -1,9 +1,9 @@
-"""What the dialects share: bodies are read strictly, and every error is one JSON object.
+"""Shared by the APIs: bodies are parsed strictly, and every error is one JSON object.
 
     {"error": "one line for a person", "code": "a_word_for_a_program"}
 
-A JSON body must be UTF-8, of the types asked for (no number from a text, no whole number from `true`), without lone
-surrogates, NaN or deep nesting; any other gets status 400.
+A JSON body must be UTF-8 with exactly the documented types (no number from a string, no integer from `true`), without
+lone surrogates, NaN or deep nesting; any other gets status 400.
 """
 
 from typing import Annotated, Any
@@ -22,41 +22,41 @@ from ...translate.decoding import OPTIONS, DecodingOptions
 from ..errors import APIError
 from ..service import Service
 
-# A whole number may be written 4.0, as JSON Schema has it; a text or `true` is none.
+# As in JSON Schema, 4.0 is an integer; a string or `true` is not.
 as_whole = BeforeValidator(lambda value: int(value) if type(value) is float and value.is_integer() else value)
 From0 = Annotated[int, Field(ge=0), as_whole]
-# A text or a list; a Tag is the name by which an error tells which of them was read.
+# A text or a list; errors name the Tag of the one that was parsed.
 by_kind = Discriminator(lambda value: "list" if isinstance(value, list) else "text")
 Text = Annotated[str, Tag("text")]
-Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI documents no tuple
+Pair = Annotated[list[str], Field(min_length=2, max_length=2)]  # languages; FastAPI cannot document tuples
 Texts = Annotated[list[str], Field(min_length=1), Tag("list")]
 
 
 class Error(BaseModel):
-    """Why there is no answer."""
+    """Why a request failed."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"error": "q: missing", "code": "bad_request"}]})
 
-    error: str = Field(description="one line for a person")
-    code: str = Field(description="a word for a program")
+    error: str = Field(description="one line for people")
+    code: str = Field(description="an identifier for programs")
 
 
 REASONS: dict[int | str, str] = {
-    400: "a body or a field that is not as documented, a language that is not served, a text or a number over a limit",
-    403: "no key where one is wanted, or a wrong one",
+    400: "invalid body or field, unsupported language, or a text or number over a limit",
+    403: "missing or wrong API key",
     404: "no such model",
-    413: "a body over the limit",
+    413: "body over the size limit",
     429: "too many requests with this key or from this address: see Retry-After",
-    501: "a library that this needs is missing on the server",
-    503: "the queue is full, or the server is starting or ending: see Retry-After",
-    504: "the translation was not ready in time",
-    "4XX": "any other error",  # and FastAPI adds none of its own
+    501: "a required library is missing on the server",
+    503: "the queue is full, or the server is starting or stopping: see Retry-After",
+    504: "the translation took too long",
+    "4XX": "any other error",  # so that FastAPI adds none of its own
 }
 ERRORS = {status: {"model": Error, "description": reason} for status, reason in REASONS.items()}
 
 
 class JSONRoute(APIRoute):
-    """Has a `Body` read the bytes, whatever their Content-Type says: curl's says that they are a form."""
+    """Lets a `Body` parse the bytes whatever their Content-Type: curl's default claims a form."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         MutableHeaders(scope=scope)["content-type"] = "application/octet-stream"  # FastAPI's own JSON is less strict
@@ -69,7 +69,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def read(cls, value: Any) -> Any:
-        """What the bytes of a body hold; APIError for what is no JSON."""
+        """The value in a body's bytes; APIError if it is not JSON."""
         if not isinstance(value, bytes):
             return value
         refuse_utf16(value)
@@ -93,27 +93,27 @@ def _field(type: Any, ge: float, le: float, description: str) -> Any:
     return Annotated[type, Field(ge=ge, le=le), as_whole] | None, Field(default=None, description=description)
 
 
-# What DecodingOptions has, as fields of a body.
+# The fields of DecodingOptions as fields of a body.
 OptionFields: Any = create_model(
     "OptionFields", __base__=Options, **{name: _field(**one.metadata) for name, one in OPTIONS.items()})
 
 
 def refuse_utf16(data: bytes) -> None:
     if is_utf16(data):
-        raise APIError(400, "bad_request", "the body is in UTF-16: send UTF-8")
+        raise APIError(400, "bad_request", "the body is UTF-16: send UTF-8")
 
 
 def bad_request(error: ValidationError | RequestValidationError) -> APIError:
-    """The first of pydantic's findings as one line: the field and what is wrong with it; never what was in it."""
+    """Pydantic's first error as one line: the field and the problem, never its content."""
     first = error.errors()[0]
     place = ".".join(str(part)[:40] for part in first["loc"][isinstance(error, RequestValidationError):])
-    known = {"missing": "missing" if place else "there is no body", "extra_forbidden": "there is no such field",
+    known = {"missing": "missing" if place else "the body is empty", "extra_forbidden": "unknown field",
              "model_attributes_type": "expected a JSON object"}
     said = known.get(first["type"], first["msg"])
     return APIError(400, "bad_request", f"{place}: {said}" if place else said)
 
 
 def key_wanted(service: Service) -> list[Any]:
-    """What tells the OpenAPI document where a key goes, if one is wanted; `access.py` checks it."""
+    """Documents in OpenAPI where the API key goes, if one is required; `access.py` checks it."""
     schemes = APIKeyHeader(name="X-API-Key", auto_error=False), HTTPBearer(auto_error=False)
     return [Security(one) for one in schemes] if service.access.keys else []

@@ -1,7 +1,7 @@
 """The Hugging Face Hub's inference interface for the task `translation`: `InferenceClient(model="http://HOST:PORT")`.
 
-A request names a text or a list of them and, in `parameters`, languages and `generate`'s options.  The reply to one
-text is a list with one object (`num_return_sequences` of them), that to a list has an entry a text.
+A request has a text or a list of texts and, in `parameters`, languages and `generate` options.  The response to one
+text is a list with one object (or `num_return_sequences` objects); to a list, one entry per text.
 """
 
 import re
@@ -16,46 +16,46 @@ from ...translate.results import Translation
 from ..service import Service
 from .bodies import Body, JSONRoute, OptionFields, Pair, Text, Texts, as_whole, by_kind, key_wanted
 
-# What transformers' clean_up_tokenization takes the space from.
+# The spaces that transformers' clean_up_tokenization removes.
 SPACES = re.compile(r" (?=[.?!,]|n't|'m\b|'s\b|'ve\b|'re\b)")
 
 
 class Generation(OptionFields):
-    """Options of `generate`."""
+    """`generate` options."""
 
     alternatives: Annotated[int, Field(ge=1), as_whole] | None = Field(
         default=None, alias="num_return_sequences", description="translations of each text")
     max_length: Annotated[int, Field(ge=2), as_whole] | None = Field(
-        default=None, description="max_new_tokens and the decoder's start")
+        default=None, description="max_new_tokens plus the decoder start token")
     do_sample: bool | None = Field(
-        default=None, description="sample; without it temperature, top_k and top_p are unused")
+        default=None, description="sample; otherwise temperature, top_k and top_p are ignored")
 
 
 class Parameters(Generation):
-    """Languages, and options of `generate`, here or in `generate_parameters`."""
+    """Languages and `generate` options; the options may also be in `generate_parameters`."""
 
-    src_lang: str | None = Field(default=None, min_length=1, description="language of the text (detected)")
-    tgt_lang: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
-    clean_up_tokenization_spaces: bool | None = Field(default=None, description="no space before punctuation")
+    src_lang: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
+    tgt_lang: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
+    clean_up_tokenization_spaces: bool | None = Field(default=None, description="remove spaces before punctuation")
     truncation: Literal["do_not_truncate", "longest_first", "only_first", "only_second"] | None = Field(
-        default=None, description="unused: long texts are split, nothing is ever cut off")
-    generate_parameters: Generation | None = Field(default=None, description="options, as above")
+        default=None, description="ignored: long texts are split, never truncated")
+    generate_parameters: Generation | None = Field(default=None, description="`generate` options; they take precedence")
 
     def options(self) -> DecodingOptions:
-        """The inner ones count; `do_sample` decides whether those of sampling do."""
+        """`generate_parameters` takes precedence; the sampling options count only with `do_sample`."""
         inner = self.generate_parameters.model_dump(exclude_none=True) if self.generate_parameters else {}
-        asked = self.model_copy(update=inner)
-        if not asked.do_sample:
-            asked.temperature = asked.top_k = asked.top_p = None
-        elif asked.temperature is None:
-            asked.temperature = 1.0
-        if asked.max_length is not None and asked.max_new_tokens is None:
-            asked.max_new_tokens = asked.max_length - 1
-        return Generation.options(asked)
+        merged = self.model_copy(update=inner)
+        if not merged.do_sample:
+            merged.temperature = merged.top_k = merged.top_p = None
+        elif merged.temperature is None:
+            merged.temperature = 1.0
+        if merged.max_length is not None and merged.max_new_tokens is None:
+            merged.max_new_tokens = merged.max_length - 1
+        return Generation.options(merged)
 
 
 class Inputs(Body):
-    """A text, or a list of them."""
+    """A text or a list of texts."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"inputs": "The cat is tired."},
@@ -63,9 +63,9 @@ class Inputs(Body):
             "src_lang": "en", "tgt_lang": "fr", "generate_parameters": {"num_beams": 4}}},
     ]})  # fmt: skip
 
-    inputs: Annotated[Text | Texts, by_kind] = Field(description="a text, or a list of them")
+    inputs: Annotated[Text | Texts, by_kind] = Field(description="a text or a list of texts")
     parameters: Parameters | None = Field(default=None, description="languages and options")
-    options: dict[str, Any] | None = Field(default=None, description="unused: the model is always there")
+    options: dict[str, Any] | None = Field(default=None, description="ignored: the model is always loaded")
 
 
 class Output(BaseModel):
@@ -73,24 +73,24 @@ class Output(BaseModel):
 
 
 class Info(BaseModel):
-    """What `InferenceClient.get_endpoint_info` shows."""
+    """The response to `InferenceClient.get_endpoint_info`."""
 
     model_id: str
     model_pipeline_tag: Literal["translation"] = "translation"
     language_pairs: list[Pair]
     engine: str
     precision: str
-    max_client_batch_size: int = Field(description="texts in a request, at most")
-    max_input_length: int = Field(description="characters in a text, at most")
+    max_client_batch_size: int = Field(description="maximum texts per request")
+    max_input_length: int = Field(description="maximum characters per text")
     version: str
 
 
 def router(service: Service) -> APIRouter:
-    """`POST /` and `/models/NAME`, which a client is given as its model; below each, `/info` and `/health`."""
+    """`POST /` and `/models/NAME`, the address that a client uses as its model; `/info` and `/health` below each."""
     routes = APIRouter(tags=["Hugging Face"], route_class=JSONRoute)
 
-    @routes.get("/info", summary="The first model, and the limits")
-    @routes.get("/models/{model:path}/info", summary="A model, and the limits")
+    @routes.get("/info", summary="The first model and its limits")
+    @routes.get("/models/{model:path}/info", summary="A model and its limits")
     async def info(model: str | None = None) -> Info:
         service.check_ready()
         name, one = next(iter(service.named(model).items()))
@@ -105,12 +105,12 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/models/{model:path}/info", include_in_schema=False)
     @routes.post("/models/{model:path}/health", include_in_schema=False)
-    async def only_get() -> None:  # the next route would take these for names of models
+    async def only_get() -> None:  # the next route would take these for model names
         raise HTTPException(405, headers={"Allow": "GET"})
 
-    @routes.post("/", summary="Translate with the model that has the pair of languages",
+    @routes.post("/", summary="Translate with the first model that has the language pair",
                  response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
-    @routes.post("/models/{model:path}", summary="Translate with a model",
+    @routes.post("/models/{model:path}", summary="Translate with the named model",
                  response_model=list[Output] | list[list[Output]], dependencies=key_wanted(service))
     async def translate(body: Inputs, request: Request, model: str | None = None) -> list[Any]:
         caller, parameters = service.access.caller(request), body.parameters or Parameters()

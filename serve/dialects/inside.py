@@ -1,6 +1,6 @@
-"""`/v1/inside`: questions about one translation that the explorer's lab asks, each answered by what `lens` has.
+"""`/v1/inside`: analyses of one translation for the explorer's lab, computed by `lens`.
 
-A question names the text and its translation; the trace is made again, so that the server keeps nothing between two.
+A question contains the text and its translation; the trace is recomputed each time, so the server is stateless.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from seq2see.errors import UserError
+from ...lens.explorer import trace_record
 from ...lens.kinds import Kind
-from ...lens.record import record
 from ...lens.trace import Trace
 from ...lens.wording import label
 from ...translate.history import checkpoints
@@ -28,14 +28,14 @@ from ..errors import APIError
 from ..service import Service
 from .bodies import Body, From0, JSONRoute, key_wanted
 
-MOST_BEAMS = 8  # more are a thicket
+MOST_BEAMS = 8  # more are unreadable
 KEPT = 4  # checkpoints in memory
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class Question(BaseModel):
-    """About a translation of a text."""
+    """A question about a translation of a text."""
 
     text: str = Field(description="the source text")
     translation: str = Field(min_length=1, description="its translation")
@@ -49,7 +49,7 @@ class Question(BaseModel):
 
 
 class ArithmeticQuestion(Question):
-    """The numbers behind one row of one head's map; a score that is masked is null."""
+    """The numbers behind one row of one head's map; masked scores are null."""
 
     tool: Literal["arithmetic"]
     kind: Kind
@@ -70,8 +70,8 @@ class ArithmeticQuestion(Question):
 
 
 class LayersQuestion(Question):
-    """What each decoder layer would have written, had it been the last: for each layer and step five candidates, and
-    the log-probability and rank of the token that was written."""
+    """The logit lens: what each decoder layer would predict as the last one.  For each layer and step, five candidates,
+    and the log-probability and rank of the token that was written."""
 
     tool: Literal["layers"]
 
@@ -86,7 +86,7 @@ class LayersQuestion(Question):
 
 
 class TreeQuestion(Question):
-    """The tree of a beam search: the nodes of each step as [token, number of its parent, log-probability, score]."""
+    """The tree of a beam search: the nodes of each step as [token, index of its parent, log-probability, score]."""
 
     tool: Literal["tree"]
     num_beams: int = Field(default=4, ge=2, le=MOST_BEAMS)
@@ -107,7 +107,7 @@ class TreeQuestion(Question):
 
 
 class WordsQuestion(Question):
-    """One word in several sentences: its vectors layer by layer, as points of a plane, and how far apart they are."""
+    """One word in several sentences: its vectors by layer, projected to a plane, and their cosine distances."""
 
     tool: Literal["words"]
     word: Short
@@ -127,7 +127,7 @@ class WordsQuestion(Question):
 
 
 class NearQuestion(Question):
-    """The neighbours of `word`, or what lies near `word` - `minus` + `plus`: [token, how near, was it asked with]."""
+    """The neighbours of `word`, or of `word` - `minus` + `plus`: [token, similarity, whether it is in the query]."""
 
     tool: Literal["near"]
     word: Short
@@ -145,23 +145,22 @@ class NearQuestion(Question):
 
 
 class PatchQuestion(Question):
-    """What each head of another sentence does in this one: the margin of the token at `step` with the head's
-    activations put in from `other`, which must be as many tokens."""
+    """Activation patching: the margin of the token at `step` with each head patched from `other`, which must have as
+    many tokens as the text."""
 
     tool: Literal["patch"]
     other: Sentence
     step: From0
 
     def answer(self, translator: Translator) -> dict[str, Any]:
-        from ...lens.ablation import all_heads  # these import torch
-        from ...lens.choices import Choice
+        from ...lens.choices import Choice, MinimalPairs
         from ...lens.evidence import runners_up
-        from ...lens.forcing import encode_source
-        from ...lens.patching import MinimalPairs
+        from ...lens.hooks import all_heads  # these import torch
+        from ...lens.teacher_forcing import encode_source
 
         trace = self.trace(translator)
         if self.step >= len(trace.target_ids):
-            raise UserError(f"there is no step {self.step} in this translation: expected 0 to {len(trace.target) - 1}")
+            raise UserError(f"step {self.step} is not in this translation: expected 0 to {len(trace.target) - 1}")
         chosen, rival = trace.target_ids[self.step], runners_up(trace)[self.step]
         with translator.inside() as (model, tokenizer):
             begun = trace.target_ids[: self.step]
@@ -173,28 +172,29 @@ class PatchQuestion(Question):
 
 
 class ReplayQuestion(Question):
-    """The moments of the training that were recorded, of this sentence where it was recorded; else the steps of the
-    checkpoints that the run kept, to be asked for one by one."""
+    """The recorded moments of the training, for this sentence if it was recorded; otherwise the steps of existing
+    checkpoints, which can be requested one by one."""
 
     tool: Literal["replay"]
-    step: int | None = Field(default=None, ge=0, description="of a checkpoint")
+    step: int | None = Field(default=None, ge=0, description="the step of a checkpoint")
 
     def answer(self, translator: Translator) -> dict[str, Any]:
         if self.step is not None:
-            return {"trace": record(self._at(translator, self.step))}
+            return {"trace": trace_record(self._at(translator, self.step))}
         kept = recorded(translator)
         if kept is None:
             return {"checkpoints": list(checkpoints(translator.folder)), "moments": []}
         texts = [trace.source_text for trace in kept[0].traces]
         which = texts.index(self.text) if self.text in texts else 0
-        return {"texts": texts, "checkpoints": [], "moments": [
-            {"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": record(one.traces[which])} for one in kept]}
+        moments = [{"step": one.step, "loss": one.loss, "bleu": one.bleu, "trace": trace_record(one.traces[which])}
+                   for one in kept]
+        return {"texts": texts, "checkpoints": [], "moments": moments}
 
     def _at(self, translator: Translator, step: int) -> Trace:
         translator.check_files()
         folder = checkpoints(translator.folder).get(step)
         if folder is None:
-            raise UserError(f"there is no checkpoint of step {step} any more")
+            raise UserError(f"the checkpoint of step {step} no longer exists")
         then = load_checkpoint(folder, folder.stat().st_mtime_ns)
         return then.look(then(self.text, source=self.source, target=self.target))[0]
 
@@ -206,7 +206,7 @@ def load_checkpoint(folder: Path, changed: int) -> Translator:
 
 @lru_cache(maxsize=KEPT)
 def recorded(translator: Translator) -> tuple[Any, ...] | None:
-    """The moments of the replay that lies beside the model, where it is of these weights."""
+    """The moments of the replay beside the model, if it is of these weights."""
     from ...lens.replay import FILE, load_replay
     from ...translate.checkpoint import fingerprint
 
@@ -217,7 +217,7 @@ def recorded(translator: Translator) -> tuple[Any, ...] | None:
     return replay.moments if replay.weights == fingerprint(folder) else None
 
 
-Asked = Annotated[
+AnyQuestion = Annotated[
     ArithmeticQuestion | LayersQuestion | TreeQuestion | WordsQuestion | NearQuestion | PatchQuestion | ReplayQuestion,
     Field(discriminator="tool"),
 ]
@@ -228,28 +228,29 @@ class InsideBody(Body):
         {"question": {"tool": "replay", "text": "The cat is tired.", "translation": "Le chat est fatigué."}},
     ]})  # fmt: skip
 
-    question: Asked = Field(description="a tool, the translation it is about, and what else the tool wants")
+    question: AnyQuestion = Field(description="a tool, the translation to analyse, and the tool's arguments")
 
 
 async def inside_reply(service: Service, body: InsideBody, caller: Caller) -> str:
-    """What `/v1/inside` answers, as JSON."""
-    asked = body.question
-    texts = [asked.text, asked.translation, getattr(asked, "other", "")]
+    """The response of `/v1/inside`, as JSON."""
+    question = body.question
+    texts = [question.text, question.translation, getattr(question, "other", "")]
     longest, most = max(map(len, texts)), service.settings.look_characters
     if longest > most:
-        raise APIError(400, "text_too_long", f"a text of {longest} characters: {most} at most can be looked into")
-    model = service.model_for(asked.model, asked.source, asked.target)
-    return await service.examine(texts[:1], lambda translator: json.dumps(asked.answer(translator), ensure_ascii=False),
-                                 caller=caller, model=model)
+        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
+    model = service.model_for(question.model, question.source, question.target)
+    return await service.examine(
+        texts[:1], lambda translator: json.dumps(question.answer(translator), ensure_ascii=False), caller=caller,
+        model=model)
 
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Seq2See"], route_class=JSONRoute)
 
-    @routes.post("/inside", summary="Look further into one translation", dependencies=key_wanted(service),
-                 description="What the explorer's lab asks: the arithmetic of a row, what each layer would have "
-                             "written, the beam tree, words that are alike, heads put in from another sentence, and "
-                             "the replay of the training. The answer depends on the tool.")
+    @routes.post("/inside", summary="Analyse one translation", dependencies=key_wanted(service),
+                 description="For the explorer's lab: the arithmetic of a row, the logit lens, the beam tree, similar "
+                             "words, heads patched from another sentence, and the replay of the training. The "
+                             "response depends on the tool.")
     async def inside(body: InsideBody, request: Request) -> Response:
         return Response(await inside_reply(service, body, service.access.caller(request)),
                         media_type="application/json")

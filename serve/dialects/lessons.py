@@ -1,6 +1,6 @@
-"""`/v1/lessons`: the lessons as one page, those that a run left on this machine, else those that come with the package.
+"""`/v1/lessons`: the lessons as one page, from a run on this machine or else from the package.
 
-They are run by `seq2see lessons` in a process of its own, which leaves its page in the folder of the settings.
+`seq2see lessons` runs them in a separate process and writes its page to the folder in the settings.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from .bodies import Body, JSONRoute, key_wanted
 
 COMMAND = [sys.executable, "-m", "seq2see", "lessons"]
 PAGE = "lessons.html"
-LINES = 12  # of what the running lessons say, that are shown
+LINES = 12  # of the running lessons' output, shown on the page
 
 
 class LessonsBody(Body):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"run": False}]})
 
-    run: bool = Field(default=False, description="run them on the first model, where the operator lets the page do so")
+    run: bool = Field(default=False, description="run them on the first model, if the operator allows it")
 
 
 class LessonsReply(BaseModel):
     html: str = Field(description="the page; empty while the lessons run")
-    own: bool = Field(description="of this machine's model, not those of the package")
+    own: bool = Field(description="from a run on this machine, not from the package")
     running: bool
-    said: list[str] = Field(description="the last lines of the run")
+    said: list[str] = Field(description="the last lines of output")
     may_run: bool
 
 
 class Lessons:
-    """The lessons of one server, and a run of them, one at a time."""
+    """The lessons of one server; at most one run at a time."""
 
     def __init__(self, service: Service):
         self.service = service
@@ -63,9 +63,9 @@ class Lessons:
                             may_run=self.service.settings.run_lessons)
 
     def start(self) -> None:
-        """APIError where they may not be run."""
+        """APIError if they may not be run."""
         if not self.service.settings.run_lessons or not self.service.ready:
-            raise APIError(400, "not_run", "The lessons cannot be run from this page now.")
+            raise APIError(400, "not_run", "the lessons cannot be run: run_lessons is off or the model still loading")
         if self.running:
             return
         first = next(iter(self.service.models.values())).folder
@@ -91,7 +91,7 @@ class Lessons:
 
 
 def packaged() -> str:
-    """The page of the lessons that come with the package."""
+    """The packaged page of the lessons."""
     return gzip.decompress(files("seq2see.lessons").joinpath(f"{PAGE}.gz").read_bytes()).decode("utf-8")
 
 

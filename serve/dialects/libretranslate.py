@@ -1,8 +1,8 @@
-"""LibreTranslate's HTTP interface, at the root: what its clients send and expect, on our models.
+"""LibreTranslate's HTTP API, at the root.
 
-Every request comes in any of four encodings: JSON, a form, a multipart form, or parameters in the address.  What
-differs from LibreTranslate: each text of a batch has its language detected for itself, HTML has alternatives, and files
-are not taken (a whole text file fits into `q`).
+Every request may be JSON, a form, a multipart form, or query parameters.  Differences from LibreTranslate: the language
+of each text in a batch is detected separately, HTML has alternatives, and file uploads are not supported (a whole text
+file fits into `q`).
 """
 
 import json
@@ -24,23 +24,23 @@ from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, re
 
 MOST_FIELDS = 100
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-FOUR_WAYS = "As JSON, as a form, as a multipart form, or in the address; a list of texts only as JSON."
-KEY: Any = Field(default=None, description="the key, where the server wants one")
+FOUR_WAYS = "As JSON, a form, a multipart form or query parameters; a list of texts only as JSON."
+KEY: Any = Field(default=None, description="the API key, if the server requires one")
 
 
 class LibreTranslateBody(Body):
-    """A text, or a list of them, with the languages from and to."""
+    """A text or a list of texts, with source and target language."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"q": "The cat is tired.", "source": "en", "target": "fr", "format": "text", "alternatives": 2},
         {"q": ["The cat is tired.", "It was raining."], "source": "auto", "target": "fr"},
     ]})  # fmt: skip
 
-    q: Annotated[Text | Texts, by_kind] = Field(description="the text, or, in JSON, a list of texts")
-    source: str = Field(min_length=1, description="language of the text, or `auto`")
-    target: str = Field(min_length=1, description="language to translate into")
+    q: Annotated[Text | Texts, by_kind] = Field(description="the text or, in JSON, a list of texts")
+    source: str = Field(min_length=1, description="source language, or `auto`")
+    target: str = Field(min_length=1, description="target language")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
-    alternatives: From0 = Field(default=0, description="how many more translations of each text are wanted")
+    alternatives: From0 = Field(default=0, description="number of further translations of each text")
     api_key: str | None = KEY
 
 
@@ -52,21 +52,21 @@ class DetectBody(Body):
 
 
 class Translated(BaseModel):
-    """Each field holds a list where `q` was one."""
+    """Each field is a list if `q` was one."""
 
     translatedText: str | list[str]
-    detectedLanguage: Detection | list[Detection] | None = Field(default=None, description="where source is `auto`")
-    alternatives: list[str] | list[list[str]] | None = Field(default=None, description="where some were asked for")
+    detectedLanguage: Detection | list[Detection] | None = Field(default=None, description="if source is `auto`")
+    alternatives: list[str] | list[list[str]] | None = Field(default=None, description="if requested")
 
 
 class Language(BaseModel):
     code: str
     name: str
-    targets: list[str] = Field(description="what it can be translated into; of some, nothing")
+    targets: list[str] = Field(description="available target languages, possibly none")
 
 
 class AnyEncoding(JSONRoute):
-    """Reads a form, a multipart form and the parameters of the address as the JSON object that they stand for."""
+    """Converts a form, a multipart form or query parameters to the equivalent JSON object."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -77,7 +77,7 @@ class AnyEncoding(JSONRoute):
 
 
 async def _fields(request: Request, media: str) -> dict[str, Any]:
-    """In UTF-8 whether escaped or not: `curl -d q=Café` does not escape.  What is in the address counts."""
+    """UTF-8, escaped or not: `curl -d q=Café` does not escape.  Query parameters take precedence."""
     encoded = [request.scope["query_string"], await request.body() if media == FORMS[0] else b""]
     try:
         pairs = [pair for one in encoded for pair in parse_qsl(
@@ -87,7 +87,7 @@ async def _fields(request: Request, media: str) -> dict[str, Any]:
     if media == FORMS[1]:
         async with request.form(max_files=0, max_fields=MOST_FIELDS, max_part_size=sys.maxsize) as form:
             pairs += [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
-        for _, value in pairs:  # what is not UTF-8 was read as Latin-1
+        for _, value in pairs:  # other encodings were decoded as Latin-1
             refuse_utf16(value[:2].encode("latin-1", "replace"))
     fields: dict[str, Any] = dict(reversed(pairs))
     with suppress(KeyError, ValueError):
@@ -96,7 +96,7 @@ async def _fields(request: Request, media: str) -> dict[str, Any]:
 
 
 def router(service: Service) -> APIRouter:
-    """The routes, to be included without a prefix, or with any: clients append theirs to an address."""
+    """The routes, for any prefix or none: clients append their paths to an address."""
     routes = APIRouter(tags=["LibreTranslate"], route_class=AnyEncoding)
     wanted = key_wanted(service)
 
@@ -105,10 +105,10 @@ def router(service: Service) -> APIRouter:
     async def translate(body: LibreTranslateBody, request: Request) -> dict[str, Any]:
         caller = service.access.caller(request, body.api_key)
         texts = [body.q] if isinstance(body.q, str) else body.q
-        most = service.settings.alternatives - 1  # the best is none of them here
+        most = service.settings.alternatives - 1  # here the best one does not count
         if body.alternatives > most:
-            told = f"alternatives {body.alternatives}: {most} at most are allowed"
-            raise APIError(400, "alternatives_too_large", told)
+            message = f"alternatives {body.alternatives}: at most {most} are allowed"
+            raise APIError(400, "alternatives_too_large", message)
         found = await service.translate(texts, caller=caller, source=body.source, target=body.target,
                                         format=body.format, options=DecodingOptions(alternatives=body.alternatives + 1))
         answer: dict[str, list[Any]] = {"translatedText": [one.text for one in found]}
@@ -121,21 +121,21 @@ def router(service: Service) -> APIRouter:
         return {name: values[0] for name, values in answer.items()} if isinstance(body.q, str) else dict(answer)
 
     @routes.post("/detect", summary="Detect the language of a text", response_model=list[Detection],
-                 description=f"Among the languages served, the likeliest first. {FOUR_WAYS}",
+                 description=f"Among the supported source languages, the most likely first. {FOUR_WAYS}",
                  openapi_extra=also_in_forms(DetectBody), dependencies=wanted)
     async def detect(body: DetectBody, request: Request) -> list[Detection]:
         caller = service.access.caller(request, body.api_key)
         async with service.serving([body.q], caller, service.settings.deadline_seconds):
             return service.detect(body.q)
 
-    @routes.get("/languages", summary="What can be translated into what", response_model=list[Language])
+    @routes.get("/languages", summary="Source languages and their targets", response_model=list[Language])
     async def languages() -> list[dict[str, Any]]:
         service.check_ready()
-        pairs = service.language_pairs  # a page looks the names of targets up too, so these have entries of their own
+        pairs = service.language_pairs  # clients look up the names of targets too, so targets have entries
         return [{"code": code, "name": NAMES.get(code, code), "targets": [to for start, to in pairs if start == code]}
                 for code in dict.fromkeys([*(start for start, _ in pairs), *(to for _, to in pairs)])]
 
-    @routes.get("/health", summary="Whether it is ready to translate")
+    @routes.get("/health", summary="Whether the server is ready to translate")
     async def health() -> dict[str, str]:
         service.check_ready()
         return {"status": "ok"}
@@ -144,6 +144,6 @@ def router(service: Service) -> APIRouter:
 
 
 def also_in_forms(kind: type[BaseModel]) -> dict[str, Any]:
-    """What FastAPI cannot know of a body: that it may be a form too."""
+    """Documents what FastAPI cannot see: the body may also be a form."""
     schema = {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}
     return {"requestBody": {"content": dict.fromkeys(FORMS, schema)}}

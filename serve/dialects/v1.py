@@ -1,4 +1,4 @@
-"""Our own interface: `/v1/translate`, `/v1/look` and `/v1/models`, with what the others have no place for."""
+"""Our own API: `/v1/translate`, `/v1/look` and `/v1/models`, with features that the other APIs lack."""
 
 import asyncio
 import json
@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
-from seq2see.views import View
+from ...lens.explorer import measured_record, trace_record
 from ...lens.kinds import Kind
-from ...lens.record import measured, record
 from ...lens.trace import Trace
+from ...lens.views import ViewName
 from ...tokenizer.words import Piece
 from ...translate.results import Hypothesis, Translation
 from ...translate.translator import Translator
@@ -23,15 +23,15 @@ HeadName = Annotated[tuple[Kind, From0, From0], Strict(False)]  # JSON has no tu
 
 
 class RequestBody(OptionFields):
-    """How to translate; what is left out is as the checkpoint says.  Any of temperature, top_k and top_p samples."""
+    """Decoding options; defaults come from the checkpoint.  Any of temperature, top_k and top_p turns on sampling."""
 
-    source: str | None = Field(default=None, min_length=1, description="language of the text (detected)")
-    target: str | None = Field(default=None, min_length=1, description="language to translate into (the first)")
-    model: str | None = Field(default=None, description="name of the model (the first that has the pair)")
-    prefix: str = Field(default="", description="what every hypothesis begins with")
+    source: str | None = Field(default=None, min_length=1, description="source language (default: detected)")
+    target: str | None = Field(default=None, min_length=1, description="target language (default: the first)")
+    model: str | None = Field(default=None, description="name of the model (default: the first with the language pair)")
+    prefix: str = Field(default="", description="text that every hypothesis must start with")
 
     def arguments(self) -> dict[str, Any]:
-        """All of it as the service's arguments."""
+        """The arguments for the service."""
         return {"source": self.source, "target": self.target, "model": self.model, "prefix": self.prefix,
                 "options": self.options()}
 
@@ -41,10 +41,10 @@ class TranslateBody(RequestBody):
         {"texts": ["The cat is tired.", "It was raining."], "source": "en", "target": "fr", "alternatives": 3},
     ]})  # fmt: skip
 
-    texts: list[str] = Field(min_length=1, description="what to translate")
+    texts: list[str] = Field(min_length=1, description="texts to translate")
     format: Literal["text", "html"] = Field(default="text", description="`html` keeps the markup")
     calibrated: bool = Field(default=False,
-                             description="give hypotheses a `calibrated_log_prob`, by a pass in torch")
+                             description="add `calibrated_log_prob` to hypotheses, which takes a pass in torch")
 
 
 class LookBody(RequestBody):
@@ -55,36 +55,36 @@ class LookBody(RequestBody):
     text: str = Field(description="what to translate and look into")
     alternative: From0 = Field(default=0, description="which of the alternatives to look into; 0: the best")
     maps: list[Kind] = Field(default=[], description="which kinds of attention to send")
-    views: list[View] = Field(default=["raw"], description="which views of them; all but raw take time")
+    views: list[ViewName] = Field(default=["raw"], description="which views of them; all but raw take time")
     translation: str | None = Field(default=None, min_length=1, description="look at this translation of the text, a "
-                                    "sentence or two, whoever wrote it, and do not translate")
-    evidence: bool = Field(default=False, description="also send word links, other words that could have been written, "
-                           "and what each word rests on: the margins without each head and each source word")
-    others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to see how "
-                              "sure the model is of the same translation after them")
+                                    "sentence or two, instead of translating")
+    evidence: bool = Field(default=False, description="also return word links, candidate words, and what each word "
+                           "depends on: the margins without each head and without each source word")
+    others: list[str] = Field(default=[], max_length=4, description="with evidence: other source texts, to compare how "
+                              "confident the model is of the same translation given them")
     without: list[HeadName] = Field(default=[], max_length=4096, description="translate with these heads (kind, layer, "
-                                    "head) on their averages")
+                                    "head) replaced by their means")
 
 
 class OneTranslation(BaseModel):
-    """Made from a `Translation`."""
+    """A `Translation`."""
 
     text: str
     source_language: str
     target_language: str
-    hypotheses: list[Hypothesis] = Field(description="best first; none of a text without words, which comes "
-                                               "back as it is; those that lost a sentence are left out")
+    hypotheses: list[Hypothesis] = Field(description="best first; empty for a text without words, which is "
+                                               "returned unchanged; those that lost a sentence are omitted")
     unknown_words: Annotated[
         list[str] | None, BeforeValidator(lambda words: words and [word.text for word in words])
-    ] = Field(description="words never seen in training; null: the model does not say")
-    one_by_one: bool = Field(description="true: sentences came out as fewer or more when translated together, and were "
-                                         "translated again one by one")
+    ] = Field(description="words not seen in training; null: unknown for this model")
+    one_by_one: bool = Field(description="whether sentences were translated one by one, because translating them "
+                                         "together changed their number")
     engine: str
     precision: str
 
 
 class TranslateReply(BaseModel):
-    translations: list[OneTranslation] = Field(description="one a text, in order")
+    translations: list[OneTranslation] = Field(description="one per text, in order")
 
 
 class Map(BaseModel):
@@ -92,47 +92,47 @@ class Map(BaseModel):
 
     shape: list[int]
     dtype: Literal["<f2"] = Field(description="float16, least significant byte first")
-    data: str = Field(description="base64, rows one after the other")
+    data: str = Field(description="base64, row by row")
 
 
 class OneTrace(BaseModel):
-    """What was seen while one hypothesis was predicted; T steps, S source tokens, L layers, H heads.  The rest is as in
-    the file of a trace."""
+    """The trace of one hypothesis; T steps, S source tokens, L layers, H heads.  Other fields: as in a trace file."""
 
     model_config = ConfigDict(extra="allow")
 
     source: list[Piece] = Field(description="S tokens")
-    target: list[Piece] = Field(description="T tokens: what each step predicts")
-    inputs: list[Piece] = Field(description="T tokens: what each step reads")
+    target: list[Piece] = Field(description="T tokens: the one each step predicts")
+    inputs: list[Piece] = Field(description="T tokens: the one each step reads")
     log_prob: float = Field(description="of the hypothesis under the float32 weights")
-    log_probs: list[float] = Field(description="of each step; entropies, in nats, as well")
-    top: list[list[dict[str, Any]]] = Field(description="the best 20 of each step: id, text and log_prob")
+    log_probs: list[float] = Field(description="of each step, in nats; entropies likewise")
+    top: list[list[dict[str, Any]]] = Field(description="the best 20 tokens of each step: id, text and log_prob")
     calibrated: dict[str, Any] | None = Field(
-        description="the same, calibrated: smoothing and temperature that were undone, log_probs, entropies, and those "
-                    "of the candidates in top; null: the model has no calibration")
-    given: int = Field(description="how many of the first tokens were forced (a language tag, the prefix)")
-    labels: dict[str, list[str]] = Field(description="the tokens of source, target and inputs as they are shown")
-    words: dict[str, list[dict[str, Any]]] = Field(description="the same by words: text, pieces, word, start and end")
+        description="calibrated values: the smoothing and temperature removed, log_probs, entropies, and the "
+                    "log_probs of the tokens in top; null: the model has no calibration")
+    given: int = Field(description="number of forced tokens at the start (a language tag, the prefix)")
+    labels: dict[str, list[str]] = Field(description="display text of the tokens in source, target and inputs")
+    words: dict[str, list[dict[str, Any]]] = Field(
+        description="the same by words: text, pieces (its tokens), word, start and end")
     evidence: dict[str, Any] | None = Field(
-        default=None, description="links: source word, target word, share.  runner_up and margins of each step: the "
-                                  "log-probability of the chosen token less that of the best other one.  heads, "
-                                  "erased (one a source word) and others: margins and the best token of each step "
-                                  "without them.  candidates: of each word, with the product over their tokens")
+        default=None, description="links: source word, target word, share.  runner_up, margins per step: a margin is "
+                                  "the log-probability of the chosen token minus that of the runner-up.  heads, erased "
+                                  "(one per source word) and others: margins and best tokens per step without them.  "
+                                  "candidates: per word, with the product of token probabilities")
     maps: dict[str, dict[str, Map]] = Field(
         description="by kind and view: encoder [L,H,S,S], decoder [L,H,T,T], cross [L,H,T,S], raw rows sum to 1; "
-                    "rollout and contributions have no H; left_out is cross's and [T, source words]")
+                    "rollout and contributions have no H; left_out is cross [T, source words]")
 
 
 class LookReply(BaseModel):
-    translation: OneTranslation | None = Field(description="null where the translation was given")
-    traces: list[OneTrace] = Field(description="one, or, of a long text, one a segment")
-    measured: dict[str, Any] = Field(description="of the model's heads: roles that hold on held-out sentences, each "
-                                     "with its interval and baseline, and how well pronouns are told apart without one")
+    translation: OneTranslation | None = Field(description="null if the request contained the translation")
+    traces: list[OneTrace] = Field(description="one; for a long text, one per segment")
+    measured: dict[str, Any] = Field(description="roles of the model's heads confirmed on held-out sentences, with "
+                                     "interval and baseline, and the pronoun AUC without each head")
 
 
 class OneModel(BaseModel):
     name: str
-    language_pairs: list[Pair] = Field(description="from and to; none where the checkpoint does not say")
+    language_pairs: list[Pair] = Field(description="source and target; empty if the checkpoint does not name them")
     engine: str
     precision: str
 
@@ -146,21 +146,21 @@ def router(service: Service) -> APIRouter:
     wanted = key_wanted(service)
 
     @routes.post("/translate", summary="Translate texts", response_model=TranslateReply, dependencies=wanted,
-                 description="Every sentence comes out: where those translated together come out as fewer or more, "
-                             "they are translated again one by one, and one_by_one says so. URLs, e-mail addresses, "
-                             "paths, placeholders and emoji come back as they are, and so does a text without words.")
+                 description="No sentence is lost: if translating sentences together changes their number, they are "
+                             "translated one by one, and one_by_one is true. URLs, e-mail addresses, paths, "
+                             "placeholders and emoji stay unchanged, and so does a text without words.")
     async def translate(body: TranslateBody, request: Request) -> dict[str, list[Translation]]:
         caller = service.access.caller(request)
         found = await service.translate(
             body.texts, caller=caller, format=body.format, calibrated=body.calibrated, **body.arguments())
         return {"translations": found}
 
-    @routes.post("/look", summary="Translate a text and look at every head while it is done", dependencies=wanted,
-                 response_model=LookReply, description="Compressed by gzip where the client takes that.")
+    @routes.post("/look", summary="Translate a text and return every attention map", dependencies=wanted,
+                 response_model=LookReply, description="Compressed with gzip if the client accepts it.")
     async def look(body: LookBody, request: Request) -> Response:
         return Response(await look_reply(service, body, service.access.caller(request)), media_type="application/json")
 
-    @routes.get("/models", summary="The models that are served")
+    @routes.get("/models", summary="The served models")
     async def models() -> ModelsReply:
         return ModelsReply(models=[
             OneModel(name=name, language_pairs=[list(pair) for pair in one.language_pairs], engine=one.engine.name,
@@ -172,7 +172,7 @@ def router(service: Service) -> APIRouter:
 
 
 async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
-    """What `/v1/look` answers, as JSON."""
+    """The response of `/v1/look`, as JSON."""
     result, traces = None, list[Trace]()
     if body.translation is None and not body.without:
         [result], traces = await service.translate_and_look([body.text], caller=caller, alternative=body.alternative,
@@ -184,8 +184,8 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
         found = traces or [_looked_at(translator, body)]
         return json.dumps({
             "translation": result and OneTranslation.model_validate(result, from_attributes=True).model_dump(),
-            "traces": [_trace_record(translator, one, body) for one in found],
-            "measured": measured(translator.roles, translator.apart),
+            "traces": [_one_trace(translator, one, body) for one in found],
+            "measured": measured_record(translator.roles, translator.apart),
         }, ensure_ascii=False)  # fmt: skip
 
     if traces and not body.evidence:
@@ -193,17 +193,17 @@ async def look_reply(service: Service, body: LookBody, caller: Caller) -> str:
     longest = max(map(len, (body.text, body.translation or "", *body.others)))
     if longest > service.settings.look_characters:
         most = service.settings.look_characters
-        raise APIError(400, "text_too_long", f"a text of {longest} characters: {most} at most can be looked into")
+        raise APIError(400, "text_too_long", f"a text has {longest} characters: looking inside takes at most {most}")
     return await service.examine([body.text], finish, caller=caller, model=model)
 
 
 def _looked_at(translator: Translator, body: LookBody) -> Trace:
-    """The trace of the translation given, or of the one that the model writes without some heads."""
+    """The trace of the given translation, or of the model's translation without some heads."""
     source, target = (None if code in (None, "auto") else code for code in (body.source, body.target))
     if body.translation is not None:
         return translator.look_at(body.text, body.translation, source=source, target=target, views=body.views)
-    from ...lens.ablation import ablate  # these import torch
-    from ...lens.averages import head_means
+    from ...lens.evidence import head_means
+    from ...lens.interventions import ablate  # these import torch
     from ...lens.what_if import WhatIf
 
     [trace] = translator.look(translator(body.text, source=source, target=target))[:1]
@@ -214,13 +214,12 @@ def _looked_at(translator: Translator, body: LookBody) -> Trace:
             return what_if.again(trace)
 
 
-def _trace_record(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
-    found = record(trace, kinds=body.maps)
+def _one_trace(translator: Translator, trace: Trace, body: LookBody) -> dict[str, Any]:
+    found = trace_record(trace, kinds=body.maps)
     if not body.evidence:
         return found
-    from ...lens.averages import head_means
-    from ...lens.counterparts import counterparts
-    from ...lens.evidence import evidence, evidence_record, spelt_candidates
+    from ...lens.alignment import counterparts
+    from ...lens.evidence import evidence, evidence_record, head_means, spelt_candidates
     from ...lens.views import add_views
 
     calibrator = trace.calibrated.calibrator if trace.calibrated else None

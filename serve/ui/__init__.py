@@ -1,10 +1,10 @@
-"""The page at /ui: Gradio, offline, in the server's process.  `page.py` puts it together, one module a tab; each
-element of our own lies in `components/`, as a function of Python with its JavaScript and CSS beside it.
+"""The page at /ui: Gradio, offline, in the server's process.  `page.py` mounts the explorer of `lens/drawing`,
+`first.py` chooses what it shows first, and `api.py` holds the functions for Gradio clients and MCP.
 
-Nothing is computed here: what is shown comes from `service.translate` and `service.examine`, which runs what `lens` has
-in the service's own thread, under its limits.  Gradio runs a handler for anybody who can reach the port, whatever the
-page shows, so each checks what it is given.  Text goes to the browser as data that JavaScript sets as text, never
-through a Gradio template: those evaluate `${...}` in a value as code, also where the value is escaped.
+Nothing is computed here: the explorer asks `/v1`, or without it `api.py`, which calls the service under its limits.
+Gradio runs a handler for anybody who can reach the port, whatever the page shows, so each checks its input.  Text goes
+to the browser as data that JavaScript sets as text, never through a Gradio template: templates evaluate `${...}` in a
+value as code, even where the value is escaped.
 """
 
 import inspect
@@ -15,8 +15,8 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before Gradio is imported: n
 
 
 def import_gradio() -> None:
-    """Import Gradio, which would write type stubs beside its components each time: a third of its import, and nothing
-    in site-packages need be writable.  It leaves out classes of which no file is known."""
+    """Import Gradio without the type stubs that it writes beside its components each time: they take a third of its
+    import, and site-packages may be read-only.  Gradio skips classes whose file is unknown."""
     file_of = inspect.getfile
 
     def getfile(of: Any) -> str:

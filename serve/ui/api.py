@@ -2,9 +2,9 @@
 
     gradio_client.Client("http://127.0.0.1:8000/ui/").predict("The cat.", "en", "fr", api_name="/translate")
 
-An MCP client is given http://127.0.0.1:8000/ui/gradio_api/mcp/ where `seq2see[mcp]` is installed.  Gradio checks no
-argument: what comes in is read as a body of `/v1/look`, and goes the same way.  The functions' names and docstrings are
-the tools' names and descriptions.
+MCP clients use http://127.0.0.1:8000/ui/gradio_api/mcp/ if `seq2see[mcp]` is installed.  Gradio does not check
+arguments, so they are validated as the body of `/v1/look`.  The functions' names and docstrings are the tools' names
+and descriptions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Body = TypeVar("Body", bound=BaseModel)
 
 
 def read(kind: type[Body], value: Any) -> Body:
-    """What a browser sent; APIError for anything else, for anybody may have sent it."""
+    """The body that a client sent, validated; APIError if it is not of this kind."""
     try:
         return kind.model_validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
@@ -39,7 +39,7 @@ def read(kind: type[Body], value: Any) -> Body:
 
 @contextmanager
 def page_errors() -> Iterator[None]:
-    """Around a handler: what is refused is answered with its status and one line."""
+    """Around a handler: an APIError is answered with its status and one line."""
     try:
         yield
     except APIError as error:
@@ -60,15 +60,15 @@ def add_api(service: Service) -> None:
                         request: gr.Request = None) -> dict:
         """Translate a text with a small translation model.
 
-        The result has the best translation, the alternatives asked for, the two languages, and unknown_words: words of
-        the text that the model never saw in training, for which its translation is a guess. one_by_one is true where
-        sentences translated together came out as fewer or more and were translated again one by one; finished is false
-        where the translation stopped at the limit of length.
+        The result has the best translation, the requested alternatives, the two languages, and unknown_words: words of
+        the text that the model never saw in training, whose translation is a guess. one_by_one is true if sentences
+        translated together came out as fewer or more and were translated again one by one; finished is false if the
+        translation stopped at the token limit.
 
         Args:
             text: The text to translate.
-            source: Language code of the text, such as en; auto finds it out.
-            target: Language code to translate into, such as fr; empty takes the model's first.
+            source: Language code of the text, such as en; auto detects it.
+            target: Language code to translate into, such as fr; empty means the model's first.
             alternatives: How many translations to return, best first.
         """
         with page_errors():
@@ -86,7 +86,7 @@ def add_api(service: Service) -> None:
 
     async def look(text: str, source: str = "auto", target: str = "", layer: int = -1, head: int = -1,
                    request: gr.Request = None) -> dict:
-        """Translate a text and tell where the model looked in it while it wrote each word of the translation.
+        """Translate a text and show where the model looked in it while writing each word of the translation.
 
         The result has the translation, its log-probability, which attention head is shown, and for each word of the
         translation and its end: the probability the model gave it, and the three words of the text with the largest
@@ -95,10 +95,10 @@ def add_api(service: Service) -> None:
 
         Args:
             text: The text to translate, a sentence or two.
-            source: Language code of the text, such as en; auto finds it out.
-            target: Language code to translate into, such as fr; empty takes the model's first.
-            layer: Which decoder layer to look into, counted from 0; -1 is the last.
-            head: Which attention head of that layer, counted from 0; -1 is the mean of all its heads.
+            source: Language code of the text, such as en; auto detects it.
+            target: Language code to translate into, such as fr; empty means the model's first.
+            layer: The decoder layer to look into, counted from 0; -1 is the last.
+            head: The attention head of that layer, counted from 0; -1 is the mean of all its heads.
         """
         with page_errors():
             _, traces = await service.translate_and_look(**arguments(request, text=text, source=source, target=target))
@@ -118,7 +118,7 @@ def add_api(service: Service) -> None:
         }  # fmt: skip
 
     async def ask(route: str, body: dict, request: gr.Request = None) -> dict:
-        """What `/v1` answers, for the explorer where there is no `/v1`."""
+        """The answers of `/v1`, for the explorer where there is no `/v1`."""
         with page_errors():
             caller = service.access.caller(request)
             if route == "look":
@@ -136,5 +136,5 @@ def add_api(service: Service) -> None:
             return answer
 
     gr.api(ask, api_name="ask", queue=False, api_visibility="undocumented")
-    for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server by HTTP
+    for function in (translate, look):  # unqueued: the service has a queue, and MCP need not call this server over HTTP
         gr.api(function, api_name=function.__name__, queue=False)

@@ -1,4 +1,4 @@
-"""What is posted to the page, checked before Gradio has it: to what it does not expect, Gradio answers 500."""
+"""Checks requests to the page before Gradio sees them: Gradio answers unexpected ones with 500."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BODIES: dict[str, type[BaseModel]] = {
     **dict.fromkeys(("run", "api", "queue"), PredictBody), "call": SimplePredictBody, "cancel": CancelBody,
     "reset": ResetBody, "component_server": ComponentServerJSONBody,
 }  # fmt: skip
-# Gradio takes files from anybody and keeps them; nothing on the page sends one.
+# Gradio accepts and keeps files from anybody; the page sends none.
 FILES = {"upload", "upload_progress", "process_recording"}
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,100}")
 FIELDS = TypeAdapter(dict[str, Any])
@@ -32,7 +32,7 @@ FIELDS = TypeAdapter(dict[str, Any])
 
 @dataclass
 class Outcome:
-    """Which status a call that is refused should have, where a handler said so."""
+    """The status of a rejected call, where a handler set one."""
 
     status: int = 500
 
@@ -41,7 +41,7 @@ OUTCOME: ContextVar[Outcome] = ContextVar("OUTCOME")
 
 
 class CheckedCalls:
-    """ASGI: the page's application, behind a check of what is posted to it."""
+    """ASGI: the page's application behind a check of its requests."""
 
     def __init__(self, app: ASGIApp, page: gr.Blocks):
         self.app = app
@@ -50,11 +50,11 @@ class CheckedCalls:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind, _, rest = scope["path"].removeprefix(f"{API}/").strip("/").partition("/")
         if kind in FILES:
-            raise APIError(404, "not_found", "the page takes no files")
+            raise APIError(404, "not_found", "the page accepts no files")
         if scope["method"] != "POST" or kind == "mcp":
             return await self.app(scope, receive, send)
         media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
-        if media != "application/json":  # Gradio would send the whole body back, or fail to
+        if media != "application/json":  # Gradio would echo the whole body, or fail
             raise APIError(400, "bad_request", "Content-Type: expected application/json")
         body: bytes = (await receive())["body"]  # all of it, as the guard gives it
         self._check(kind, rest, body)
@@ -72,7 +72,7 @@ class CheckedCalls:
         if kind not in BODIES or (kind == "queue" and name != "join"):
             raise APIError(404, "not_found", "there is no such route")
         try:
-            value = json.loads(body.decode("utf-8"), object_hook=_no_file)  # in bytes UTF-16 would do
+            value = json.loads(body.decode("utf-8"), object_hook=_no_file)  # bytes would also admit UTF-16
             if kind == "call" and name.startswith("v2/"):
                 return self._check_named(name.removeprefix("v2/"), FIELDS.validate_python(value))
             found: Any = BODIES[kind].model_validate(value)
@@ -88,11 +88,11 @@ class CheckedCalls:
             function = self._named(name) if index is None else self.page.fns.get(index)
             if function is None or not function.fn:
                 raise APIError(404, "not_found", "there is no such function")
-            if len(found.data) < len(function.inputs):  # Gradio says so in several lines, with what the caller sent
+            if len(found.data) < len(function.inputs):  # Gradio's own message has several lines and quotes the caller
                 raise APIError(400, "bad_request",
                               f"data: expected {len(function.inputs)} values, got {len(found.data)}")
             if getattr(found, "batched", None):
-                raise APIError(400, "bad_request", "batched: calls of the page come one by one")
+                raise APIError(400, "bad_request", "batched: send one call at a time")
             if not SESSION.fullmatch("none" if found.session_hash is None else found.session_hash):
                 raise APIError(400, "bad_request", "session_hash: expected letters and digits, at most 100")
 
@@ -106,14 +106,14 @@ class CheckedCalls:
             signature.bind(**fields, request=None)
         except TypeError:
             names = ", ".join(name for name in signature.parameters if name != "request")
-            raise APIError(400, "bad_request", f"expected arguments of {names}, the first one at least") from None
+            raise APIError(400, "bad_request", f"arguments: expected some of {names}, and at least the first") from None
 
     def _named(self, name: str) -> Any:
         return next((one for one in self.page.fns.values() if one.api_name and one.api_name == name), None)
 
 
 def _no_file(value: dict[str, Any]) -> dict[str, Any]:
-    """Gradio takes such an object for a file of its own, wherever it stands."""
+    """Gradio takes an object with a path for a file, wherever it occurs."""
     if isinstance(value.get("path"), str):
-        raise APIError(400, "bad_request", "path: the page takes no files")
+        raise APIError(400, "bad_request", "path: the page accepts no files")
     return value

@@ -1,7 +1,7 @@
-"""What the page shows first, and with which models: decided by what was measured of them.
+"""What the page shows first, and which model shows the examples, decided by measurements.
 
-The first view is kept with the package (`first_view.json.gz`, and as plain HTML): `python docs/first_view.py` makes
-both from the packaged weights.  Of other weights it says nothing, and the page then translates its sentence itself.
+The first view is shipped with the package (`first_view.json.gz`, and as plain HTML); `python docs/first_view.py` makes
+both from the packaged weights.  With other weights the page translates its first sentence itself.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Any
 
 from seq2see.pretrained import NAMES
-from ...lens.head_roles import Apart
-from ...lens.show import style
+from ...lens.explorer import style
+from ...lens.roles import PronounEffects
 from ...translate.checkpoint import fingerprint
 from ...translate.translator import Translator
 from ..service import Service
@@ -29,7 +29,7 @@ PAIRS: tuple[dict[str, Any], ...] = (
      "options": ["big", "small"], "after": ".", "pronouns": ["elle", "il"]},
 )
 SOURCE, TARGET = "en", "fr"
-NEEDED = 0.75  # without the head that finds the antecedent, il and elle are told apart no better than this
+NEEDED = 0.75  # il and elle may be told apart at most this well without the head that finds the antecedent
 
 
 def sentences() -> list[tuple[str, str]]:
@@ -39,9 +39,9 @@ def sentences() -> list[tuple[str, str]]:
 
 
 def example_model(service: Service) -> str | None:
-    """The model that the examples are shown with: the first that gets all six right, and of which an antecedent head
-    was found that passes the intervention; else the first that gets them right; None where none does.  Of that whose
-    first view is kept this is known, and behind Ray a front can ask no other."""
+    """The model for the examples: the first that gets all six right and has an antecedent head that passes the
+    intervention; else the first that gets them right; else None.  A model whose first view is shipped is known to get
+    them right; behind Ray, no other can be asked."""
     right = [name for name, one in service.models.items() if first_view(one) or (callable(one) and all_right(one))]
     proven = [name for name in right if antecedent_holds(service.models[name])]
     return next(iter([*proven, *right]), None)
@@ -59,8 +59,8 @@ def all_right(translator: Translator) -> bool:
 
 
 def antecedent_holds(translator: Translator) -> bool:
-    """Whether a head that looks at the antecedent is needed for the pronoun, more than any other of its kind."""
-    apart: Apart | None = translator.apart
+    """Whether a head that looks at the antecedent is needed for the pronoun, more than any other head of its kind."""
+    apart: PronounEffects | None = translator.apart
     if apart is None:
         return False
     heads = [head for head, roles in translator.roles.items() if any(one.role == "antecedent" for one in roles)]
@@ -69,7 +69,7 @@ def antecedent_holds(translator: Translator) -> bool:
 
 
 def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What the explorer is told: models, limits, examples, and what it shows first."""
+    """The explorer's settings: models, limits, examples, and what it shows first."""
     limits, models = service.settings, service.models
     chosen = example_model(service)
     first = first_view(models[chosen]) if chosen else None
@@ -90,7 +90,7 @@ def settings_of(service: Service, *, api: str | None, learning: dict[str, Any] |
 
 
 def first_view(translator: Translator) -> dict[str, Any] | None:
-    """The answer of `/v1/look` to the first sentence, where it is of these weights."""
+    """The answer of `/v1/look` to the first sentence, if it was made with these weights."""
     kept = kept_view()
     same = kept and translator.folder and kept["weights"] == fingerprint(translator.folder)
     return kept["reply"] if kept and same else None
@@ -103,14 +103,14 @@ def kept_view() -> dict[str, Any] | None:
 
 
 def static_view(service: Service) -> bytes:
-    """The first view as HTML, where it is of what the page opens with."""
+    """The first view as HTML, if the page opens with it."""
     chosen = example_model(service)
     kept = chosen is not None and first_view(service.models[chosen]) is not None
     return f"<style>{style()}{text_of('first.css')}</style>{text_of('first_view.html')}".encode() if kept else b""
 
 
 def weights(translator: Translator) -> int | None:
-    """How many weights a packaged model has, by its card; of another, nothing is loaded to count them."""
+    """The number of weights of a packaged model, from its metrics; None for others, which are not loaded to count."""
     if translator.folder is None or translator.name not in NAMES:
         return None
     metrics = json.loads((translator.folder / "metrics.json").read_text(encoding="utf-8"))

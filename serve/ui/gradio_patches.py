@@ -1,4 +1,4 @@
-"""All that is changed in Gradio itself, and why: Gradio 6.31 has no setting for either."""
+"""Two changes to Gradio itself, for which Gradio 6.31 has no setting."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ def _log_failure() -> None:
     log.error("a call of the page failed: %s", type(sys.exc_info()[1]).__name__)
 
 
-# Gradio prints tracebacks of what fails before a handler is called, and its messages quote what the caller sent.
+# Gradio prints tracebacks of failures before a handler is called, and they quote the caller.
 gradio.routes.traceback = gradio.queueing.traceback = SimpleNamespace(print_exc=_log_failure)
 
 

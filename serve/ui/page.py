@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ...lens.show import script, style
+from ...lens.explorer import script, style
 from ...translate.translator import Translator
 from ..access import Access
 from ..guard import PAGE
@@ -27,8 +27,8 @@ from .files import text_of
 from .first import settings_of, static_view
 from .gradio_patches import answer_in_json
 
-MOST_VISITS = 100  # of which Gradio keeps in memory what was shown last
-SECONDS = 1.0  # between two looks at a model that is trained
+MOST_VISITS = 100  # whose last state Gradio keeps in memory
+SECONDS = 1.0  # between two looks at a model in training
 API = "../v1"  # from the page
 ON_LOAD = """
 const explorer = new Function(`${props.script}\nreturn explorer;`)();  // kept as text too: an exported page has it
@@ -67,8 +67,8 @@ def page(translator: Translator) -> gr.Blocks:
 
 def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | None = None,
                api: str | None = API) -> gr.Blocks:
-    """The page as Gradio Blocks.  `learning` tells of a model that is trained; `api` is the address of `/v1`, None
-    where there is none."""
+    """The page as Gradio Blocks.  `learning` gives the progress of a model in training; `api` is the address of
+    `/v1`, or None."""
 
     def about() -> dict[str, Any]:
         return settings_of(service, api=api, learning=learning() if learning and not service.ready else None)
@@ -80,7 +80,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
         add_api(service)  # first, so that its names are free
         explorer = gr.HTML(html_template='<div class="s2s-home"></div>', js_on_load=ON_LOAD, script=script(),
                            apply_default_css=False, css=style() + text_of("gradio.css"), settings=about())
-        if learning:  # whoever comes later, or stays, is told when there is a model
+        if learning:  # open and later tabs learn when the model is ready
             timer = gr.Timer(SECONDS)
             gr.on([blocks.load, timer.tick], look, None, [explorer, timer], show_progress="hidden", queue=False,
                   api_visibility="private")
@@ -89,7 +89,7 @@ def build_page(service: Service, *, learning: Callable[[], dict[str, Any]] | Non
 
 @asynccontextmanager
 async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncIterator[Callable[[], None]]:
-    """The page in its place in the application, while this lasts; gives what ends the endless requests of open tabs."""
+    """Mount the page for the length of the context; gives the function that ends the endless requests of open tabs."""
     parent, mounted = mount(blocks)
     async with parent.router.lifespan_context(parent):
         app.state.page = WithFirstView(CheckedCalls(mounted, blocks), service)
@@ -99,7 +99,7 @@ async def shown(app: FastAPI, blocks: gr.Blocks, service: Service) -> AsyncItera
 def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
     """The page as an application, and the parent whose lifespan it lives by.
 
-    A parent of its own: in ours, Gradio would leave it to our CORS to say which sites may read the page.
+    It has its own parent: in ours, Gradio would let our CORS settings decide which sites may read the page.
     """
     blocks.state_session_capacity = MOST_VISITS
     parent = FastAPI()
@@ -112,7 +112,7 @@ def mount(blocks: gr.Blocks) -> tuple[FastAPI, gr.routes.App]:
 
 
 class WithFirstView:
-    """ASGI: the page, with the first view in it as plain HTML, which can be read before any script has run."""
+    """ASGI: the page with the first view as plain HTML, readable before any script has run."""
 
     def __init__(self, app: ASGIApp, service: Service):
         self.app = app

@@ -1,4 +1,4 @@
-"""The page's place in the application: what is shown there until the page is, and what browsers ask for beside it."""
+"""Where the page is mounted: what is shown until it is ready, and the other files that browsers request."""
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -19,14 +19,14 @@ def add_page(app: FastAPI) -> None:
     app.add_api_route("/", lambda: RedirectResponse(f"{PAGE}/"), tags=["server"], summary="To the page",
                       status_code=307, response_class=RedirectResponse,
                       responses={200: {"description": "the page", "content": {"text/html": {}}}})
-    # Browsers ask for both.
+    # Browsers request both.
     icon, manifest = text_of("icon.svg"), {"name": "Seq2See", "start_url": f"{PAGE}/"}
     app.add_api_route("/favicon.ico", lambda: Response(icon, media_type="image/svg+xml"), include_in_schema=False)
     app.add_api_route("/manifest.json", lambda: JSONResponse(manifest), include_in_schema=False)
 
 
 async def loading(scope: Scope, receive: Receive, send: Send) -> None:
-    """In the page's place until it is there."""
+    """Shown until the page is ready."""
     error = APIError(503, "loading", "the server is loading: try again in a few seconds", retry_after=5)
     if "text/html" not in Request(scope).headers.get("accept", ""):
         raise error

@@ -23,7 +23,7 @@ WORDS = ["red", "blue", "old", "new", "big", "small", "fast", "slow", "warm", "c
 TINY = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=400", "training.max_steps=2",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1",
 ]  # fmt: skip
 
 
@@ -204,11 +204,11 @@ def test_sentences_are_a_table_for_a_person(bench: Any, folder: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(("language", "translation", "article", "pronoun"), [
-    ("fr", "L’infirmière a dit qu’elle était fatiguée.", "not told", "feminine"),
+    ("fr", "L’infirmière a dit qu’elle était fatiguée.", "unknown", "feminine"),
     ("fr", "Le médecin a dit qu'elle était fatiguée.", "masculine", "feminine"),
     ("de", "Die Ärztin sagte, dass sie müde sei.", "feminine", "feminine"),
     ("de", "Der Arzt sagte, er sei müde.", "masculine", "masculine"),
-    ("es", "La doctora dijo que estaba cansada.", "feminine", "not told"),
+    ("es", "La doctora dijo que estaba cansada.", "feminine", "unknown"),
     ("es", "Una enfermera dijo que él estaba cansado.", "feminine", "masculine"),
 ])
 def test_which_gender_a_translation_has(
@@ -226,10 +226,10 @@ def test_genders_are_counted_by_what_english_says(bench: Any, texts: Any, folder
 
     table = bench.bias(bench.Bench("", fake(write), data(folder)))["fr"]
     jobs, each = len(texts.OCCUPATIONS), len(texts.HE_OR_SHE)
-    assert table["article"]["he"] == {"masculine": (jobs - 1) * each, "feminine": each, "not told": 0}
-    assert table["article"]["she"] == {"masculine": 0, "feminine": each, "not told": (jobs - 1) * each}
-    assert table["pronoun"]["he"] == {"masculine": (jobs - 1) * each, "feminine": 0, "not told": each}
-    assert table["article, by occupation"]["cook"]["neither"] == {"masculine": 0, "feminine": 4, "not told": 0}
+    assert table["article"]["he"] == {"masculine": (jobs - 1) * each, "feminine": each, "unknown": 0}
+    assert table["article"]["she"] == {"masculine": 0, "feminine": each, "unknown": (jobs - 1) * each}
+    assert table["pronoun"]["he"] == {"masculine": (jobs - 1) * each, "feminine": 0, "unknown": each}
+    assert table["article, by occupation"]["cook"]["neither"] == {"masculine": 0, "feminine": 4, "unknown": 0}
 
 
 def test_links_of_the_guided_head_are_measured_apart(
@@ -264,7 +264,7 @@ def test_without_a_run_there_is_nothing_to_measure(
     bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run_benchmark(bench, monkeypatch, "--quick")
+    run_benchmark(bench, monkeypatch, "runs/everyday", "--quick")
     told = capsys.readouterr()
     assert "no trained model at runs/everyday" in told.err
     assert json.loads(told.out.splitlines()[-1])["rows"] == []

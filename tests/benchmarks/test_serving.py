@@ -32,14 +32,14 @@ def test_every_answer_is_compared_and_every_second_round_is_in_reverse(
             calls.append("offline")
 
     @contextmanager
-    def server(asked: Namespace, *settings: str) -> Iterator[tuple[str, int]]:
+    def server(args: Namespace, *settings: str) -> Iterator[tuple[str, int]]:
         yield "unbatched" if settings else "batched", 0
 
     @contextmanager
-    def plain_server(asked: Namespace) -> Iterator[tuple[str, int]]:
+    def plain_server(args: Namespace) -> Iterator[tuple[str, int]]:
         yield "plain", 0
 
-    def ask(asked: Namespace, way: str, texts: list[str]) -> dict[str, Any]:
+    def ask(args: Namespace, way: str, texts: list[str]) -> dict[str, Any]:
         if len(texts) == bench.CLIENTS:
             return {}
         calls.append(way)

@@ -10,9 +10,8 @@ import pytest
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens.aer import agreement
-from seq2see.lens.alignment import AlignmentChoice
-from seq2see.lens.counterparts import best_known
+from seq2see.lens.alignment import AlignmentChoice, best_known
+from seq2see.lens.intervals import agreement
 from seq2see.measures import alignment as align
 from seq2see.measures.gold import groups_of, in_halves
 from seq2see.storybook import Storybook, StoryPair, generate
@@ -65,7 +64,7 @@ def test_a_line_for_each_pair_with_links_between_its_words(kind, tmp_path, files
     capsys.readouterr()
     code, out, err = run(capsys, folder, *files, *([] if kind == "seq2see" else ["--from", "en", "--to", "fr"]))
     assert (code, len(out), out[1]) == (0, 4, "")
-    assert "not fitted, so nobody knows its error" in err and err.count("\n") == 1
+    assert "not fitted, so its error is unknown" in err and err.count("\n") == 1
     for source, target, line in zip(SOURCES, TARGETS, out, strict=True):
         sizes = len(split_words(source, language="en")), len(split_words(target, language="fr"))
         links = from_pharaoh(line).sure
@@ -108,7 +107,8 @@ def test_fitted_on_storybook_s_validation_part_and_used_from_then_on(folder, fil
     aligner = align.Aligner(Translator.from_pretrained(folder))
     pairs = [(one.source, one.target) for one in story.val]
     traces = aligner.traces(pairs, views=("raw", choice.view))
-    found = agreement([choice.links(trace) for trace in traces], align.known(story.val)[1], groups=groups_of(story.val))
+    gold = align.texts_and_links(story.val)[1]
+    found = agreement([choice.links(trace) for trace in traces], gold, groups=groups_of(story.val))
     assert (found.aer, found.low, found.high) == pytest.approx((choice.aer, choice.low, choice.high))
     code, out, err = run(capsys, folder, *files)
     assert code == 0 and err.startswith("fitted: view") and SUPERVISED in err
@@ -127,16 +127,16 @@ def test_fitted_on_links_of_one_s_own(folder, files, tmp_path, capsys):
 @pytest.mark.parametrize("arguments, said", [
     ([], "give --src FILE and --tgt FILE"),
     (["--src", "SRC"], "--src and --tgt go together"),
-    (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, the other file has"),
+    (["--src", "SRC", "--tgt", "SHORT"], "has no line 4, but the other file does"),
     (["--src", "SRC", "--tgt", "none"], "No such file or directory: none"),
     (["--src", "SRC", "--tgt", "LATIN"], "LATIN, line 1, byte 1: not UTF-8"),
     (["--src", "SRC", "--tgt", "LONG"], "line 3: target has"),
-    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; it has en to fr, en to de"),
-    (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links are for --fit"),
+    (["--src", "SRC", "--tgt", "SRC", "--to", "xx"], "this model does not translate to xx; choose en to fr, en to de"),
+    (["--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "--links needs --fit"),
     (["--fit", "--src", "SRC", "--tgt", "SRC"], "--fit needs --links"),
     (["--fit"], "not trained on storybook"),
     (["--fit", "--src", "SRC", "--tgt", "SRC", "--links", "LINKS"], "LINKS has 1 lines"),
-    (["--fit", "--src", "BLANK", "--tgt", "BLANK", "--links", "LINKS"], "no sentence pair to fit on"),
+    (["--fit", "--src", "BLANK", "--tgt", "BLANK", "--links", "LINKS"], "no sentence pairs to fit on"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(folder, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.chdir(tmp_path)
@@ -180,12 +180,12 @@ def test_a_choice_fitted_to_other_weights_is_not_used(folder, files, capsys):
         found.save(folder / "alignment.json")
         code, out, err = run(capsys, folder, *files)
         assert (code, len(out)) == (0, 4) and "AER" not in err
-        assert err.startswith("not fitted to these weights (alignment.json is of others), so nobody knows its error")
+        assert err.startswith("not fitted to these weights (alignment.json is for others), so its error is unknown")
         translator = Translator.from_pretrained(folder, engine="torch")
         assert translator.alignment is None
         choice = align.Aligner(translator).naive()
         known = best_known(layers=3, heads=2, fitted=translator.alignment, trust=None)
-        assert known.choice == choice and "nobody knows its error" in known.said and choice.describe() in err
+        assert known.choice == choice and "error unknown" in known.said and choice.describe() in err
 
 
 @pytest.mark.parametrize("verb", ["--fit", "--trust"])
@@ -200,7 +200,7 @@ def test_what_would_fail_after_minutes_is_told_before(folder, files, tmp_path, m
     links.write_text("0-0\n\n0-0 1-1\n0-0\n")
     name = {"--fit": "alignment.json", "--trust": "trust.json"}[verb]
     (folder / name).mkdir()
-    told = f"seq2see: error: cannot write {folder / name}: take a copy of the run in a folder of yours\n"
+    told = f"seq2see: error: cannot write {folder / name}: copy the run to a folder of your own\n"
     assert run(capsys, folder, verb, *files, "--links", links) == (1, [], told)
     (folder / name).rmdir()
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != folder)  # to root every folder can be written
@@ -233,7 +233,7 @@ def test_trust_is_measured_on_sentences_that_were_held_out(folder, short_story, 
     aligner = align.Aligner(Translator.from_pretrained(folder, engine="torch"))
     traces = list(aligner.traces([(one.source, one.target) for one in test], views=["raw"]))
     choice = AlignmentChoice("raw", "predicts", ((1, 1),), "target", 0.0)
-    links = agreement([choice.links(trace) for trace in traces], align.known(test)[1], groups=groups_of(test))
+    links = agreement([choice.links(trace) for trace in traces], align.texts_and_links(test)[1], groups=groups_of(test))
     assert trust.of("raw", "predicts", (1, 1)).aer == pytest.approx((links.aer, links.low, links.high), abs=1e-4)
 
 
@@ -251,10 +251,10 @@ def test_trust_in_given_files_with_and_without_links(folder, tmp_path, capsys, m
 
 
 @pytest.mark.parametrize(("arguments", "code", "told"), [
-    (["--trust"], 2, "not trained on storybook, whose links are known"),
+    (["--trust"], 2, "not trained on storybook, which has gold links"),
     (["--trust", "--fit"], 2, "one after the other"),
-    (["--trust", "FILES"], 1, "3 sentence pairs are too few: 300 are reported on"),
-    (["--links", "x", "FILES"], 2, "--links are for --fit and --trust"),
+    (["--trust", "FILES"], 1, "3 sentence pairs are too few: 300 are needed for reporting"),
+    (["--links", "x", "FILES"], 2, "--links needs --fit or --trust"),
 ])
 def test_trust_that_cannot_be_measured_is_refused_in_one_line(folder, files, capsys, arguments, code, told):
     given = [one for argument in arguments for one in (files if argument == "FILES" else [argument])]

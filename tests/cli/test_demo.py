@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from seq2see.cli import command as cli
 from seq2see.cli import demo
-from seq2see.demo_run import Learning
+from seq2see.demo_run import DemoRun
 from seq2see.errors import UserError
 from seq2see.serve.settings import ServerSettings
 
@@ -65,15 +65,15 @@ def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
 
     class Server:
         def __init__(self, loaders: Mapping[str, Callable[[], str]], *, host: str, port: int, open_browser: bool,
-                     settings: ServerSettings, learning: Callable[[], dict] | None):
+                     settings: ServerSettings, training: Callable[[], dict] | None):
             self.load = next(iter(loaders.values()))  # a packaged model has the others beside it
-            self.asked = (host, port, open_browser, learning is not None)
+            self.asked = (host, port, open_browser, training is not None)
 
         def run(self) -> None:
             shown.append((self.load(), *self.asked))
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("seq2see.demo_run.LEARNER", [sys.executable, "-c", LEARNER])
+    monkeypatch.setattr("seq2see.demo_run.WORKER", [sys.executable, "-c", LEARNER])
     monkeypatch.setattr("seq2see.translate.translator.Translator.from_pretrained", str)
     monkeypatch.setattr("seq2see.serve.server.Server", Server)
     return shown
@@ -97,7 +97,7 @@ def test_the_first_time_the_page_is_there_while_it_learns(launched: list[Launche
 def test_a_finished_run_is_shown_as_it_is(launched: list[Launched], monkeypatch: pytest.MonkeyPatch,
                                           capsys: pytest.CaptureFixture[str]) -> None:
     finish(Path("runs/mine"))
-    monkeypatch.setattr("seq2see.demo_run.LEARNER", ["/nothing/to/be/started"])
+    monkeypatch.setattr("seq2see.demo_run.WORKER", ["/nothing/to/be/started"])
     assert cli.main(["demo", "--run", "runs/mine", "--port", "0", "--no-browser"]) == 0
     assert launched == [("runs/mine", "127.0.0.1", 0, False, False)]
     out = capsys.readouterr().out
@@ -109,7 +109,7 @@ def test_where_no_run_is_named_the_packaged_model_is_shown(
 ) -> None:
     finish(tmp_path / "package" / "everyday", fitted=False)
     monkeypatch.setattr("seq2see.pretrained.HOME", tmp_path / "package")
-    monkeypatch.setattr("seq2see.demo_run.LEARNER", ["/nothing/to/be/started"])
+    monkeypatch.setattr("seq2see.demo_run.WORKER", ["/nothing/to/be/started"])
     assert cli.main(["demo", "--port", "0"]) == 0
     assert launched == [("everyday", "127.0.0.1", 0, True, False)]
     assert "sig-b" in capsys.readouterr().out and [path.name for path in tmp_path.iterdir()] == ["package"]
@@ -129,7 +129,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_any_training(
     Path("notes.txt").touch()
     assert cli.main(["demo", "--run", "notes.txt", "--port", "0"]) == 1
     assert capsys.readouterr().err == (
-        "seq2see: error: cannot make the folder notes.txt (File exists); give another by --run\n"
+        "seq2see: error: cannot create the folder notes.txt (File exists); choose another with --run\n"
     )
     assert launched == []
 
@@ -142,14 +142,14 @@ def test_a_taken_default_port_gives_the_next_one(
     assert cli.main(["demo", "--run", "runs/storybook"]) == 0
     ((_, _, port, *_),) = launched
     assert taken < port < taken + demo.PORTS_TRIED
-    assert f"port {taken} is taken, using {port}" in capsys.readouterr().out
+    assert f"port {taken} is in use, using {port}" in capsys.readouterr().out
 
 
 def test_a_taken_port_that_was_asked_for_is_told_before_any_training(
     launched: list[Launched], taken: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["demo", "--port", str(taken)]) == 1
-    assert f"port {taken} of 127.0.0.1 is taken" in capsys.readouterr().err
+    assert f"port {taken} of 127.0.0.1 is in use" in capsys.readouterr().err
     assert launched == []
 
 
@@ -157,8 +157,8 @@ def test_a_taken_port_that_was_asked_for_is_told_before_any_training(
 
 
 @pytest.fixture
-def learning(launched: list[Launched]) -> Iterator[Learning]:
-    made = Learning(Path("here/run"))
+def training(launched: list[Launched]) -> Iterator[DemoRun]:
+    made = DemoRun(Path("here/run"))
     yield made
     made.stop()
 
@@ -170,36 +170,36 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_what_the_training_tells_is_read(learning: Learning) -> None:
-    assert learning.record()["state"] == "starting" and learning.needed and not learning.finished
-    learning.start()
-    until(lambda: learning.record() == {"state": "learning", "step": 7})
+def test_what_the_training_tells_is_read(training: DemoRun) -> None:
+    assert training.record()["state"] == "starting" and training.needed and not training.finished
+    training.start()
+    until(lambda: training.record() == {"state": "learning", "step": 7})
     Path("here/go").touch()
-    learning.wait()
-    assert learning.finished and learning.needed, "what is read off the maps is to be fitted still"
+    training.wait()
+    assert training.finished and training.needed, "what is read off the maps is to be fitted still"
 
 
-def test_a_training_that_fails_is_told(learning: Learning) -> None:
+def test_a_training_that_fails_is_told(training: DemoRun) -> None:
     Path("here").mkdir()
     Path("here/go").write_text("fail")
-    learning.start()
+    training.start()
     with pytest.raises(UserError, match="code 1"):
-        learning.wait()
+        training.wait()
 
 
-def test_it_is_told_to_end_with_the_demo(learning: Learning) -> None:
-    learning.start()
-    until(lambda: learning.record()["state"] == "learning")
-    learning.stop()
+def test_it_is_told_to_end_with_the_demo(training: DemoRun) -> None:
+    training.start()
+    until(lambda: training.record()["state"] == "learning")
+    training.stop()
     assert Path("here/ended").read_text() == "by SIGTERM"
 
 
 def test_it_ends_when_the_demo_is_killed(tmp_path: Path) -> None:
     """Nobody stops it then: its stdin closes."""
     code = ("import sys, pathlib, os, time\nimport seq2see.demo_run as one\n"
-            f"one.LEARNER = [sys.executable, '-c', {LEARNER!r}]\n"
-            "learning = one.Learning(pathlib.Path('run'))\nlearning.start()\n"
-            "while learning.record()['state'] != 'learning': time.sleep(0.02)\n"
+            f"one.WORKER = [sys.executable, '-c', {LEARNER!r}]\n"
+            "training = one.DemoRun(pathlib.Path('run'))\ntraining.start()\n"
+            "while training.record()['state'] != 'learning': time.sleep(0.02)\n"
             "os.kill(os.getpid(), 9)")
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=100)
     until(lambda: (tmp_path / "ended").exists())
@@ -211,14 +211,14 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     from tiny import seq2see
 
     from seq2see.demo_run import SENTENCE
-    from seq2see.demo_worker import MOST_PIECES, Telling
+    from seq2see.demo_worker import MAX_TOKENS, ProgressReporter
     from seq2see.lens import word_map
     from seq2see.translate.translator import Translator
 
     model, tokenizer = seq2see()
     model.train()
     state = SimpleNamespace(log_history=[], global_step=0, max_steps=10)
-    telling = Telling(tmp_path / "record.json")
+    telling = ProgressReporter(tmp_path / "record.json")
     telling.on_train_begin(None, state, None)
     state.global_step = 1
     telling.on_log(None, state, None, logs={"loss": 7.5})
@@ -226,7 +226,7 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "record.json").read_text("utf-8"))
     assert model.training
     translator = Translator(model.eval(), tokenizer)
-    result = translator(SENTENCE, num_beams=1, max_new_tokens=MOST_PIECES)
+    result = translator(SENTENCE, num_beams=1, max_new_tokens=MAX_TOKENS)
     [trace] = translator.look(result)
     assert (record["state"], record["step"], record["steps"]) == ("learning", 1, 10)
     assert record["seconds_left"] is None, "one step, the slowest, does not tell"

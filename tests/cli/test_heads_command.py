@@ -11,8 +11,8 @@ import torch
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.cli import command as cli
 from seq2see.lens import trace_texts
-from seq2see.lens.head_roles import read_roles
-from seq2see.lens.spread import spread
+from seq2see.lens.roles import read_roles
+from seq2see.lens.summary import spread
 from seq2see.measures import gold
 from seq2see.measures.heads import reach
 from seq2see.storybook import Storybook, generate
@@ -135,7 +135,7 @@ def test_the_report_names_every_head_and_says_whether_a_few_carry_the_pronoun(
                 *one["mean"], *one["most"]) in printed.out
     assert [len(report["needed"]["turned"]), len(report["enough"]["share"]), len(report["enough"]["apart"])] == [3] * 3
     assert not report["needed"]["holds"], "the whole model knows nothing of pronouns"
-    assert "None is needed: the whole model hardly tells il from elle" in printed.out
+    assert "None is needed: the whole model hardly separates them" in printed.out
     assert printed.err == f"wrote {out}\n"
     figures = re.findall(FIGURE, printed.out)
     assert all(float(low) <= float(value) <= float(high) for value, low, high in figures)
@@ -191,7 +191,7 @@ def test_heads_of_any_encoder_decoder(
     model = tiny.foreign_model(kind, vocab_size=len(tokenizer))
     run, out = tiny.save(tmp_path / kind, model, tokenizer), tmp_path / "heads.json"
     assert cli.main(["heads", str(run), "--sentences", "60", "--json", str(out)]) == 0
-    assert f"{run} does not say what it translates: taken for English to French\n" in capsys.readouterr().err
+    assert f"{run} does not name its languages: assuming English to French\n" in capsys.readouterr().err
     heads = {tuple(row["head"]) for row in json.loads(out.read_text("utf-8"))["heads"]}
     decoder = 2 if kind == "t5" else 3
     assert heads == {(part, layer, head) for part, layers in (("encoder", 2), ("decoder", decoder), ("cross", decoder))
@@ -209,10 +209,10 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
     model.config.language_pairs = [["en", "de"]]
     run = tiny.save(tmp_path / "run", model, tokenizer)
     assert cli.main(["heads", str(run)]) == 1
-    assert "English to French, which" in capsys.readouterr().err
+    assert "English to French, and" in capsys.readouterr().err
     model.config.language_pairs = [["en", "fr"]]
     run = tiny.save(tmp_path / "other", model, tokenizer)
-    for out, told in ((tmp_path / "no" / "x.json", "there is no folder"), (tmp_path, "is a folder: name a file"),
+    for out, told in ((tmp_path / "no" / "x.json", "does not exist"), (tmp_path, "is a folder: give a file name"),
                       (Path("/proc/x.json"), "cannot be written")):
         assert cli.main(["heads", str(run), "--json", str(out)]) == 2
         assert told in capsys.readouterr().err

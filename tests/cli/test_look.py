@@ -8,7 +8,7 @@ from tiny import calibrate_by_hand
 
 from seq2see.cli.command import main
 from seq2see.lens import Calibrator, Trace
-from seq2see.lens.show import NOT_CALIBRATED
+from seq2see.lens.maps import NOT_CALIBRATED
 from tests.full_disk import files_of_at_most
 
 
@@ -18,7 +18,7 @@ def test_a_file_that_cannot_be_written_leaves_the_one_before(folder, tmp_path, c
     path.write_text("good")
     with files_of_at_most(1000):
         code = main(["look", str(folder), "--engine", "torch", "The cat.", "--out", str(path)])
-    told = f"seq2see: error: cannot write {path} (File too large); by --out give a file that can be written\n"
+    told = f"seq2see: error: cannot write {path} (File too large); choose a writable file with --out\n"
     assert (code, capsys.readouterr().err) == (1, told)
     assert path.read_text() == "good" and os.listdir(tmp_path) == [path.name]
 
@@ -29,7 +29,7 @@ def test_characters_without_a_font_are_told(folder, tmp_path, capsys):
         path = tmp_path / f"x{suffix}"
         assert main(["look", str(folder), "--engine", "torch", text, "--out", str(path)]) == 0
         err = capsys.readouterr().err
-        assert ("no font here has these characters, so the picture shows boxes: 𒀀; .svg and .html" in err) == told
+        assert ("no installed font has these characters, so the picture shows boxes: 𒀀; use .svg" in err) == told
 
 
 def test_calibrated_probabilities_are_shown_unless_raw_ones_are_asked_for(folder, tmp_path, capsys):

@@ -124,7 +124,7 @@ def test_a_busy_port_is_one_line() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(UserError, match=f"cannot listen on 127.0.0.1 port {port}: .*choose another by --port"):
+        with pytest.raises(UserError, match=f"cannot listen on 127.0.0.1 port {port}: .*choose another with --port"):
             bind("127.0.0.1", port)
 
 

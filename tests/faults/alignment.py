@@ -12,7 +12,7 @@ FAULTS = [
     ),
     Fault(
         "an interval draws the variants of a sentence one by one",
-        "lens/aer.py",
+        "lens/intervals.py",
         "member_N = group_numbers(count, groups)",
         "member_N = np.arange(count)",
         tests="tests/lens/test_alignment.py tests/lens/test_trust.py -k variants",
@@ -54,14 +54,14 @@ FAULTS = [
     ),
     Fault(
         "a threshold that is no number is read",
-        "lens/alignment.py",
-        '"threshold": _is_share(self.threshold),',
-        '"threshold": True,',
+        "lens/plain_json.py",
+        "return value if args[1] <= value <= args[2] else _refuse(plain, name)",
+        "return value",
         tests="tests/lens/test_alignment.py -k is_named",
     ),
     Fault(
         "a word left out leaves its space before a mark",
-        "lens/left_out.py",
+        "lens/erasure.py",
         'not rest or (_category(rest) in CLOSING and _category(word.text)[0] != "P")',
         "not rest",
         tests="tests/lens/test_left_out.py",
@@ -75,7 +75,7 @@ FAULTS = [
     ),
     Fault(
         "a 95 % interval of the alignment error covers 90 %",
-        "lens/aer.py",
+        "lens/intervals.py",
         "[0.025, 0.975]",
         "[0.05, 0.95]",
         tests="tests/lens/test_alignment.py -k fortieth",

@@ -81,13 +81,6 @@ FAULTS = [
         tests="tests/cli/test_command_line.py -k refused_before",
     ),
     Fault(
-        "command: torch is imported for pairs that are refused",
-        "training/checks.py",
-        "    check_data(config.data)\n",
-        "",
-        tests="tests/cli/test_command_line.py -k pairs_are_refused",
-    ),
-    Fault(
         "command: words never seen pass in silence",
         "seq2see/cli/translate.py",
         "if result.unknown_words:",

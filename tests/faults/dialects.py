@@ -34,15 +34,15 @@ FAULTS = [
     Fault(
         "dialects: a draw needs no do_sample",
         "serve/dialects/huggingface.py",
-        "if not asked.do_sample:",
-        "if asked.do_sample is False:",
+        "if not merged.do_sample:",
+        "if merged.do_sample is False:",
         tests="tests/serve/test_huggingface.py -k generates_own",
     ),
     Fault(
         "dialects: max_length counts no start",
         "serve/dialects/huggingface.py",
-        "asked.max_length - 1",
-        "asked.max_length",
+        "merged.max_length - 1",
+        "merged.max_length",
         tests="tests/serve/test_huggingface.py -k generates_own",
     ),
     Fault(

@@ -4,15 +4,8 @@ from . import Fault
 
 FAULTS = [
     Fault(
-        "lens: a move is named by the row after alone",
-        "lens/moved.py",
-        "int(moved_LHR[layer, head].argmax())",
-        "int(moved_LHR[layer, head].argmin())",
-        tests="tests/lens/test_moved.py -k changed_most",
-    ),
-    Fault(
         "lens: the best known choice is the worst",
-        "lens/counterparts.py",
+        "lens/alignment.py",
         "best = min(measured",
         "best = max(measured",
         tests="tests/lens/test_counterparts.py -k goes_before",

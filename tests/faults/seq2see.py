@@ -69,7 +69,7 @@ FAULTS = [
     Fault(
         "biases pass as they are",
         "seq2see/vetting.py",
-        "            and all(type(bias) is float and abs(bias) <= MOST_BIAS for _, bias in value)\n",
+        "            and all(type(bias) is float and abs(bias) <= MAX_BIAS for _, bias in value)\n",
         "",
         tests="tests/package/vetting -k generation",
     ),
@@ -139,8 +139,8 @@ FAULTS = [
     Fault(
         "heads: a head is needed for what the whole model cannot do",
         "measures/heads.py",
-        "test.apart() > NEEDED >= test.apart(chosen)",
-        "NEEDED >= test.apart(chosen)",
+        "test.auc() > NEEDED >= test.auc(chosen)",
+        "NEEDED >= test.auc(chosen)",
         tests="tests/cli/test_heads_command.py -k report",
     ),
     Fault(

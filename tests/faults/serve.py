@@ -76,8 +76,8 @@ FAULTS = [
     Fault(
         "serve: the score of a draw has its noise in it",
         "translate/greedy.py",
-        "        taken_B1 = (logits_BV if draw is None else draw(ids_BT, logits_BV, row_B))",
-        "        logits_BV = draw(ids_BT, logits_BV, row_B) if draw else logits_BV\n        taken_B1 = logits_BV",
+        "        taken_B1 = (logits_BV if sampler is None else sampler(ids_BT, logits_BV, row_B))",
+        "        logits_BV = sampler(ids_BT, logits_BV, row_B) if sampler else logits_BV\n        taken_B1 = logits_BV",
         tests="tests/translate/test_decoding.py -k models_own",
     ),
     Fault(
@@ -174,7 +174,7 @@ FAULTS = [
     Fault(
         "serve: sentences part that training had together",
         "translate/job.py",
-        "language=self.source, together=self.defaults.together)",
+        "language=self.source, together=self.defaults.source_sentences)",
         "language=self.source, together=1)",
         tests="tests/translate/test_long_texts.py -k refers_back",
     ),
@@ -188,14 +188,14 @@ FAULTS = [
     Fault(
         "translator: a model in training translates with dropout",
         "translate/translator.py",
-        "        model.eval()  # a model that trains drops values at random\n",
+        "        model.eval()  # or dropout would stay on\n",
         "",
         tests="tests/translate/test_translator.py -k in_training",
     ),
     Fault(
         "translator: CTranslate2 leaves out what the checkpoint asks for",
         "translate/translator.py",
-        "        if beyond:\n",
+        "        if unsupported:\n",
         "        if False:\n",
         tests="tests/translate/test_ctranslate2.py -k asks_for_more",
     ),
@@ -349,7 +349,7 @@ FAULTS = [
     Fault(
         "a model of many languages writes any of them",
         "translate/codec.py",
-        "return {language: known[piece]} if piece in known else {}",
+        "return {language: known[token]} if token in known else {}",
         "return {}",
         tests="tests/translate/test_many_languages.py",
     ),
@@ -377,8 +377,8 @@ FAULTS = [
     Fault(
         "serve: an export that cannot be written names a scratch folder",
         "seq2see/cli/export.py",
-        "        told = f\"cannot write {out or model} (",
-        "        told = f\"cannot write {error.filename} (",
+        "        message = f\"cannot write {out or model} (",
+        "        message = f\"cannot write {error.filename} (",
         tests="tests/translate/test_ctranslate2.py -k as_it_was_given",
     ),
     Fault(

@@ -28,7 +28,7 @@ FAULTS = [
     Fault(
         "server: the queue has no end",
         "serve/batcher.py",
-        "if self.queued and self.queued + pieces > self.queue_tokens:",
+        "if self.queued and self.queued + tokens > self.queue_tokens:",
         "if self.queued > 10**12:",
         tests="tests/serve/test_batcher.py -k full_queue",
     ),
@@ -56,7 +56,7 @@ FAULTS = [
     Fault(
         "server: a failure is logged with its message",
         "serve/service.py",
-        "type(error.__cause__ or error).__name__)  # its message may hold the text",
+        "type(error.__cause__ or error).__name__)  # the message may quote the text",
         "repr(error.__cause__ or error))",
         tests="tests/serve/test_server.py -k logged",
     ),
@@ -210,7 +210,7 @@ FAULTS = [
     Fault(
         "server: HTML has the time of a text, in which torch cannot be loaded",
         "serve/service.py",
-        'looks = asked.get("format") == "html"',
+        'looks = request.get("format") == "html"',
         "looks = False",
         tests="tests/serve/test_service.py -k time_of_a_look",
     ),

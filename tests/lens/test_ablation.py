@@ -5,10 +5,10 @@ import torch
 from tiny import SENTENCES
 
 from seq2see.errors import UserError
-from seq2see.lens.ablation import Head, ablate, all_heads, mean_outputs
-from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.forcing import encode_source, forced_pass, real_positions
+from seq2see.lens.hooks import Head, all_heads, attention_sites
+from seq2see.lens.interventions import ablate, mean_outputs
 from seq2see.lens.kinds import KINDS
+from seq2see.lens.teacher_forcing import encode_source, forced_pass, real_positions
 
 TARGETS = [[5, 6, 7, 8, 2], [9, 10, 2]]
 

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from seq2see.errors import UserError
-from seq2see.lens.anatomy import attention_sites
+from seq2see.lens.hooks import attention_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.reading import trace_hypotheses
+from seq2see.lens.tracing import trace_hypotheses
 
 
 def test_every_layer_and_head_of_the_maps_has_its_site(any_model):

@@ -87,8 +87,8 @@ def at_first(name, **values):
 
 
 @pytest.mark.parametrize(("spoil", "why"), [
-    (at_first("source", word=99), "a piece is of a word that its text has not"),
-    (at_first("inputs", word=99), "a piece is of a word that its text has not"),
+    (at_first("source", word=99), "a token is of word 99, its text has"),
+    (at_first("inputs", word=99), "a token is of word 99, its text has"),
     (lambda record: record.update(top=[]), "top has 0 entries, expected 17"),
     (lambda record: record["top"].__setitem__(0, []), "no candidates"),
     (lambda record: record["top"][0][0].update(log_prob=-1e400), "log_prob holds '-inf'"),
@@ -97,7 +97,7 @@ def at_first(name, **values):
     (lambda record: record["source_ids"].append(5), "source_ids has"),
     (lambda record: record.update(given=10**6), "given is 1000000, of 17 steps"),
     (lambda record: record.update(given=-3), "given is -3, of 17 steps"),
-    (lambda record: record.update(rows="reads"), "its rows are 'reads'"),
+    (lambda record: record.update(rows="reads"), "rows holds 'reads'"),
     (lambda record: record.update(score=10**400), "score holds"),
     (lambda record: record.update(engine_log_prob=float("nan")), "engine_log_prob holds 'nan'"),
     (lambda record: record.update(source_text="\ud800" + record["source_text"][1:]), "lone surrogate"),
@@ -125,7 +125,7 @@ def test_numbers_that_no_model_gives_are_refused(full_trace, tmp_path, spoil, wh
     (lambda logits: logits * np.float16("nan"), "best logit of each step is not 0"),
     (lambda logits: logits - np.float16("inf"), "best logit of each step is not 0"),
     (lambda logits: logits + 1, "best logit of each step is not 0"),
-    (lambda logits: np.zeros((len(logits), 3), np.float16), "an id is none of the 3 pieces"),
+    (lambda logits: np.zeros((len(logits), 3), np.float16), "an id is none of the 3 tokens"),
 ])
 def test_logits_that_no_model_gives_are_refused(trace, tmp_path, change, why):
     replace(trace, logits=change(trace.logits)).save(tmp_path / "t.npz")

@@ -5,11 +5,10 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.arithmetic import arithmetic
-from seq2see.lens.forcing import encode_target
+from seq2see.lens.hooks import STEERING, attention_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.steering import STEERING
+from seq2see.lens.teacher_forcing import encode_target
 
 
 @pytest.fixture(scope="module")

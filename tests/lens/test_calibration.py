@@ -20,7 +20,7 @@ from seq2see.lens.calibration import (
     LanguageCalibration,
     Reliability,
 )
-from seq2see.lens.trust import Figure
+from seq2see.lens.intervals import Figure
 
 # N steps, V vocabulary
 

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from seq2see.lens import show
+from seq2see.lens import explorer
 
 SEES = {
     "all": np.eye(3),
@@ -33,7 +33,7 @@ def lab(rgb: np.ndarray, sees: np.ndarray) -> np.ndarray:
 
 def ramps(theme: str) -> dict[str, list[np.ndarray]]:
     """The ramps of colour.js, by name."""
-    table = show.asset("colour.js").partition(f"  {theme}: {{")[2].partition("},")[0]
+    table = explorer.asset("colour.js").partition(f"  {theme}: {{")[2].partition("},")[0]
     return {name: [np.array([int(code[i : i + 2], 16) for i in (0, 2, 4)]) for code in re.findall(r"#(\w{6})", row)]
             for name, row in re.findall(r'(\w+): "([^"]+)"', table)}
 

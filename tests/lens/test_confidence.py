@@ -9,9 +9,9 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator, Trace, summarise, to_terminal, with_confidence
-from seq2see.lens.record import record
-from seq2see.lens.show import NOT_CALIBRATED, facts
-from seq2see.lens.temperatures import TEMPERATURES, log_sums
+from seq2see.lens.explorer import trace_record
+from seq2see.lens.maps import NOT_CALIBRATED, facts
+from seq2see.lens.probabilities import TEMPERATURES, log_sums
 
 CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8)
 
@@ -52,7 +52,7 @@ def test_an_impossible_token_is_a_number_that_json_has(trace: Trace) -> None:
 
 
 def test_people_are_shown_calibrated_probabilities(trace: Trace, calibrated: Trace) -> None:
-    own, sent = record(trace), record(calibrated)
+    own, sent = trace_record(trace), trace_record(calibrated)
     assert own["calibrated"] is None
     assert sent["calibrated"]["log_probs"] == pytest.approx(calibrated.calibrated.log_probs.tolist(), rel=1e-6)
     assert sent["calibrated"]["top"] == [[one.log_prob for one in step] for step in calibrated.calibrated.top]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from seq2see.lens.alignment import AlignmentChoice, naive_choice, shares
-from seq2see.lens.counterparts import best_known, counterparts, first_steps
-from seq2see.lens.trust import Figure, MapTrust, Trust
+from seq2see.lens.alignment import AlignmentChoice, best_known, counterparts, first_steps, naive_choice, shares
+from seq2see.lens.intervals import Figure
+from seq2see.lens.trust import MapTrust, Trust
 
 
 def map_trust(view, name, aer):
@@ -32,7 +32,7 @@ def test_what_was_fitted_goes_before_what_was_measured_and_that_before_a_guess()
     assert (measured.choice.view, measured.choice.maps) == ("raw", ((1, 0),)), "left_out costs a pass for each word"
     assert "AER 20.0 %" in measured.said and "300 sentences of some sentences" in measured.said
     guess = best_known(layers=3, heads=2, fitted=None, trust=None)
-    assert guess.choice == naive_choice(3, 2) and "nobody knows its error" in guess.said
+    assert guess.choice == naive_choice(3, 2) and "error unknown" in guess.said
     assert "AER 10.0 %" in best_known(layers=3, heads=2, fitted=FITTED, trust=None).said
 
 

@@ -7,7 +7,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens.embeddings import analogy, contextual, distances, neighbours, project, static
-from seq2see.lens.forcing import encode_source
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.tokenizer.words import piece_spans
 
 HERE = "The cat did not cross the street."
@@ -95,7 +95,7 @@ def test_an_analogy_ranks_everything_and_marks_the_question(any_model):
 
 @pytest.mark.parametrize("word", ["猫", " ", "\N{SNOWMAN}"])
 def test_a_word_that_the_vocabulary_does_not_know_is_named(any_model, word):
-    with pytest.raises(UserError, match="does not know the word|expected a word"):
+    with pytest.raises(UserError, match="is not in the vocabulary|expected a word"):
         neighbours(*any_model, word)
 
 

@@ -7,10 +7,9 @@ import torch
 
 from seq2see import Translator
 from seq2see.lens import mean_outputs
-from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.averages import FILE, head_means
-from seq2see.lens.evidence import evidence, evidence_record, runners_up, spelt_candidates
-from seq2see.lens.forcing import decoder_start, encode_source
+from seq2see.lens.evidence import EXAMPLES, evidence, evidence_record, head_means, runners_up, spelt_candidates
+from seq2see.lens.hooks import attention_sites
+from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
 
 def logits(model, source_ids, target_ids):
@@ -108,7 +107,7 @@ def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
 
     model, tokenizer = tiny.seq2see()  # of its own: the means of a model are kept
     pairs = {"sentences": ["The cat.", "The box."], "torch": {"en-fr": ["Le chat.", ""]}}
-    (tmp_path / FILE).write_text(json.dumps(pairs), encoding="utf-8")
+    (tmp_path / EXAMPLES).write_text(json.dumps(pairs), encoding="utf-8")
     means, count = head_means(model, tokenizer, trace, tmp_path)
     ids = tokenizer.encode_source("The cat."), tokenizer.encode_target("Le chat.", language="fr")
     again = mean_outputs(model, [ids[0]], [ids[1]])

@@ -10,13 +10,12 @@ from tiny import SENTENCES
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import add_views, logit_lens, trace_hypotheses, trace_texts
-from seq2see.lens.ablation import ablate
-from seq2see.lens.anatomy import attention_sites
 from seq2see.lens.arithmetic import arithmetic
 from seq2see.lens.embeddings import contextual
-from seq2see.lens.forcing import encode_source, encode_target
+from seq2see.lens.hooks import attention_sites
+from seq2see.lens.interventions import ablate, steer
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.steering import steer
+from seq2see.lens.teacher_forcing import encode_source, encode_target
 from seq2see.lens.what_if import WhatIf
 from seq2see.modeling.loading import load_checkpoint
 

@@ -9,8 +9,7 @@ import pytest
 from seq2see.errors import UserError
 from seq2see.lens import Trace
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.views import add_views
-from seq2see.views import VIEWS
+from seq2see.lens.views import VIEWS, add_views
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from seq2see.lens import trace_texts
-from seq2see.lens.ablation import Head
 from seq2see.lens.by_words import Unit, units
-from seq2see.lens.effects import apart_interval, control, greedy, told_apart
-from seq2see.lens.heads import heads_of_roles, interval, measure, role_score, roles_of_heads
+from seq2see.lens.effects import control, greedy
+from seq2see.lens.heads import heads_of_roles, measure, role_score, roles_of_heads
+from seq2see.lens.hooks import Head
+from seq2see.lens.intervals import interval, roc_auc, roc_auc_interval
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.roles import GoldPair, GoldPronoun, rival_mask, role_masks
-from seq2see.lens.spread import sentence_numbers, spread
+from seq2see.lens.summary import sentence_numbers, spread
 from seq2see.tokenizer.words import Piece, Word, split_words
 
 MADE = ["previous", "uniform", "antecedent", "both nouns", "third word", "punctuation"]
@@ -280,13 +281,13 @@ def test_sentences_are_numbered_to_their_closing_marks():
 
 def test_telling_apart_does_not_feel_a_leaning():
     is_il = np.array([True, True, False, False])
-    assert told_apart(np.array([1.0, 2.0, 1.0, 2.0]), is_il) == 1
-    assert told_apart(np.array([-3.0, -2.0, 5.0, 6.0]), is_il) == 1, "it always says elle, but more so where it should"
-    assert told_apart(np.array([-1.0, -2.0, -1.0, -2.0]), is_il) == 0
-    assert told_apart(np.array([1.0, 1.0, -1.0, -1.0]), is_il) == 0.5
-    assert told_apart(np.array([1.0, -1.0, 1.0, -1.0]), is_il) == 0.5
+    assert roc_auc(np.array([1.0, 2.0, 1.0, 2.0]), is_il) == 1
+    assert roc_auc(np.array([-3.0, -2.0, 5.0, 6.0]), is_il) == 1, "it always says elle, but more so where it should"
+    assert roc_auc(np.array([-1.0, -2.0, -1.0, -2.0]), is_il) == 0
+    assert roc_auc(np.array([1.0, 1.0, -1.0, -1.0]), is_il) == 0.5
+    assert roc_auc(np.array([1.0, -1.0, 1.0, -1.0]), is_il) == 0.5
     with pytest.raises(ValueError, match="both"):
-        told_apart(np.array([1.0]), np.array([True]))
+        roc_auc(np.array([1.0]), np.array([True]))
 
 
 HEADS = [Head("cross", layer, head) for layer in range(3) for head in range(4)] + [Head("encoder", 0, 0)]
@@ -349,11 +350,11 @@ def test_an_interval_of_telling_apart_is_over_sentences():
     dice = np.random.default_rng(0)
     is_il = np.arange(200) % 2 == 0
     margins = dice.normal(0.5, 1, 200)
-    value, (low, high) = told_apart(margins, is_il), apart_interval(margins, is_il, [f"{i}" for i in range(200)])
+    value, (low, high) = roc_auc(margins, is_il), roc_auc_interval(margins, is_il, [f"{i}" for i in range(200)])
     assert low < value < high
-    spread = np.std([told_apart(np.random.default_rng(seed).normal(0.5, 1, 200), is_il) for seed in range(200)])
+    spread = np.std([roc_auc(np.random.default_rng(seed).normal(0.5, 1, 200), is_il) for seed in range(200)])
     assert high - low == pytest.approx(2 * 1.96 * spread, rel=0.25), "as far as other sentences would have it"
-    twice = apart_interval(np.repeat(margins, 2), np.repeat(is_il, 2), [f"{i // 2}" for i in range(400)])
+    twice = roc_auc_interval(np.repeat(margins, 2), np.repeat(is_il, 2), [f"{i // 2}" for i in range(400)])
     assert twice == pytest.approx((low, high)), "variants of a sentence count as one"
 
 
@@ -361,8 +362,8 @@ def test_the_interval_of_a_mean_over_sets_is_that_of_the_mean():
     """Of equal sets it is that of one; a set and its mirror image are told apart by chance, surely."""
     is_il, names = np.arange(100) % 2 == 0, [f"{i}" for i in range(100)]
     one = np.random.default_rng(0).normal(0.2, 1, 100)
-    assert apart_interval(np.stack([one] * 3), is_il, names) == pytest.approx(apart_interval(one, is_il, names))
-    assert apart_interval(np.stack([one, -one]), is_il, names) == pytest.approx((0.5, 0.5))
+    assert roc_auc_interval(np.stack([one] * 3), is_il, names) == pytest.approx(roc_auc_interval(one, is_il, names))
+    assert roc_auc_interval(np.stack([one, -one]), is_il, names) == pytest.approx((0.5, 0.5))
 
 
 def test_a_perfect_score_has_an_exact_bound():
@@ -371,20 +372,20 @@ def test_a_perfect_score_has_an_exact_bound():
     for count in (20, 200):
         is_il, names = np.arange(count) % 2 == 0, [f"{i}" for i in range(count)]
         margins = np.random.default_rng(0).uniform(0.1, 1, count)
-        assert told_apart(margins, is_il) == 1 and told_apart(-margins, is_il) == 0
-        low, high = apart_interval(margins, is_il, names)
+        assert roc_auc(margins, is_il) == 1 and roc_auc(-margins, is_il) == 0
+        low, high = roc_auc_interval(margins, is_il, names)
         assert high == 1 and low ** (count / 2) == pytest.approx(0.025), "as many pairs, each of sentences of its own"
-        assert apart_interval(-margins, is_il, names) == pytest.approx((0, 1 - low))
-        variants = apart_interval(np.tile(margins, 3), np.tile(is_il, 3), names * 3)
+        assert roc_auc_interval(-margins, is_il, names) == pytest.approx((0, 1 - low))
+        variants = roc_auc_interval(np.tile(margins, 3), np.tile(is_il, 3), names * 3)
         assert variants == (low, high), "variants of a sentence count as one"
-        both = apart_interval(margins, is_il, [f"{i // 2}" for i in range(count)])
+        both = roc_auc_interval(margins, is_il, [f"{i // 2}" for i in range(count)])
         assert both[0] ** (count / 4) == pytest.approx(0.025), "the two of one group are no independent pair"
         assert both[0] < low < 1
         margins[0] = -1  # nearly perfect
-        assert told_apart(margins, is_il) < 1 and apart_interval(margins, is_il, names)[0] <= low, "and no surer"
+        assert roc_auc(margins, is_il) < 1 and roc_auc_interval(margins, is_il, names)[0] <= low, "and no surer"
         bounds.append(low)
     assert bounds[0] < bounds[1]
-    assert 0 < apart_interval(np.ones(2), np.array([True, False]), ["one", "one"])[0] < 1
+    assert 0 < roc_auc_interval(np.ones(2), np.array([True, False]), ["one", "one"])[0] < 1
 
 
 def test_an_ordinary_set_is_not_special():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from seq2see.lens.left_out import without
+from seq2see.lens.erasure import without
 from seq2see.tokenizer.words import split_words
 
 

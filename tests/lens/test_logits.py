@@ -7,7 +7,7 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import Trace, logit_lens, outlook, trace_hypotheses
-from seq2see.lens.forcing import encode_source
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.trace_data import TOP
 
 SOURCES = [SENTENCES[0], "The box."]

@@ -6,10 +6,10 @@ import torch
 from tiny import SENTENCES
 
 from seq2see.errors import UserError
-from seq2see.lens.ablation import all_heads
-from seq2see.lens.choices import Choice, margins
-from seq2see.lens.forcing import encode_source
-from seq2see.lens.patching import MinimalPairs, layers_of, patch, record
+from seq2see.lens.choices import Choice, MinimalPairs, margins
+from seq2see.lens.hooks import all_heads, layers_of
+from seq2see.lens.interventions import patch, record
+from seq2see.lens.teacher_forcing import encode_source
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_margins_are_the_models_own(any_model, pairs):
 
 def test_a_choice_is_where_two_translations_part():
     assert Choice.between([5, 2], [4, 8, 9, 2], [4, 8, 7, 2]) == Choice((5, 2), (4, 8), 9, 7)
-    with pytest.raises(ValueError, match="part"):
+    with pytest.raises(ValueError, match="differ"):
         Choice.between([5, 2], [4, 8], [4, 8])
 
 
@@ -53,7 +53,7 @@ def test_the_whole_encoder_or_decoder_of_the_donor_gives_the_donors_choice(any_m
     assert np.abs(donor - own).max() > 0.01, "the pairs do not differ: this test would see nothing"
     np.testing.assert_allclose(patched.margins(), own, atol=1e-4)
     for stack in ("encoder", "decoder"):
-        last = max(layer for name, layer in layers_of(model) if name == stack)
+        last = len(layers_of(model, stack)) - 1
         np.testing.assert_allclose(patched.margins(layers=[(stack, last)]), donor, atol=1e-4)
 
 
@@ -101,7 +101,7 @@ def test_no_hook_is_left(any_model, pairs):
     model, _ = any_model
     donor = record(model, [pairs[0][1].source_ids], [pairs[0][1].target_ids])
     before = sum(len(m._forward_pre_hooks) + len(m._forward_hooks) for m in model.modules())
-    everything = patch(model, donor, heads=all_heads(model), layers=layers_of(model))
+    everything = patch(model, donor, heads=all_heads(model), layers=donor.stream)
     with pytest.raises(RuntimeError, match="broken"), everything:
         raise RuntimeError("broken")
     assert sum(len(m._forward_pre_hooks) + len(m._forward_hooks) for m in model.modules()) == before
@@ -110,9 +110,9 @@ def test_no_hook_is_left(any_model, pairs):
 def test_unequal_lengths_are_refused(any_model, pairs):
     receiver, donor = pairs[0]
     longer = Choice((*donor.source_ids, 2), donor.prefix_ids, 60, 50)
-    with pytest.raises(UserError, match=r"equal lengths: pair 1 has \d+ and \d+ source pieces"):
+    with pytest.raises(UserError, match=r"equal lengths: pair 1 has \d+ and \d+ source tokens"):
         MinimalPairs(any_model[0], [pairs[0], (receiver, longer)])
-    with pytest.raises(UserError, match="target pieces"):
+    with pytest.raises(UserError, match="target tokens"):
         MinimalPairs(any_model[0], [(receiver, Choice(donor.source_ids, (7, 9), 60, 50))])
 
 

@@ -7,14 +7,15 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, trace_hypotheses, word_map
-from seq2see.lens.alignment import falls_by_words
+from seq2see.lens.alignment import drops_by_words
 from seq2see.lens.by_words import units
-from seq2see.lens.kinds import KINDS, WITH_HEADS
+from seq2see.lens.explorer import trace_record
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw, ramp
-from seq2see.lens.record import record
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trust import UNMEASURED
+from seq2see.lens.views import WITH_HEADS
 
 MAPS = [(kind, view) for kind in KINDS for view in VIEWS if view != "left_out"]
 
@@ -51,7 +52,7 @@ def test_left_out_adds_up_over_the_pieces_of_a_word(full_trace):
     np.testing.assert_array_equal(drawn.cells, full_trace.left_out)
     assert list(drawn.columns) == [word.text for word in full_trace.source_words]
     for unit, row in zip(units(full_trace.target, full_trace.target_words), by_words.cells, strict=True):
-        fall = full_trace.left_out[unit.pieces[0]] if unit.special else falls_by_words(full_trace)[unit.word]
+        fall = full_trace.left_out[unit.pieces[0]] if unit.special else drops_by_words(full_trace)[unit.word]
         np.testing.assert_allclose(row, fall, rtol=1e-5, atol=1e-6)
     assert "nats" in drawn.cell and drawn.sinks == ""
 
@@ -111,7 +112,7 @@ def test_a_text_without_words_has_none_to_leave_out(seq2see):
     [made] = trace_hypotheses(model, tokenizer, [" "], [target], target_language="fr", views=VIEWS)
     with pytest.raises(UserError, match="no words that could be left out"):
         picture(made, view="left_out")
-    assert not record(made)["words"]["source"][:-1] or "rollout" in record(made)["maps"]["cross"]
+    assert not trace_record(made)["words"]["source"][:-1] or "rollout" in trace_record(made)["maps"]["cross"]
 
 
 # --- as a file

@@ -9,10 +9,9 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal
-from seq2see.lens.head_roles import HeadRole
+from seq2see.lens.explorer import measured_record, script, style, trace_record
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.record import measured, record
-from seq2see.lens.show import script, style
+from seq2see.lens.roles import HeadRole
 from seq2see.lens.summary import sink_shares
 from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import Piece
@@ -91,19 +90,19 @@ def unpacked(sent):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("view", ["raw", "norm", "rollout", "mixing", "contributions"])
 def test_the_browser_is_given_every_weight_to_three_digits(full_trace, kind, view):
-    sent = record(full_trace)["maps"][kind][view]
+    sent = trace_record(full_trace)["maps"][kind][view]
     np.testing.assert_allclose(unpacked(sent), full_trace.maps(kind, view), rtol=1e-3, atol=1e-4)
 
 
 def test_the_browser_is_given_what_falls_and_what_rises_without_a_word(full_trace):
-    maps = record(full_trace)["maps"]
+    maps = trace_record(full_trace)["maps"]
     assert full_trace.left_out.min() < 0 < full_trace.left_out.max()
     np.testing.assert_allclose(unpacked(maps["cross"]["left_out"]), full_trace.left_out, rtol=1e-3, atol=1e-4)
     assert "left_out" not in maps["decoder"]
 
 
 def test_words_and_tokens_are_the_trace_s_own(trace):
-    sent = record(trace)
+    sent = trace_record(trace)
     sides = (("source", trace.source, trace.source_words), ("target", trace.target, trace.target_words))
     for side, pieces, words in sides:
         assert sent["labels"][side] == labels(pieces)
@@ -112,7 +111,7 @@ def test_words_and_tokens_are_the_trace_s_own(trace):
 
 
 def test_a_drawing_too_large_for_a_browser_is_refused(trace, monkeypatch):
-    monkeypatch.setattr("seq2see.lens.show.CELLS_DRAWN", 100)
+    monkeypatch.setattr("seq2see.lens.explorer.CELLS_DRAWN", 100)
     with pytest.raises(UserError, match=r"too many to draw"):
         to_html(trace)
 
@@ -147,5 +146,5 @@ def test_every_value_in_the_drawing_s_html_is_escaped():
 
 def test_the_reader_is_told_of_a_head_trained_with_gold_links():
     own, taught = (HeadRole("alignment", 0.8, 0.7, 0.9, 0.3, supervised=supervised) for supervised in (False, True))
-    sent = measured({("cross", 1, 0): (taught,), ("cross", 0, 0): (own,)}, None)["roles"]
+    sent = measured_record({("cross", 1, 0): (taught,), ("cross", 0, 0): (own,)}, None)["roles"]
     assert [one["supervised"] for one in sent] == [True, False]

@@ -8,9 +8,8 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import outlook
-from seq2see.lens.changes import changed_words
-from seq2see.lens.head_roles import read_roles
-from seq2see.lens.temperatures import TEMPERATURES, log_sums
+from seq2see.lens.probabilities import TEMPERATURES, log_sums
+from seq2see.lens.roles import read_roles
 
 
 def test_every_temperature_gives_what_the_whole_vocabulary_gives(trace):
@@ -25,16 +24,6 @@ def test_every_temperature_gives_what_the_whole_vocabulary_gives(trace):
         log_sums(replace(trace, logits=None))
 
 
-def test_what_changed_is_marked_and_nothing_is_lost():
-    before, after = changed_words("Le chat a fui, il dort.", "La chatte a fui, elle dort !", language="fr")
-    assert "".join(text for text, _ in before) == "Le chat a fui, il dort."
-    assert "".join(text for text, _ in after) == "La chatte a fui, elle dort !"
-    assert [text.strip() for text, changed in before if changed] == ["Le", "chat", "il", "."]
-    assert [text.strip() for text, changed in after if changed] == ["La", "chatte", "elle", "!"]
-    assert changed_words("a b", "a b") == ([("a b", False)], [("a b", False)])
-    assert changed_words("", "new") == ([], [("new", True)])
-
-
 ROW = {"head": ["cross", 1, 3], "roles": [{"role": "alignment", "score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1,
                                            "positional": 0.3, "rival": None}]}
 
@@ -43,7 +32,7 @@ def test_roles_are_read_for_the_weights_they_were_measured_on(tmp_path):
     path = tmp_path / "heads.json"
     path.write_text(json.dumps({"weights": "abc", "heads": [ROW, {"head": ["encoder", 0, 0], "roles": []}]}))
     [(head, [role])] = read_roles(path, weights="abc").items()
-    assert head == ("cross", 1, 3) and str(role).startswith("alignment: 80% of its attention [70%, 90%], 30% without")
+    assert head == ("cross", 1, 3) and str(role).startswith("alignment: 80% of its attention [70%, 90%], 30% by chance")
     assert read_roles(path, weights="other") == {}
     path.write_text('{"weights": "abc", "heads": [{"head": 3}]}')
     assert read_roles(path, weights="abc") == {}

@@ -11,9 +11,9 @@ from transformers import BertConfig, BertModel
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses, trace_texts
-from seq2see.lens.forcing import encode_source
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.show import facts
+from seq2see.lens.maps import facts
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.trace_data import TOP
 
 SOURCES = [SENTENCES[0], "The box.", SENTENCES[2]]
@@ -141,6 +141,26 @@ def test_a_model_without_a_decoder_is_refused():
                                               intermediate_size=8, vocab_size=9)), None, ["a"], [[1]])
 
 
+@pytest.mark.parametrize(("arguments", "what"), [
+    (("The cat.", ["Le chat."]), "sources is a single text"), ((["The cat."], "Le chat."), "targets is a single text"),
+])
+def test_one_text_where_a_list_is_meant_is_an_error(seq2see, arguments, what):
+    with pytest.raises(UserError, match=f"{what}, expected a list"):
+        trace_texts(*seq2see, *arguments, target_language="fr")
+
+
+def test_one_view_where_a_list_is_meant_is_an_error(seq2see):
+    with pytest.raises(UserError, match=r'views="norm": expected a list of names, such as views=\["norm"\]'):
+        trace_texts(*seq2see, ["The cat."], ["Le chat."], target_language="fr", views="norm")
+
+
+def test_a_trace_prints_as_a_few_lines(full_trace):
+    long = replace(full_trace, source_text=full_trace.source_text + " " + "x" * 10_000)
+    for trace in (full_trace, long):
+        assert repr(trace).startswith("Trace('The cat") and len(repr(trace)) < 400
+        assert "contributions" in repr(trace) and f"{len(trace.target)} steps" in repr(trace)
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_text_longer_than_the_models_positions_is_refused(any_model, side):
     model, tokenizer = any_model
@@ -148,7 +168,7 @@ def test_a_text_longer_than_the_models_positions_is_refused(any_model, side):
     if model.config.model_type == "t5":
         assert trace_hypotheses(model, tokenizer, texts, targets)[0].source, "T5 has no limit"
         return
-    with pytest.raises(UserError, match=rf"{side} has \d+ pieces, the model takes 64"):
+    with pytest.raises(UserError, match=rf"{side} has \d+ tokens, the model takes 64"):
         trace_hypotheses(model, tokenizer, texts, targets)
 
 
@@ -180,7 +200,7 @@ def test_many_sentences_go_in_several_passes(seq2see, monkeypatch):
     model, tokenizer = seq2see
     targets = [[7, 9, 2]] * 3
     whole = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    monkeypatch.setattr("seq2see.lens.forcing.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("seq2see.lens.teacher_forcing.CELLS_AT_ONCE", 1)
     passes = []
     hook = model.register_forward_pre_hook(lambda *_: passes.append(1))
     parts = trace_hypotheses(model, tokenizer, SOURCES, targets)

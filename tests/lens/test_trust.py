@@ -10,10 +10,10 @@ from scipy.stats import kendalltau
 
 from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
-from seq2see.lens.alignment import falls_by_words
-from seq2see.lens.counterparts import best_known
-from seq2see.lens.trust import NOISE, TERMS, UNMEASURED, Figure
-from seq2see.lens.trust_measurement import kendall
+from seq2see.lens.alignment import best_known, drops_by_words
+from seq2see.lens.faithfulness import kendall
+from seq2see.lens.intervals import Figure
+from seq2see.lens.trust import NOISE, UNMEASURED
 from seq2see.tokenizer.links import Links
 
 
@@ -48,7 +48,7 @@ def test_tau_is_of_the_words_above_the_noise_floor_alone():
 
 def test_a_record_tells_how_many_words_its_taus_compare(planted):
     (trace, gold), noisy = planted((1, 0)), replace(planted((1, 0))[0], left_out=planted((1, 0))[0].left_out * 1e-4)
-    falls = abs(falls_by_words(trace)) >= NOISE
+    falls = abs(drops_by_words(trace)) >= NOISE
     trust = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x")
     assert trust.words == 3 * falls[falls.sum(1) > 1].sum() > 0
     assert f", tau over {trust.words} words of at least 0.05 nats." in trust.line("raw", "cross", "predicts", (1, 0))
@@ -83,7 +83,6 @@ def test_a_head_trained_with_gold_links_is_labelled_wherever_its_error_is_told(p
     assert "Best of view raw: layer 1, head 0, rows predicts: supervised, AER" in trust.line(
         "raw", "cross", "predicts", (0, 1))
     assert "supervised, AER 0.0 %" in best_known(layers=2, heads=2, fitted=None, trust=trust).said
-    assert "supervised" in TERMS
 
 
 def test_a_layer_that_contains_a_head_trained_with_gold_links_is_labelled_so(planted):
@@ -194,7 +193,7 @@ def test_writing_that_fails_leaves_what_was_there(trust, tmp_path, monkeypatch):
 def test_what_is_no_such_file_is_refused_in_one_line(trust, tmp_path, damage):
     path = tmp_path / "trust.json"
     path.write_text(json.dumps(damage(json.loads(json.dumps(trust.to_plain())))))
-    with pytest.raises(UserError, match="measure them anew, by seq2see align RUN --trust") as told:
+    with pytest.raises(UserError, match="measure them again with seq2see align RUN --trust") as told:
         Trust.load(path)
     assert "\n" not in str(told.value)
 
@@ -208,7 +207,7 @@ def test_the_line_tells_of_this_map_a_random_one_and_the_best(trust):
     assert "Best of view raw: layer 1, head 0, rows predicts: AER 0.0 % [0.0, 0.0], tau 1.00" in line
     assert "no word alignment" not in trust.line("raw", "cross", "predicts", (1, 0))
     assert "Best" not in trust.line("raw", "cross", "predicts", (1, 0))
-    assert "cross-attention alone" in trust.line("raw", "encoder", "predicts", (1, 0))
+    assert "cross-attention only" in trust.line("raw", "encoder", "predicts", (1, 0))
     assert trust.line("norm", "cross", "predicts", (1, 0)) == UNMEASURED
     nothing = replace(trust.random, tau=Figure(-0.001, -0.002, 0.001))
     assert str(nothing).endswith("tau 0.00 [0.00, 0.00]")

@@ -5,10 +5,10 @@ import torch
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.forcing import encode_source, encode_target, forced_pass, looking
-from seq2see.lens.inside import watching
-from seq2see.lens.values import other_values, silenced
+from seq2see.lens.attention_blocks import captured_blocks
+from seq2see.lens.hooks import attention_sites
+from seq2see.lens.interventions import other_values, silenced
+from seq2see.lens.teacher_forcing import encode_source, encode_target, eval_mode, eval_with_eager_attention, forced_pass
 
 SOURCE, TARGET = "The cat did not cross the street.", "Le chat n'a pas traversé la rue."
 
@@ -28,9 +28,9 @@ def test_what_is_missing_is_the_part_of_that_column(uneven_model, ids, kind):
     [trace] = trace_hypotheses(model, tokenizer, [SOURCE], [ids[1]])
     given = []
     handle = site.output.register_forward_hook(lambda module, args, out: given.append(out))
-    with looking(model), watching([site]) as watch:
+    with eval_with_eager_attention(model), captured_blocks([site]) as block_of:
         forced_pass(model, [ids[0]] * 2, [ids[1]] * 2)
-        vector_HCD = watch.vectors(site, 0, len(trace.column_pieces(kind)))
+        vector_HCD = block_of(site, 0, *trace.maps(kind).shape[-2:]).vector_HCD
         other = "cross" if kind == "encoder" else "encoder"
         with silenced(model, [(kind, 0, 1, 2), (other, 0, 0, 0)]):
             forced_pass(model, [ids[0]] * 2, [ids[1]] * 2)
@@ -47,7 +47,7 @@ def test_other_values_leave_the_weights_and_the_model_as_they_are(any_model, ids
     model, tokenizer = any_model
     [trace] = trace_hypotheses(model, tokenizer, [SOURCE], [ids[1]])
     backwards = lambda site, value: value.flip(1)  # noqa: E731
-    with looking(model):
+    with eval_with_eager_attention(model):
         plain = forced_pass(model, [ids[0]], [ids[1]])[0].logits
         with other_values(model, lambda site, value: value, kinds=["cross"]):
             assert torch.equal(forced_pass(model, [ids[0]], [ids[1]])[0].logits, plain)
@@ -62,7 +62,7 @@ def test_what_is_not_there(any_model, ids):
     model = any_model[0]
     with pytest.raises(UserError, match="no head 99"), silenced(model, [("cross", 0, 99, 0)]):
         pass
-    with looking(model), pytest.raises(UserError, match="no column 99"), silenced(model, [("cross", 0, 0, 99)]):
-        forced_pass(model, [ids[0]], [ids[1]])
-    with looking(model), pytest.raises(ValueError, match="batch of 2"), silenced(model, [("cross", 0, 0, 0)] * 2):
-        forced_pass(model, [ids[0]], [ids[1]])
+    for error, match, cells in ((UserError, "no column 99", [("cross", 0, 0, 99)]),
+                                (ValueError, "batch of 2", [("cross", 0, 0, 0)] * 2)):
+        with eval_mode(model), pytest.raises(error, match=match), silenced(model, cells):
+            forced_pass(model, [ids[0]], [ids[1]])

@@ -11,13 +11,11 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.anatomy import attention_sites
-from seq2see.lens.forcing import encode_source, forced_pass, looking
-from seq2see.lens.inside import watching
+from seq2see.lens.attention_blocks import Layers, captured_blocks, roll, shares_of_block
+from seq2see.lens.hooks import all_sites, attention_sites
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.mixing import Layers, roll, shares_of_block
-from seq2see.lens.views import add_views
-from seq2see.views import VIEWS
+from seq2see.lens.teacher_forcing import encode_source, eval_with_eager_attention, forced_pass
+from seq2see.lens.views import VIEWS, add_views
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 TARGETS = [[7, 9, 8, 11, 30, 2], [40, 41, 2]]  # of unlike length, so that padding must be cropped
@@ -39,13 +37,13 @@ def inside(model, tokenizer, *, number):
     attended = {}
     hooks = [site.module.register_forward_hook(lambda module, _, out: attended.update({module: out[0][number]}))
              for kind in KINDS for site in sites[kind]]
-    with looking(model), watching([site for kind in KINDS for site in sites[kind]]) as watch:
+    with eval_with_eager_attention(model), captured_blocks(all_sites(model)) as block_of:
         forced_pass(model, [trace.source_ids for trace in traces], TARGETS)
     for hook in hooks:
         hook.remove()
     for kind in KINDS:
         for site in sites[kind]:
-            block = watch.block(site, number, len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
+            block = block_of(site, number, len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
             yield block, torch.tensor(trace.maps(kind)[site.layer]), attended[site.module]
 
 
@@ -128,7 +126,7 @@ def test_a_block_in_which_nothing_brings_nearer_still_gives_shares(uneven_model)
 def test_few_rows_at_a_time_change_nothing(uneven_model, monkeypatch):
     blocks = list(inside(*uneven_model, number=0))
     whole = [shares_of_block(block, weight_HRC) for block, weight_HRC, _ in blocks]
-    monkeypatch.setattr("seq2see.lens.mixing.NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr("seq2see.lens.attention_blocks.NUMBERS_AT_ONCE", 1)
     for shares, (block, weight_HRC, _) in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(shares_of_block(block, weight_HRC), shares, **CLOSE)
 

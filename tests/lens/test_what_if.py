@@ -7,11 +7,11 @@ from tiny import SENTENCES
 
 from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
-from seq2see.lens.ablation import ablate, all_heads
 from seq2see.lens.beams import beam_tree
-from seq2see.lens.forcing import encode_source
+from seq2see.lens.hooks import STEERED, all_heads
+from seq2see.lens.interventions import ablate, steer
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.steering import NAME, steer
+from seq2see.lens.teacher_forcing import encode_source
 from seq2see.lens.what_if import WhatIf
 
 CLOSE = {"rtol": 0, "atol": 2e-5}
@@ -62,7 +62,7 @@ def test_a_temperature_raises_the_weights_to_its_inverse(any_model, kind, temper
 @pytest.mark.parametrize("kind", KINDS)
 def test_forced_weights_are_the_ones_that_mix_the_values(any_model, kind):
     """An even head hands over the mean of the values it may see, computed here by hand."""
-    from seq2see.lens.anatomy import attention_sites
+    from seq2see.lens.hooks import attention_sites
 
     model, _ = any_model
     shape = traced(any_model).maps(kind).shape[2:]
@@ -86,7 +86,8 @@ def test_steering_leaves_no_trace(any_model):
     for inside in (RuntimeError("broken"), None):
         try:
             with steer(model, temperatures={("cross", 0, 0): 2.0}), steer(model, temperatures={("cross", 0, 0): 3.0}):
-                assert sum(m.config._attn_implementation == NAME for m in model.modules() if hasattr(m, "config")) == 1
+                configs = [module.config for module in model.modules() if hasattr(module, "config")]
+                assert sum(config._attn_implementation == STEERED for config in configs) == 1
                 if inside:
                     raise inside
         except RuntimeError:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from judging import check, words
 
-from seq2see.lens.ablation import Head
 from seq2see.lens.heads import RoleScore
+from seq2see.lens.hooks import Head
 from seq2see.lens.kinds import KINDS
 from seq2see.lessons import l01_similarity as similarity
 from seq2see.lessons import l02_attention as attention

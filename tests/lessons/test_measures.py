@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from seq2see.lens.forcing import encode_source, encode_target, forced_pass, looking
 from seq2see.lens.heads import measure, role_score
+from seq2see.lens.teacher_forcing import encode_source, encode_target, eval_with_eager_attention, forced_pass
 from seq2see.lessons import held_out, lookup
 from seq2see.lessons import l01_similarity as similarity
 from seq2see.lessons import l02_attention as attention
@@ -122,7 +122,7 @@ def test_values_in_another_order_change_what_is_said(bench: Workbench) -> None:
         found: torch.Tensor = forced_pass(model, [source], [target])[0].logits
         return found
 
-    with looking(model):
+    with eval_with_eager_attention(model):
         plain = logits()
         with crossing.shuffled_values(model, torch.arange(len(source)).flip(0)[None]):
             assert not torch.allclose(logits(), plain, atol=1e-2)

@@ -55,7 +55,7 @@ def test_there_are_as_many_sentences_as_fit_the_time(
 
 @pytest.mark.parametrize(("given", "spent"), [(34.0, 10.0), (5.0, 10.0), (0.0, 0.0), (-3.0, 0.0)])
 def test_where_too_few_fit_none_are_measured(clock: SimpleNamespace, given: float, spent: float) -> None:
-    with pytest.raises(UserError, match=f"20 sentences take longer than the {max(given, 0):.1f} s there are for it"):
+    with pytest.raises(UserError, match=f"20 sentences take longer than the {max(given, 0):.1f} s available"):
         taking(clock, 1.0).within(given)
     assert clock.seconds == spent
 
@@ -113,7 +113,7 @@ def test_all_is_measured_of_these_weights_and_says_on_how_many_sentences(
         tuple(row["head"]): len(row["roles"]) for row in report["heads"] if row["roles"]
     }
     first, *said = capsys.readouterr().err.splitlines()
-    assert first.startswith(f"measuring {run}, for at most ")
+    assert first.startswith(f"measuring {run} for at most ")
     assert [line.partition(", about ")[0] for line in said] == [
         "word links: 50 sentences", f"wrote {run / 'alignment.json'}",
         f"faithfulness: {half} sentences", f"wrote {run / 'trust.json'}",
@@ -136,10 +136,10 @@ def test_what_fails_costs_a_line_and_not_the_others(
     monkeypatch.setattr(finished_run, "measures_of", measures)
     measure_run(run)
     assert capsys.readouterr().err.splitlines()[1:] == [
-        "not measured: luck (no memory); seq2see luck RUN measures it",
+        "not measured: luck (no memory); to measure it: seq2see luck RUN",
         "patience: 100 sentences, about 0:00:10",
         f"wrote {run / 'patience.json'}",
-        "not measured: patience (20 sentences take longer than the 189.0 s there are for it)",
+        "not measured: patience (20 sentences take longer than the 189.0 s available)",
     ]
     assert not (run / FOLDER).exists()
     (run / FOLDER).mkdir()

@@ -131,7 +131,7 @@ def copy(run, tmp_path) -> Path:
 
 def test_what_was_measured_of_other_weights_is_refused(copy, tmp_path):
     (copy / "trust.json").write_text(json.dumps({"weights": "0" * 16}))
-    with pytest.raises(UserError, match=r"trust\.json was measured of other weights: measure it again, or delete it"):
+    with pytest.raises(UserError, match=r"trust\.json was measured with other weights: repeat the measurement or"):
         release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 
@@ -139,7 +139,7 @@ def test_weights_too_large_for_float16_are_refused(copy, tmp_path):
     weights = load_file(copy / "model.safetensors")
     weights["model.encoder.layers.0.fc1.weight"][0, 0] = 70_000.0
     save_file(weights, copy / "model.safetensors", {"format": "pt"})
-    with pytest.raises(UserError, match=r"fc1\.weight holds numbers too large for float16"):
+    with pytest.raises(UserError, match=r"fc1\.weight has numbers too large for float16"):
         release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 
@@ -159,7 +159,7 @@ def test_a_run_that_is_not_finished_is_refused(copy, tmp_path, monkeypatch, caps
     (copy / "metrics.json").unlink()
     monkeypatch.setattr(sys, "argv", ["release", str(copy), "everyday", "--allow-dirty"])
     assert module.main() == 1
-    assert re.fullmatch(r"error: \S+/copy is no finished run: .*\n", capsys.readouterr().err)
+    assert re.fullmatch(r"error: \S+/copy is not a finished run: .*\n", capsys.readouterr().err)
 
 
 def test_a_damaged_run_is_refused(run, copy, tmp_path):
@@ -175,7 +175,7 @@ def test_only_what_is_committed_is_released(tmp_path):
         command = ["git", "-C", str(tmp_path), *identity, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
-    with pytest.raises(UserError, match="is no checkout to release from"):
+    with pytest.raises(UserError, match="is not a git checkout"):
         commit_of(tmp_path, allow_dirty=True)
     git("init")
     (tmp_path / "code.py").write_text("1")
@@ -187,7 +187,7 @@ def test_only_what_is_committed_is_released(tmp_path):
     (models / "everyday" / "config.json").write_text("{}")
     assert commit_of(tmp_path, allow_dirty=False) == head, "a model that was just released is no change"
     (models / "__init__.py").write_text("")
-    with pytest.raises(UserError, match=r"changes that are not committed \(\?\? seq2see/.*--allow-dirty"):
+    with pytest.raises(UserError, match=r"uncommitted changes \(\?\? seq2see/.*--allow-dirty"):
         commit_of(tmp_path, allow_dirty=False)
     assert commit_of(tmp_path, allow_dirty=True) == f"{head}, with changes"
 

@@ -129,8 +129,8 @@ NAME = "model.decoder.layers.1.fc1.weight"
         ),
         (lambda f: _edit_weights(f, lambda w: w.update(extra=torch.zeros(1))), "do not belong to this model: extra"),
         (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(math.nan)), f"infinity or numbers beyond 1e+12: {NAME}"),
-        (lambda f: os.truncate(f / "model.safetensors", 1_000), "perhaps half written"),
-        (lambda f: os.truncate(f / "model.safetensors", 20_000), "perhaps half written"),
+        (lambda f: os.truncate(f / "model.safetensors", 1_000), "possibly incomplete"),
+        (lambda f: os.truncate(f / "model.safetensors", 20_000), "possibly incomplete"),
         (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
         (lambda f: [file.unlink() for file in f.iterdir()], "has no config.json"),
         (lambda f: (f / "config.json").write_text('{"d_model":'), "config.json is not valid JSON"),
@@ -156,7 +156,7 @@ NAME = "model.decoder.layers.1.fc1.weight"
             lambda f: (f / "model.safetensors").rename(f / "model.safetensors.index.json").write_text(
                 '{"weight_map": {"a": "../x.safetensors"}}'
             ),
-            "names '../x.safetensors', which is not a file of",
+            "names '../x.safetensors', which is not a weight file in",
         ),
     ],
 )

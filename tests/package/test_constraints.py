@@ -59,7 +59,7 @@ def test_this_python_is_one_that_the_package_supports() -> None:
     assert Requirement(f"x{PROJECT['requires-python']}").specifier.contains(".".join(map(str, sys.version_info[:3])))
 
 
-@pytest.mark.parametrize("name", ["use", "dev"])
+@pytest.mark.parametrize("name", ["use", "dev", "docs"])
 def test_what_make_installs_is_checked_by_hash_at_its_pin(name: str) -> None:
     """All but torch and what its builds bring: see lock.py."""
     text = (ROOT / f"requirements-{name}.txt").read_text("utf-8")
@@ -71,6 +71,10 @@ def test_what_make_installs_is_checked_by_hash_at_its_pin(name: str) -> None:
             assert requirement.specifier == PINS[package].specifier
         else:
             assert "emscripten" in str(requirement.marker)
-    lists = {"use": ("serve", "fast"), "dev": ("serve", "fast", "lora", "tensorboard", "mcp", "dev")}[name]
-    asked = [*PROJECT["dependencies"], *(line for extra in lists for line in PROJECT["optional-dependencies"][extra])]
-    assert {canonicalize_name(Requirement(line).name) for line in asked} - set(locked) == {"torch"}
+    lists = {"use": ("serve", "fast"), "dev": ("serve", "fast", "lora", "tensorboard", "mcp", "dev"),
+             "docs": ("docs",)}[name]  # fmt: skip
+    asked = [line for extra in lists for line in PROJECT["optional-dependencies"][extra]]
+    if name != "docs":  # that is installed beside another
+        asked += PROJECT["dependencies"]
+    without = {canonicalize_name(Requirement(line).name) for line in asked} - set(locked)
+    assert without == ({"torch"} if name != "docs" else set())

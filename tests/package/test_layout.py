@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAY_IMPORT = {
     "modeling": {"modeling"},
     "tokenizer": {"tokenizer", "modeling", "errors"},
-    "lens": {"lens", "tokenizer", "modeling", "errors", "atomic", "views"},
+    "lens": {"lens", "tokenizer", "modeling", "errors", "atomic"},
     "translate": {
         "translate", "lens", "tokenizer", "modeling", "errors", "cores", "folders", "json_files", "manifest",
         "pretrained", "vetting",
@@ -36,7 +36,7 @@ MAY_IMPORT = {
     },
     "serve": {
         "serve", "translate", "lens", "tokenizer", "modeling", "errors", "pretrained", "settings_file", "streams",
-        "views", "__version__",
+        "__version__",
     },
     "configs": set(),
 }
@@ -55,13 +55,12 @@ EXCEPTIONS = {
     "seq2see/settings_file.py": {"errors"},
     "seq2see/streams.py": {"errors"},
     "seq2see/atomic.py": set(),
-    "seq2see/views.py": set(),
     "seq2see/json_files.py": {"errors"},
     "seq2see/vetting.py": {"errors", "json_files", "manifest", "pretrained", "vetting_tokenizer"},
     "seq2see/vetting_tokenizer.py": {"errors", "json_files"},
 }
 EVERYTHING = {
-    *MAY_IMPORT, "cli", "demo_run", "errors", "folders", "json_files", "pretrained", "streams", "atomic", "views",
+    *MAY_IMPORT, "cli", "demo_run", "errors", "folders", "json_files", "pretrained", "streams", "atomic",
     "__version__", "",
 }
 # Without Gradio and FastAPI the five lines of Python must work; the lens must not know a corpus or a page.

@@ -60,7 +60,7 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     shutil.copytree(folder, "storybook")
     assert resolve_folder("storybook") == Path("storybook")
     Path("everyday/run.yaml").touch()
-    with pytest.raises(UserError, match=r"^everyday has no config\.json: it is empty, half written"):
+    with pytest.raises(UserError, match=r"^everyday has no config\.json: it is empty, incomplete"):
         Translator.from_pretrained("everyday")
 
 
@@ -68,8 +68,8 @@ def test_a_run_here_of_that_name_wins_and_another_folder_does_not(home, folder):
     ("everday", r"there is no folder everday; did you mean everyday\?"),
     ("Storybook", r"there is no folder Storybook; did you mean storybook\?"),
     ("runs/min", r"there is no folder runs/min; did you mean runs/mine\?"),
-    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook, which come with"
-             " the package, or train one: seq2see train storybook"),
+    ("opus", "there is no folder opus; give the folder of a trained model, or everyday or storybook from the package,"
+             " or train one: seq2see train storybook"),
 ])  # fmt: skip
 def test_a_name_that_nothing_has_is_one_line_with_the_nearest(home, name, said):
     Path("runs/mine").mkdir(parents=True)
@@ -106,7 +106,7 @@ def test_commands_that_name_no_model_take_everyday(call, home):
 def test_translation_into_english_is_refused_with_the_pairs_there_are(call):
     for argv, asked in ((("--from", "fr", "--to", "en"), "from fr to en"), (("--to", "en"), "to en")):
         assert call("translate", *argv, stdin="Bonjour.\n") == (
-            1, "", f"seq2see: error: this model does not translate {asked}; it has en to fr, en to de\n")
+            1, "", f"seq2see: error: this model does not translate {asked}; choose en to fr, en to de\n")
 
 
 def test_what_look_is_asked_may_have_options_anywhere(home):
@@ -131,19 +131,19 @@ def test_models_lists_them_with_languages_sizes_and_scores(call, home):
     metrics = json.loads((home / "everyday" / "metrics.json").read_text())
     size = sum(path.stat().st_size for path in (home / "everyday").rglob("*") if path.is_file()) / 1e6
     assert (code, err) == (0, "")
-    assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; used where none is named"
+    assert lines[0] == f"everyday: en to fr, de; 0.0 M parameters, {size:.1f} MB; the default"
     row = metrics["evaluation"]["de.tsv en-de val"]
     assert f"  de.tsv en-de val: BLEU {row['bleu']}, chrF2 {row['chrf']}, exact match {row['exact_match']} %" \
            f" of {row['pairs']} pairs" in lines  # fmt: skip
     assert [line for line in lines if line.startswith("storybook: ")] == [
-        lines[0].replace("everyday", "storybook").removesuffix("; used where none is named")
+        lines[0].replace("everyday", "storybook").removesuffix("; the default")
     ]
 
 
 def test_measuring_is_for_runs_of_ones_own(call):
     for flag in ("--fit", "--trust"):
         code, _, err = call("align", "storybook", flag)
-        assert code == 1 and re.search(r"cannot write .*storybook/.*json: take a copy of the run", err)
+        assert code == 1 and re.search(r"cannot write .*storybook/.*json: copy the run", err)
 
 
 # --- where nothing can be written

@@ -13,7 +13,8 @@ import pytest
 
 from seq2see import Translator
 from seq2see.lens import Calibrator, trace_texts, with_confidence
-from seq2see.lens.heads import Head, measure
+from seq2see.lens.heads import measure
+from seq2see.lens.hooks import Head
 from seq2see.measures.gold import in_halves, to_gold
 from seq2see.measures.reliability import reliability
 from seq2see.pretrained import HOME, NAMES

@@ -99,7 +99,7 @@ def test_a_line_that_is_no_key_is_told_without_showing_it(tmp_path, line):
 
 def test_a_keys_file_without_keys_does_not_open_the_server(tmp_path):
     (tmp_path / "keys").write_text("# none yet\n")
-    with pytest.raises(UserError, match="holds no key"):
+    with pytest.raises(UserError, match="has no keys"):
         read_keys(str(tmp_path / "keys"))
     with pytest.raises(UserError, match="cannot read the keys"):
         read_keys(str(tmp_path / "nowhere"))
@@ -227,7 +227,7 @@ def test_a_file_and_overrides_make_settings(tmp_path):
     ("frame_ancestors: ['a.example; script-src *']", "frame_ancestors in .*match pattern"),
     ("frame_ancestors: [\"a\\nb\"]", "frame_ancestors in .*match pattern"),
     ("keys_file: 3", "valid string"),
-    ("- texts", "holds list"),
+    ("- texts", "contains list"),
     ("a: [", "is not YAML"),
     ("3: 4", "unknown key 3"),
 ])  # fmt: skip

@@ -130,7 +130,7 @@ def test_find_language(code, found):
 
 @pytest.mark.parametrize("code", ["zh", "", "-", "eng"])
 def test_a_language_that_is_not_served_is_named(code):
-    with pytest.raises(APIError, match=f"{code} is not supported; there is en, zh-Hans".strip()):
+    with pytest.raises(APIError, match=f"{code} is not supported; choose en, zh-Hans".strip()):
         find_language(code, ["en", "zh-Hans"])
 
 
@@ -139,7 +139,7 @@ def test_a_language_that_is_not_served_is_named(code):
 def test_a_body_in_utf_16_is_told_as_such(client, path, encoding):
     answer = client.post(path, content=filled(path, '"The cat."').encode(encoding), headers=JSON)
     assert answer.status_code == 400
-    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
+    assert told(answer)["error"] == "the body is UTF-16: send UTF-8"
 
 
 @pytest.mark.parametrize("path", ["/translate", "/detect"])
@@ -148,7 +148,7 @@ def test_a_part_of_a_form_in_utf_16_is_told_as_such(client, path, encoding):
     fields = {"q": "The cat.".encode(encoding), "source": "en", "target": "fr"}
     answer = client.post(path, files={name: (None, value) for name, value in fields.items()})
     assert answer.status_code == 400
-    assert told(answer)["error"] == "the body is in UTF-16: send UTF-8"
+    assert told(answer)["error"] == "the body is UTF-16: send UTF-8"
     latin = client.post(path, files={name: (None, value) for name, value in (fields | {"q": b"Caf\xe9."}).items()})
     assert latin.status_code == 200
 

@@ -43,9 +43,9 @@ def test_a_model_that_names_no_languages_detects_none():
 @pytest.mark.parametrize(
     ("args", "error"),
     [
-        ((TEXT, "zz", "fr"), "zz is not supported; there is en; the pairs are en to fr, en to de"),
-        ((TEXT, "en", "zz"), "zz is not supported; there is fr, de; the pairs are en to fr, en to de"),
-        (("x" * 5001, "en", "fr"), "a text of 5001 characters: 5000 at most are taken"),
+        ((TEXT, "zz", "fr"), "zz is not supported; choose en; the pairs are en to fr, en to de"),
+        ((TEXT, "en", "zz"), "zz is not supported; choose fr, de; the pairs are en to fr, en to de"),
+        (("x" * 5001, "en", "fr"), "a text has 5001 characters: at most 5000 are allowed"),
     ],
 )
 def test_libretranslatepy_is_told_what_is_wrong(live, args, error):
@@ -156,8 +156,8 @@ def test_codes_are_read_as_clients_write_them(live, code, same):
         ({"alternatives": "abc"}, "alternatives: Input should be a valid integer"),
         ({"alternatives": True}, "alternatives: Input should be a valid integer"),
         ({"alternatives": -1}, "alternatives: Input should be greater than or equal to 0"),
-        ({"alternatives": 5}, "alternatives 5: 4 at most are allowed"),
-        ({"q": ["a"] * 65}, "65 texts: 64 at most are taken"),
+        ({"alternatives": 5}, "alternatives 5: at most 4 are allowed"),
+        ({"q": ["a"] * 65}, "65 texts: at most 64 are allowed"),
         ({"source": "fr"}, "fr is not supported"),
     ],
 )

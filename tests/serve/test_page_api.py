@@ -53,16 +53,16 @@ def test_only_these_two_are_offered(live, client):
 @pytest.mark.parametrize(
     ("name", "args", "error"),
     [
-        ("/translate", ("x" * 5001,), "5000 at most"),
+        ("/translate", ("x" * 5001,), "at most 5000"),
         ("/translate", (5,), "text: Input should be a valid string"),
-        ("/translate", (TEXT, "en", "zz"), "zz is not supported; there is fr, de"),
+        ("/translate", (TEXT, "en", "zz"), "zz is not supported; choose fr, de"),
         ("/translate", (TEXT, ["en"], "fr"), "source: Input should be a valid string"),
-        ("/translate", (TEXT, "en", "fr", 9), "5 at most"),
+        ("/translate", (TEXT, "en", "fr", 9), "at most 5"),
         ("/translate", (TEXT, "en", "fr", True), "alternatives: Input should be a valid integer"),
         ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),
         ("/look", (TEXT, "en", "fr", -1, 10**9), "head: expected a whole number from -1 to 1"),
         ("/look", (TEXT, "en", "fr", "1"), "layer: expected a whole number"),
-        ("/look", ("  ",), "a text without words"),
+        ("/look", ("  ",), "the text has no words"),
     ],
 )
 def test_what_is_wrong_is_told(client, capfd, name, args, error):

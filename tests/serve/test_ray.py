@@ -116,8 +116,8 @@ def test_an_engine_is_lost_under_load(cluster, translator):
     [
         ({}, r"expected models=RUN"),
         ({"models": "x", "leest": "2"}, r"expected models=RUN"),
-        ({"models": "x", "least": "two"}, r"least, most and the delays are numbers: .*'two'"),
-        ({"models": "x", "upscale_delay_s": "5s"}, r"least, most and the delays are numbers: .*'5s'"),
+        ({"models": "x", "least": "two"}, r"least, most and the delays must be numbers: .*'two'"),
+        ({"models": "x", "upscale_delay_s": "5s"}, r"least, most and the delays must be numbers: .*'5s'"),
     ],
 )
 def test_wrong_arguments_are_one_line(arguments, message):

@@ -57,5 +57,5 @@ def test_what_is_asked_of_the_front_is_counted_there(translator):
         counters = httpx.get(f"{front.url}/metrics").text
         answer = httpx.post(f"{front.url}/ui/gradio_api/run/ask", json={"data": ["look", {"text": "The cat."}]}).json()
     assert codes == [200, 200, 429, 429]
-    assert answer["error"].startswith("more than 2 texts a minute")
+    assert answer["error"].startswith("more than 2 texts per minute")
     assert 'requests_total{outcome="done"} 2.0' in counters

@@ -187,7 +187,7 @@ class Silent(Stub):
 
 def test_a_model_whose_probabilities_are_not_numbers_is_never_ready():
     server = Server({"broken": Silent}, host="127.0.0.1", port=0, settings=ServerSettings(page=False))
-    with pytest.raises(UserError, match="broken does not translate"):
+    with pytest.raises(UserError, match="broken cannot translate"):
         server.run()
     assert not server.service.ready
 
@@ -210,7 +210,7 @@ def test_a_server_that_others_reach_without_a_key_warns(host, keys, warned, monk
 
 def test_a_port_in_use_is_told(stub):
     port = stub.base_url.port
-    with pytest.raises(UserError, match=f"port {port}: .*choose another by --port"):
+    with pytest.raises(UserError, match=f"port {port}: .*choose another with --port"):
         Server({"stub": Stub}, host="127.0.0.1", port=port)
 
 

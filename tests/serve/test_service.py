@@ -76,7 +76,7 @@ def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, mor
 def test_a_library_that_is_missing_is_named(service, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     request = service.examine(["a"], lambda _: importlib.import_module(module), caller=CALLER)
-    with pytest.raises(APIError, match="torch is missing on this server") as refused:
+    with pytest.raises(APIError, match="torch is not installed on this server") as refused:
         asyncio.run(request)
     assert (refused.value.status, refused.value.code) == (501, "not_installed")
 
@@ -216,7 +216,7 @@ def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
 def test_a_long_text_can_be_translated_and_not_looked_into(stub):
     service = Service({"stub": stub}, ServerSettings(look_characters=3))
     assert ask(service, "abcd")[0].text == "ABCD"
-    with pytest.raises(APIError, match="4 characters: 3 at most can be looked into") as refused:
+    with pytest.raises(APIError, match="4 characters: looking inside takes at most 3") as refused:
         asyncio.run(service.translate_and_look(["abcd"], **ASKED))
     assert refused.value.code == "text_too_long"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from seq2see.lens import Calibrator, with_confidence
-from seq2see.lens.record import record as made_of
+from seq2see.lens.explorer import trace_record as made_of
 from seq2see.serve.dialects.v1 import OneTrace
 from .conftest import KEY
 
@@ -139,15 +139,15 @@ def test_models(live):
         ("translate", {"texts": []}, "texts: List should have at least 1 item"),
         ("translate", {"texts": ["a", 2]}, "texts.1: Input should be a valid string"),
         ("translate", {}, "texts: missing"),
-        ("translate", {"texts": ["a"], "beams": 2}, "beams: there is no such field"),
+        ("translate", {"texts": ["a"], "beams": 2}, "beams: unknown field"),
         ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
-        ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: 8 at most"),
+        ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
         ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "num_beams 2: sampling"),
-        ("translate", {"texts": ["a"], "model": "other"}, "no such model"),
-        ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; there is fr, de"),
+        ("translate", {"texts": ["a"], "model": "other"}, "unknown model"),
+        ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; choose fr, de"),
         ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
-        ("look", {"text": "  "}, "a text without words"),
-        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: seq2see calibrate"),
+        ("look", {"text": "  "}, "the text has no words"),
+        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: run seq2see calibrate"),
         ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
         ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
         ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
@@ -213,8 +213,9 @@ def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live
 
 
 def test_look_without_heads_translates_with_their_averages(live, translator):
-    from seq2see.lens.ablation import ablate, all_heads
-    from seq2see.lens.averages import head_means
+    from seq2see.lens.evidence import head_means
+    from seq2see.lens.hooks import all_heads
+    from seq2see.lens.interventions import ablate
     from seq2see.lens.what_if import WhatIf
 
     asked = {"text": TEXT, "source": "en", "target": "fr"}
@@ -231,7 +232,7 @@ def test_look_without_heads_translates_with_their_averages(live, translator):
 
 @pytest.mark.parametrize(("more", "told"), [
     ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"without": [["cross", 0]]}, "without"),
-    ({"translation": "x" * 1001}, "1000 at most"), ({"evidence": True, "others": ["x" * 1001]}, "1000 at most"),
+    ({"translation": "x" * 1001}, "at most 1000"), ({"evidence": True, "others": ["x" * 1001]}, "at most 1000"),
     ({"others": ["a"] * 5}, "others"),
 ])
 def test_look_says_what_is_wrong_in_one_line(live, more, told):

@@ -88,12 +88,12 @@ def test_what_is_left_out_is_put_after_as_large_a_share_of_the_words():
 
 
 def test_what_a_forced_beginning_holds_is_not_put_in_again():
-    reading = Reading.of("See {x} for more.", begun="Siehe {x}")
+    reading = Reading.of("See {x} for more.", prefix="Siehe {x}")
     assert reading.model_input == "See for more." and reading.restored("Siehe {x} mehr.") == "Siehe {x} mehr."
 
 
 def test_a_forced_beginning_that_holds_one_of_two_leaves_the_other():
-    reading = Reading.of("{a} is {a}. 😀", begun="{a} est")
+    reading = Reading.of("{a} is {a}. 😀", prefix="{a} est")
     assert reading.model_input == "is Anna." and reading.restored("{a} est Anna.") == "{a} est {a}. 😀"
     while (further := reading.further()) is not None:
         reading = further

@@ -5,11 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 from accelerate import skip_first_batches
+from torch.utils.data import DataLoader
 
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
-from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, EpochLoader, MicroBatches, plan_epoch
+from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
 from seq2see.training.pairs import StoredPairs
@@ -58,7 +59,7 @@ def test_several_workers_tokenise_as_one(stored, tokenizer, monkeypatch, workers
 def test_a_pair_with_more_pieces_than_positions_is_named(stored, tokenizer):
     longest = max(len(tokenizer.encode_source(pair.source)) for pair in stored)
     EncodedPairs(stored, tokenizer, max_length=longest + 10)
-    with pytest.raises(UserError, match=r"a pair of \d+ pieces, more than the model's 4 positions, starts '") as told:
+    with pytest.raises(UserError, match=r"a pair of \d+ tokens, more than the model's 4 positions, starts '") as told:
         EncodedPairs(stored, tokenizer, max_length=4)
     assert "for a model that is new, raise model.max_position_embeddings" in str(told.value)  # others have a shape
 
@@ -122,8 +123,8 @@ def test_processes_together_load_each_pair_once_in_an_epoch(stored, tokenizer, p
     loaded: Counter[tuple[int, ...]] = Counter()
     for rank in range(processes):
         sampler = MicroBatches(encoded.lengths(), max_tokens=150, seed=0, processes=processes, rank=rank)
-        loader = EpochLoader(encoded, batch_sampler=sampler, collate_fn=list)
-        loader.set_epoch(1)
+        sampler.set_epoch(1)
+        loader = DataLoader(encoded, batch_sampler=sampler, collate_fn=list)
         batches = list(skip_first_batches(loader, skipped))
         assert len(batches) == len(plan) - skipped
         loaded.update((*item.source, *item.labels) for batch in batches for item in batch)

@@ -23,7 +23,7 @@ COUNT = 300
 TINY = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=400", "training.max_steps=2",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1",
 ]  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def test_what_one_corpus_holds_out_by_name_the_others_do_not_train_on(folder):
     there = {pair.source for pair in corpus.parts[1][1].train}
     held_out = {f"SENTENCE {number}." for number in (250, 260, 261)}
     assert held_out & there and not held_out & {pair.source for pair in corpus.train}
-    assert corpus.noticed[HELD_OUT] == len(held_out & there)
+    assert corpus.skipped[HELD_OUT] == len(held_out & there)
 
 
 @pytest.mark.parametrize("share", [0.5, 1, 2.5])
@@ -92,7 +92,7 @@ def test_each_corpus_is_cleaned_by_itself(folder):
         file.write("an empty side\t\n")
     with pytest.raises(UserError, match="fr.tsv, line 302: an empty side"):
         load_corpus(data(folder))
-    corpora = [CorpusConfig("fr.tsv", "fr", on_bad="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
+    corpora = [CorpusConfig("fr.tsv", "fr", on_invalid="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
     assert load_corpus(data(folder, corpora=corpora)).skipped == {"an empty side": 1}
 
 
@@ -157,12 +157,12 @@ def test_every_way_of_writing():
 
 
 @pytest.mark.parametrize(("overrides", "message"), [
-    (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], "share of a.tsv is 0"),
+    (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], r"data.corpora\[0\].share is 0"),
     (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside"),
     (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
     (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
-    (["data.corpora=[{path: a.tsv, target: [fr, fr]}]"], "data.target is"),
-    (["data.path=a.tsv", "data.varied=0.1"], "data.varied has no effect without data.corpora"),
+    (["data.corpora=[{path: a.tsv, target: [fr, en]}]"], "data.target is"),
+    (["data.path=a.tsv", "data.varied=0.1"], "data.varied in .* has no effect without data.corpora"),
     (["data.corpora=[{target: de}]"], r"has no data.corpora\[0\].path"),
     (["data.path=a.tsv", "data.folder=x"], "data.folder in .* has no effect without data.corpora"),
     (["data.path=a.tsv", "data.varied=2"], "data.varied is 2"),

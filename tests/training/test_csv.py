@@ -1,21 +1,19 @@
-"""CSV: whatever a file holds, each of its lines is in a row or is counted as lost."""
+"""CSV: what was written is read, and what is no CSV is one line."""
 
 import csv
 import io
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
 from seq2see.training.config import DataConfig
-from seq2see.training.pairs import Cleaner, Pair, load_all
-from seq2see.training.reading import Fault, Row, find_part
+from seq2see.training.pairs import load_split
+from seq2see.training.reading import Row, find_part
 
 CELLS = st.text(st.sampled_from('ab ,"\n\té'), max_size=6)
-LINES = st.lists(st.text(st.sampled_from('a,"'), max_size=6), max_size=8)
-WORDS = st.text(st.sampled_from("abé "), min_size=1, max_size=5).filter(str.strip)
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +28,6 @@ def rows_of(path: Path, text: str) -> list[Row]:
     return list(part.rows())
 
 
-def skipped(path: Path) -> tuple[list[Pair], dict[str, int]]:
-    cleaner = Cleaner(DataConfig(path=str(path), on_bad="skip"))
-    part = find_part(cleaner.data, "train")
-    assert part is not None
-    return list(cleaner.pairs(part)), dict(cleaner.skipped)
-
-
 @given(rows=st.lists(st.tuples(CELLS, CELLS), max_size=6), quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
 def test_what_csv_writes_is_read_line_breaks_and_all(path, rows, quoting):
     text = io.StringIO()
@@ -47,47 +38,12 @@ def test_what_csv_writes_is_read_line_breaks_and_all(path, rows, quoting):
     assert [number for number, _ in read] == [2 + sum(lines[:index]) for index in range(len(rows))]
 
 
-@example(lines=['"a,a', "a,a", "a,a"])
-@example(lines=['"a,a', '"a","a"'])
-@example(lines=['"a,a', 'a,"'])
-@example(lines=['"a', 'a",a', '"a', 'a"a,a', "a,a"])
-@given(lines=LINES)
-def test_each_line_is_in_a_row_or_a_fault_of_its_own(path, lines):
-    read = rows_of(path, "\n".join(lines) + "\n")
-    while lines and not lines[-1]:
-        lines.pop()
-    number = 2
-    for first, sides in read:
-        assert first == number
-        number += 1 if isinstance(sides, Fault) else 1 + sum(side.count("\n") for side in sides)
-    assert number == 2 + len(lines)
-
-
-@given(rows=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=8), data=st.data())
-def test_an_unclosed_quote_costs_its_own_line_alone(path, rows, data):
-    bad = data.draw(st.integers(0, len(rows) - 1))
-    side = data.draw(st.sampled_from(['"{},{}', '{},"{}']))
-    quoted = data.draw(st.booleans())
-    lines = [side.format(*row) if index == bad else ('"{}","{}"' if quoted else "{},{}").format(*row)
-             for index, row in enumerate(rows)]  # fmt: skip
-    rows_of(path, "\n".join(lines) + "\n")
-    pairs, lost = skipped(path)
-    assert [(pair.source, pair.target) for pair in pairs] == [
-        (source.strip(), target.strip()) for index, (source, target) in enumerate(rows) if index != bad
-    ]
-    assert lost == {"an unclosed quote": 1}
-    with pytest.raises(UserError, match=rf"a\.csv, line {bad + 2}: an unclosed quote \(1 such.*on_bad=skip"):
-        load_all(DataConfig(path=str(path)))
-
-
-def test_where_fields_have_line_breaks_all_lines_up_to_the_fault_are_lost_and_counted(path):
-    """They are no rows of their own: `two, deux` would be a pair that nobody wrote."""
-    rows_of(path, '"one\nline",une ligne\n"two, deux\nthree, trois\nfour "4"",quatre\nfive,cinq\n')
-    pairs, lost = skipped(path)
-    assert [(pair.source, pair.target) for pair in pairs] == [("one\nline", "une ligne"), ("five", "cinq")]
-    assert lost == {"an unclosed quote": 3}
-    with pytest.raises(UserError, match=r"line 4: an unclosed quote \(3 such, 3 bad pairs in all\)"):
-        load_all(DataConfig(path=str(path)))
+def test_an_unclosed_quote_is_one_line_that_says_where(path):
+    """Whatever is to be skipped: what it takes in are no pairs that anybody wrote."""
+    for on_invalid in ("error", "skip"):
+        path.write_text('en,fr\na,b\n"c,d\ne,f\n', "utf-8")
+        with pytest.raises(UserError, match=r"a\.csv, line 3: not CSV \(.*\); mend the row that begins there"):
+            load_split(DataConfig(path=str(path), on_invalid=on_invalid), "all")
 
 
 def test_a_quote_within_a_field_is_a_character(path):
@@ -95,11 +51,8 @@ def test_a_quote_within_a_field_is_a_character(path):
 
 
 @pytest.mark.parametrize(("kind", "separator"), [("csv", ","), ("tsv", "\t")])
-def test_blank_lines_at_the_end_are_ignored_and_others_are_not(tmp_path, kind, separator):
+def test_blank_lines_are_no_rows(tmp_path, kind, separator):
     table = tmp_path / f"a.{kind}"
-    rows = [f"{a}{separator}{b}\n" for a, b in (("en", "fr"), ("a", "b"), ("c", "d"))]
-    table.write_text("".join(rows) + "\n  \n\r\n", "utf-8")
-    assert [(pair.source, pair.target) for pair in load_all(DataConfig(path=str(table)))] == [("a", "b"), ("c", "d")]
-    table.write_text("\n".join(rows), "utf-8")
-    with pytest.raises(UserError, match="line 2: expected 2 columns"):
-        load_all(DataConfig(path=str(table)))
+    table.write_text("\n\n".join(f"{a}{separator}{b}" for a, b in (("en", "fr"), ("a", "b"), ("c", "d"))), "utf-8")
+    pairs = load_split(DataConfig(path=str(table)), "all")
+    assert [(pair.source, pair.target) for pair in pairs] == [("a", "b"), ("c", "d")]

@@ -45,7 +45,7 @@ def test_every_point_that_was_logged_is_on_the_picture(drawn):
     for colour, key in ((BLUE, "loss"), (ORANGE, "eval_loss"), (GREEN, "eval_bleu")):
         assert lines[colour] == [[row["step"], row[key]] for row in LOG if key in row]
     losses, bleu = figure.axes
-    assert [axis.get_ylabel() for axis in (losses, bleu)] == ["loss per piece (nats)", "validation BLEU"]
+    assert [axis.get_ylabel() for axis in (losses, bleu)] == ["loss per token (nats)", "validation BLEU"]
     assert bleu.get_xlabel() == "steps"
     legend = [text.get_text() for text in losses.get_legend().get_texts()]
     assert legend == ["training (labels smoothed by 0.1)", "validation", "weights kept (step 1,500)"]

@@ -1,23 +1,19 @@
-"""What teachers write joins the training pairs: each once more a teacher, in order, in parts that several may make."""
+"""What `seq2see distil` writes: each training pair as it is, and once more with what each teacher makes of it."""
 
-import dataclasses
 import json
 import shutil
 
 import pytest
-import torch
 
-from seq2see.errors import UserError
+from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.tokenizer.tokenization_seq2see import load_tokenizer
 from seq2see.training import distillation
 from seq2see.training.config import DataConfig, load_config
 from seq2see.training.corpora import load_corpus
-from seq2see.training.distillation import with_teachers
 from seq2see.training.run import run_experiment
 from seq2see.training.translation import translate_pairs
 
-CPU = torch.device("cpu")
 SETTINGS = [
     "tokenizer.vocab_size=400", "model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=16", "model.decoder_ffn_dim=16", "training.warmup_steps=2", "training.max_tokens=200",
@@ -30,7 +26,7 @@ SETTINGS = [
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     """Nothing is found that another test made, and parts are small enough for several."""
-    monkeypatch.setattr("seq2see.training.pairs.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(distillation, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(distillation, "PART", 50)
 
 
@@ -52,119 +48,69 @@ def copy_of(teacher, folder, name, **changes):
     return folder
 
 
-def test_each_pair_comes_once_more_with_what_the_teacher_writes(teacher, toy_file):
-    data = DataConfig(path=str(toy_file), teacher=str(teacher))
-    plain = load_corpus(data)
-    taught = with_teachers(plain, data, device=CPU)
-    pairs = list(plain.train)
-    written = translate_pairs(load_checkpoint(teacher), load_tokenizer(teacher), pairs)
-    assert len(set(written)) > 5
-    again = [dataclasses.replace(pair, target=text.strip())
-             for pair, text in zip(pairs, written, strict=True) if text.strip()]  # fmt: skip
-    assert list(taught.train) == [*pairs, *again]
-    assert (taught.val, taught.test) == (plain.val, plain.test)
+def written(out, split="train"):
+    rows = [json.loads(line) for line in (out / f"{split}.jsonl").read_text("utf-8").splitlines()]
+    return [(row["en"], row["fr"]) for row in rows]
 
 
-def test_the_same_weights_with_other_languages_are_another_teacher(teacher, toy_file, tmp_path):
-    data = DataConfig(path=str(toy_file), teacher=str(teacher))
-    with_teachers(load_corpus(data), data, device=CPU)
-    other = copy_of(teacher, tmp_path / "other", "config.json", language_pairs=[["en", "de"]])
-    with pytest.raises(UserError, match="other translates en to de"):
-        with_teachers(load_corpus(data), DataConfig(path=str(toy_file), teacher=str(other)), device=CPU)
-
-
-def test_what_teachers_invent_has_not_been_seen(teacher, toy_file, tmp_path, monkeypatch):
-    """Words that nobody wrote stay unknown to who looks at a translation."""
-    monkeypatch.setattr(
-        distillation.translation, "translate_pairs", lambda model, tokenizer, pairs: ["blabla blabli"] * len(pairs)
-    )
-    changes = [f"data.path={toy_file}", f"data.teacher={teacher}", f"training.output_dir={tmp_path / 'run'}"]
-    run = run_experiment(load_config("finetune", [*SETTINGS, *changes, "training.max_steps=1"]))
-    seen = [json.loads((folder / "seen_words.json").read_text("utf-8")) for folder in (run, teacher)]
-    assert seen[0] == seen[1]
-    data = DataConfig(path=str(toy_file), teacher=str(teacher))
-    corpus = with_teachers(load_corpus(data), data, device=CPU)
-    assert "blabla blabli" in {pair.target for pair in corpus.train}
-    assert list(corpus.written_by_people) == list(load_corpus(data).train)
-
-
-def test_several_teachers_come_one_after_another_and_nothing_is_written_twice(teacher, toy_file, tmp_path, monkeypatch):
+def test_pairs_come_as_they_are_and_then_each_teachers_and_a_student_trains_on_them(teacher, toy_file, tmp_path):
+    """The sentences kept for validation stay so."""
     other = copy_of(teacher, tmp_path / "other", "generation_config.json", num_beams=1, max_length=3)
-    both = [str(teacher), str(other)]
-    data = DataConfig(path=str(toy_file), teacher=both)
-    corpus = load_corpus(data)
+    out = tmp_path / "taught"
+    assert main(["distil", str(teacher), str(other), f"data.path={toy_file}", "--out", str(out), "--device=cpu"]) == 0
+    corpus = load_corpus(DataConfig(path=str(toy_file)))
     pairs = list(corpus.train)
-    alone = [list(with_teachers(corpus, DataConfig(path=str(toy_file), teacher=one), device=CPU).train)[len(pairs) :]
-             for one in both]  # fmt: skip
-    assert alone[0] != alone[1]
-    monkeypatch.setattr(
-        distillation.translation, "translate_pairs", lambda *args: pytest.fail("what was written is written again")
-    )
-    assert list(with_teachers(corpus, data, device=CPU).train) == [*pairs, *alone[0], *alone[1]]
+    expected = [(pair.source, pair.target) for pair in pairs]
+    for folder in (teacher, other):
+        texts = translate_pairs(load_checkpoint(folder), load_tokenizer(folder), pairs)
+        assert len(set(texts)) > 5
+        expected += [(pair.source, text.strip()) for pair, text in zip(pairs, texts, strict=True) if text.strip()]
+    assert written(out) == expected
+    assert written(out, "val") == [(pair.source, pair.target) for pair in corpus.val]
+    student = load_config("finetune", [*SETTINGS, f"data.path={out}", f"training.output_dir={tmp_path / 'student'}",
+                                       "training.max_steps=1"])  # fmt: skip
+    metrics = json.loads((run_experiment(student) / "metrics.json").read_text("utf-8"))
+    assert metrics["training"]["pairs"] == len(expected)
 
 
-def test_a_wrong_teacher_is_told_before_the_others_have_translated(teacher, toy_file, tmp_path, monkeypatch):
-    wrong = copy_of(teacher, tmp_path / "wrong", "config.json", language_pairs=[["en", "de"]])
-    data = DataConfig(path=str(toy_file), teacher=[str(teacher), str(wrong)])
-    monkeypatch.setattr(distillation.translation, "translate_pairs", lambda *args: pytest.fail("translated"))
-    with pytest.raises(UserError, match="wrong translates en to de, not en to fr"):
-        with_teachers(load_corpus(data), data, device=CPU)
-
-
-def test_a_run_learns_from_both(teacher, toy_file, tmp_path):
-    changes = [f"data.path={toy_file}", f"data.teacher={teacher}", f"training.output_dir={tmp_path / 'pupil'}"]
-    pupil = run_experiment(load_config("finetune", [*SETTINGS, *changes, "training.max_steps=1"]))
-    taught, alone = (json.loads((run / "metrics.json").read_text("utf-8")) for run in (pupil, teacher))
-    assert alone["training"]["pairs"] < taught["training"]["pairs"] <= 2 * alone["training"]["pairs"]
-    assert f"`{teacher}` wrote" in (pupil / "README.md").read_text("utf-8")
-
-
-def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, monkeypatch):
-    data = DataConfig(path=str(toy_file), teacher=str(teacher))
-    corpus = load_corpus(data)
+def test_parts_that_are_there_are_not_translated_again(teacher, toy_file, tmp_path, monkeypatch):
     asked = []
 
     def counted(model, tokenizer, pairs):
         asked.append(pairs[0].source)
         if len(asked) == 3:
             raise KeyboardInterrupt
-        return [pair.target for pair in pairs]
+        return [" " if index == 0 else pair.target for index, pair in enumerate(pairs)]
 
-    monkeypatch.setattr(distillation.translation, "translate_pairs", counted)
-    with pytest.raises(KeyboardInterrupt):
-        with_teachers(corpus, data, device=CPU)
-    taught = with_teachers(corpus, data, device=CPU, begin=0.5)  # as another process begins
-    pairs = list(corpus.train)
-    assert list(taught.train) == pairs * 2
+    monkeypatch.setattr(distillation, "translate_pairs", counted)
+    command = ["distil", str(teacher), f"data.path={toy_file}", "--out", str(tmp_path / "taught"), "--device=cpu"]
+    assert main(command) == 130 and not (tmp_path / "taught").exists()
+    assert main(command) == 0
+    pairs = list(load_corpus(DataConfig(path=str(toy_file))).train)
     firsts = [pair.source for pair in pairs[::50]]
-    assert asked[:2] == firsts[:2] and sorted(asked[:2] + asked[3:]) == sorted(firsts)
-    assert asked[3] == firsts[len(firsts) // 2]
-    monkeypatch.setattr(distillation, "load_teacher", lambda *args: pytest.fail("the teacher was loaded again"))
-    assert list(with_teachers(corpus, data, device=CPU).train) == pairs * 2
+    assert asked == [*firsts[:3], *firsts[2:]]
+    assert len(written(tmp_path / "taught")) == 2 * len(pairs) - len(firsts)  # a teacher may write nothing
 
 
-def test_a_teacher_that_writes_nothing_adds_nothing(teacher, toy_file, monkeypatch):
-    data = DataConfig(path=str(toy_file), teacher=str(teacher))
-    corpus = load_corpus(data)
-    monkeypatch.setattr(distillation.translation, "translate_pairs", lambda model, tokenizer, pairs: [" "] * len(pairs))
-    assert list(with_teachers(corpus, data, device=CPU).train) == list(corpus.train)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["OTHER", "TABLE"], "other translates en to de, not en to fr"),
+    (["TEACHER", "OTHER", "TABLE"], "other translates en to de, not en to fr"),  # before the first has translated
+    (["TEACHER", "TABLE", "data.target=[fr, de]"], "expected one language"),
+    (["FOLDER", "TABLE"], "config.json"), (["FOLDER/none", "TABLE"], "none"),
+    (["TABLE"], "no teacher"), (["TEACHER"], "data.path"),
+    (["TEACHER", "TABLE", "data.pth=x"], "did you mean data.path"),
+])  # fmt: skip
+def test_a_mistake_is_one_line(teacher, toy_file, tmp_path, monkeypatch, capsys, arguments, said):
+    monkeypatch.setattr(distillation, "translate_pairs", lambda *args: pytest.fail("translated"))
+    other = copy_of(teacher, tmp_path / "other", "config.json", language_pairs=[["en", "de"]])
+    names = {"OTHER": str(other), "TEACHER": str(teacher), "TABLE": f"data.path={toy_file}", "FOLDER": str(tmp_path)}
+    for name, value in names.items():
+        arguments = [value if one == name else one.replace("FOLDER/", f"{tmp_path}/") for one in arguments]
+    assert main(["distil", *arguments, "--out", str(tmp_path / "out"), "--device=cpu"]) in (1, 2)
+    assert said in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
 
 
-def test_a_teacher_of_other_languages_is_refused(teacher, toy_file):
-    path = toy_file.with_name("german.tsv")
-    path.write_text(toy_file.read_text("utf-8").replace("en\tfr", "en\tde", 1), "utf-8")
-    data = DataConfig(path=str(path), target="de", teacher=str(teacher))
-    with pytest.raises(UserError, match="translates en to fr, not en to de"):
-        with_teachers(load_corpus(data), data, device=CPU)
-
-
-def test_a_teacher_that_is_not_there_is_one_line(toy_file, tmp_path):
-    data = DataConfig(path=str(toy_file), teacher=str(tmp_path / "none"))
-    with pytest.raises(UserError, match="none"):
-        with_teachers(load_corpus(data), data, device=CPU)
-
-
-def test_a_folder_without_a_model_is_one_line(toy_file, tmp_path):
-    data = DataConfig(path=str(toy_file), teacher=str(tmp_path))
-    with pytest.raises(UserError, match=r"data.teacher: .* has no config.json; give the folder of a trained"):
-        with_teachers(load_corpus(data), data, device=CPU)
+def test_a_folder_that_is_there_is_left_alone(teacher, toy_file, tmp_path, capsys):
+    assert main(["distil", str(teacher), f"data.path={toy_file}", "--out", str(tmp_path), "--device=cpu"]) == 2
+    assert "is there already" in capsys.readouterr().err

@@ -75,24 +75,12 @@ def test_references_stay_beside_their_pairs(tmp_path, measured, monkeypatch, fin
     else:
         write_files(tmp_path, "val", FAULTY)
     write_references(tmp_path, "val", FAULTY)
-    row = finished(tmp_path, on_bad="skip", duplicates="skip")["val"]
+    row = finished(tmp_path, on_invalid="skip", duplicates="skip")["val"]
     assert row["pairs"] == len(measured) == min(final_pairs, 24)
     assert row["bleu_lc_tok"] == 100
 
 
-def test_references_that_are_not_of_the_pairs_cost_their_score_alone(tmp_path, measured, capsys):
-    write_files(tmp_path, "train", LINES[20:])
-    write_files(tmp_path, "val", LINES[:20])
-    path = write_references(tmp_path, "val", LINES[:19])
-    row = finished(tmp_path)["val"]
-    assert row["bleu"] == 100 and "bleu_lc_tok" not in row
-    assert "19 tokenised references of val for 20 pairs" in capsys.readouterr().err
-    path.write_bytes(b"\xe9\n" * 20)
-    assert "bleu_lc_tok" not in finished(tmp_path)["val"]
-    assert "is not UTF-8" in capsys.readouterr().err
-
-
-def test_pairs_split_off_train_have_no_references(tmp_path, measured, capsys):
+def test_pairs_split_off_train_have_no_references(tmp_path, measured):
     """Though there are files of that name, with as many rows."""
     write_files(tmp_path, "train", LINES)
     write_files(tmp_path, "test", LINES)
@@ -100,36 +88,20 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured, capsys):
         write_references(tmp_path, split, LINES)
     scores = finished(tmp_path, val_fraction=0.3, test_fraction=0.3)
     assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
-    assert capsys.readouterr().err.count("split off train") == 2
 
 
 def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
     monkeypatch.setattr(evaluation, "FINAL_PAIRS", 100)
     monkeypatch.setattr("seq2see.storybook.generate", lambda seed: book)
-    data = DataConfig("storybook", max_characters=60, on_bad="skip")
+    data = DataConfig("storybook", max_characters=60, on_invalid="skip")
     val, test = (load_split(data, split) for split in ("val", "test"))
     assert 100 < len(val) < len(book.val) and 100 < len(test) < len(book.test)
-    corpus = Corpus(train=None, val=val, test=[], skipped={}, noticed={}, fingerprint="")  # type: ignore[arg-type]
+    corpus = Corpus(train=None, val=val, test=[], skipped={}, fingerprint="")  # type: ignore[arg-type]
     scores = evaluate_run(None, None, RunConfig("x", data), corpus)  # type: ignore[arg-type]
     for row in scores.values():
         kinds = [figures for name, figures in row["families"].items() if "/" not in name]
         assert sum(figures["pairs"] for figures in kinds) == row["pairs"] <= 100
         assert {figures["exact_match"] for figures in kinds} == {100}
-
-
-def test_a_training_is_finished_though_its_references_do_not_fit(tmp_path, capsys):
-    write_files(tmp_path, "train", LINES)
-    write_files(tmp_path, "val", LINES[:4])
-    write_references(tmp_path, "val", LINES[:3])
-    run = run_experiment(load_config("finetune", [
-        "tokenizer.vocab_size=320", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
-        "model.encoder_ffn_dim=16", "model.decoder_ffn_dim=16", "training.max_steps=2", "training.use_cpu=true",
-        "training.cpu_processes=1", "training.eval_strategy=no", "training.save_strategy=no", "training.patience=0",
-        "training.load_best_model_at_end=false", "training.bf16=false", "evaluation.max_length=4",
-        f"data.path={tmp_path}", f"training.output_dir={tmp_path / 'run'}",
-    ]))  # fmt: skip
-    assert {"metrics.json", "README.md", "curve.png"} <= {item.name for item in run.iterdir()}
-    assert "3 tokenised references of val for 4 pairs" in capsys.readouterr().err
 
 
 def test_a_test_pair_that_is_too_long_is_refused_before_training(tmp_path):
@@ -152,7 +124,7 @@ def run(tmp_path, tokenizer) -> Path:
     """A run that has left copies, faulty and long pairs out of its table, and split it."""
     table = write_table(tmp_path / "own.tsv", [*FAULTY, ("x " * 40, "long")])
     data = DataConfig(
-        str(table), val_fraction=0.3, test_fraction=0.3, max_characters=60, on_bad="skip", duplicates="skip"
+        str(table), val_fraction=0.3, test_fraction=0.3, max_characters=60, on_invalid="skip", duplicates="skip"
     )
     folder = tmp_path / "run"
     tiny_model(tokenizer).save_pretrained(folder)
@@ -221,14 +193,14 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert "there is no 'test'" in refused(run, capsys, "--data", table, "--split", "test")
     assert "there is no 'test'" in refused(run, capsys)
     write_table(table, [])
-    assert f"{table} has no pairs of all" in refused(run, capsys, "--data", table)
-    run_yaml(run, val_fraction=1e-9)
-    assert "has no pairs of val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
+    assert f"{table} has no pairs in all" in refused(run, capsys, "--data", table)
+    run_yaml(run, val_fraction=1e-6)
+    assert "has no pairs in val" in refused(run, capsys, "--data", write_table(table, LINES), "--split", "val")
     assert not measured
 
 
 def test_a_part_of_a_small_table_is_measured_where_another_is_empty(run, tmp_path, measured, capsys):
-    run_yaml(run, val_fraction=1e-9)
+    run_yaml(run, val_fraction=1e-6)
     table = write_table(tmp_path / "other.tsv", LINES)
     assert evaluated(run, capsys, "--data", table, "--split", "test")[0]["fr"]["pairs"] == len(measured) > 0
 
@@ -308,7 +280,7 @@ def test_of_other_data_nothing_is_left_out(run, tmp_path, measured, capsys):
     assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 42 and texts(measured) == lines
     write_files(tmp_path, "test", lines)
     assert evaluated(run, capsys, "--data", tmp_path)[0]["fr"]["pairs"] == 42
-    run_yaml(run, duplicates="refuse")
+    run_yaml(run, duplicates="error")
     assert evaluated(run, capsys, "--data", table)[0]["fr"]["pairs"] == 42
     assert "line 5: an empty side" in refused(run, capsys, "--data", write_table(table, FAULTY))
     run_yaml(run, max_characters=5000)
@@ -319,8 +291,8 @@ def test_of_other_data_nothing_is_left_out(run, tmp_path, measured, capsys):
 def test_what_was_left_out_of_the_run_s_own_data_is_told(run, tmp_path, measured, capsys):
     result, said = evaluated(run, capsys)
     assert result["split"] == "test" and 0 < result["fr"]["pairs"] < 20
-    told = ("left out 1 pairs: an empty side", "left out 1 pairs: a side longer", "1 copies of other pairs, left out")
-    assert all(f"own.tsv: {line}" in said or f"own.tsv: noticed {line}" in said for line in told)
+    told = ("an empty side", "a side longer", "copies of other pairs")
+    assert all(f"own.tsv: left out 1 pairs: {line}" in said for line in told)
     assert evaluated(run, capsys, "--split", "all")[0]["fr"]["pairs"] == 24
     write_files(tmp_path, "train", [*FAULTY, ("", "")])
     run_yaml(run, path=str(tmp_path))
@@ -329,7 +301,7 @@ def test_what_was_left_out_of_the_run_s_own_data_is_told(run, tmp_path, measured
         result, said = evaluated(run, capsys, "--split", split)
         assert result["fr"]["pairs"] == 24
         assert f"{split}.en: left out 1 pairs: an empty side" in said
-        assert f"{split}.en: noticed 1 copies of other pairs, left out" in said
+        assert f"{split}.en: left out 1 pairs: copies of other pairs" in said
 
 
 def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
@@ -341,4 +313,4 @@ def test_a_source_that_the_model_cannot_hold_is_refused(tokenizer):
 def test_a_model_of_another_kind_is_one_line(tmp_path, capsys):
     folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))
     assert main(["evaluate", str(folder), "--data", str(tmp_path), "--to", "fr"]) == 1
-    assert "is a marian model, and only Seq2See models are measured" in capsys.readouterr().err
+    assert "is a marian model, but evaluate supports only Seq2See models" in capsys.readouterr().err

@@ -5,12 +5,11 @@ import pytest
 
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training.batching import EncodedPairs, plan_epoch
-from seq2see.training.bpe_dropout import RecutPairs
-from seq2see.training.guided import GuidedPairs, guide_of
+from seq2see.training.guided import guide_of
 from seq2see.training.joining import MOST_JOINED, JoinedPairs
 from seq2see.training.pairs import Pair
 from tests.training.conftest import toy_pairs
-from tests.training.test_guided import links_of
+from tests.training.test_guided import guided_pairs, links_of
 
 PAIRS = toy_pairs(300)
 
@@ -49,7 +48,6 @@ def test_a_text_has_the_tokens_of_its_pairs_written_one_after_the_other(tokenize
         item = dataset[row]
         assert list(item.source) == tokenizer.encode_source(source)
         assert list(item.labels) == tokenizer.encode_targets([target], ["fr"])[0]
-        assert dataset.source_text(row) == source
         assert list(dataset.lengths_R2[row]) == [len(item.source), len(item.labels)]
 
 
@@ -90,17 +88,8 @@ def test_a_text_that_would_not_fit_is_cut_and_what_was_joined_is_told(tokenizer)
     assert JoinedPairs(encoded, share=0.0, max_length=200).most_joined == 1
 
 
-def test_a_text_whose_words_are_cut_into_more_tokens_keeps_the_tokenizer_s_own_where_it_would_not_fit(tokenizer):
-    recut = RecutPairs(PAIRS, tokenizer, max_length=200, p=0.9)
-    room = int(joined(tokenizer, share=1.0).lengths_R2.max())
-    dataset = JoinedPairs(recut, share=1.0, max_length=room)
-    for row in range(len(dataset)):
-        assert max(len(dataset[row].source), len(dataset[row].labels)) <= room
-    assert any(len(dataset[row].source) != dataset.lengths_R2[row, 0] for row in range(len(dataset)))
-
-
 def test_links_follow_their_pairs_into_a_text(tokenizer):
-    guided = GuidedPairs(PAIRS, tokenizer, max_length=200, links=[links_of(pair) for pair in PAIRS])
+    guided = guided_pairs(PAIRS, tokenizer, max_length=200)
     dataset = JoinedPairs(guided, share=0.4, max_length=200)
     for row, members in enumerate(rows(dataset)):
         links, i0, j0 = [], 0, 0

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import shutil
 import signal
 from contextlib import ExitStack
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock
-from safetensors.torch import load_file, save_file
 from transformers import TrainerCallback
 
 from seq2see.cli.command import main
@@ -27,11 +25,11 @@ from tests.full_disk import files_of_at_most
 
 TINY = """\
 data: {path: PATH, source: en, target: fr, val_fraction: 0.1}
-tokenizer: {vocab_size: 400, bpe_dropout: 0.2}
+tokenizer: {vocab_size: 400}
 model: {d_model: 16, encoder_layers: 1, decoder_layers: 1, encoder_attention_heads: 2, decoder_attention_heads: 2,
   encoder_ffn_dim: 32, decoder_ffn_dim: 32, dropout: 0.3}
 training: {max_tokens: 700, num_train_epochs: 3, warmup_steps: 4, use_cpu: true, disable_tqdm: true, ema_decay: 0.9}
-evaluation: {pairs: 5, num_beams: 1, max_length: 20}
+evaluation: {eval_samples: 5, num_beams: 1, max_length: 20}
 """
 
 
@@ -94,27 +92,12 @@ def weights(folder: Path) -> bytes:
 # Checkpoints
 
 def test_what_does_not_belong_together_is_passed_over(run, tmp_path):
-    """Each fault alone, with a manifest as if it had been saved so; nothing that a file holds is run."""
-    sentinel = tmp_path / "sentinel"
-
-    class Evil:
-        def __reduce__(self):
-            return os.mkdir, (str(sentinel),)
-
-    def nan(folder):
-        tensors = load_file(folder / "raw_weights.safetensors")
-        tensors["model.shared.weight"][0, 0] = float("nan")
-        save_file(tensors, folder / "raw_weights.safetensors")
-
+    """Each fault alone, with a manifest as if it had been saved so."""
     other = run / "checkpoint-4"
     faults = {
         "trainer_state.json is of step 4": lambda folder: shutil.copy(other / "trainer_state.json", folder),
-        "raw_weights.safetensors: model.shared.weight is not finite": nan,
-        "optimizer.pt is damaged": lambda folder: (folder / "optimizer.pt").write_bytes(pickle.dumps(Evil())),
-        "rng_state.pth is damaged": lambda folder: torch.save(Evil(), folder / "rng_state.pth"),
         "no scheduler.pt": lambda folder: (folder / "scheduler.pt").unlink(),
-        "no rng_state.pth": lambda folder: (folder / "rng_state.pth").unlink(),
-    }  # fmt: skip
+    }
     for fault, plant in faults.items():
         folder = tmp_path / "planted" / "checkpoint-6"
         shutil.copytree(run / "checkpoint-6", folder)
@@ -124,49 +107,8 @@ def test_what_does_not_belong_together_is_passed_over(run, tmp_path):
         write_manifest(folder)
         assert fault in str(what_is_wrong(folder, averaged=True)), fault
         shutil.rmtree(folder)
-    assert not sentinel.exists()
     assert not (run / "checkpoint-6" / "training_args.bin").exists()  # a pickle that transformers writes
     assert "averaged" in str(what_is_wrong(run / "checkpoint-6", averaged=False))
-
-
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-@pytest.mark.parametrize(("file", "place"), [
-    ("optimizer.pt", ("state", 0, "exp_avg_sq")), ("optimizer.pt", ("state", 3, "exp_avg")),
-    ("optimizer.pt", ("param_groups", 1, "lr")), ("scheduler.pt", ("_last_lr", 0)), ("scaler.pt", ("scale",)),
-    ("model.safetensors", ("lm_head.weight",)), ("raw_weights.safetensors", ("model.shared.weight",)),
-])  # fmt: skip
-def test_a_state_that_is_not_finite_is_passed_over_for_the_checkpoint_before(run, file, place, number):
-    """Though its checksum is right."""
-    path = run / "checkpoint-6" / file
-    if file.endswith("safetensors"):
-        state = load_file(path)
-        place = [name for name in state if place[0] in state or name.endswith("shared.weight")][:1]
-    else:
-        state = torch.load(path, weights_only=True) if path.exists() else {"scale": 1.0}
-    *keys, last = place
-    holder = state
-    for key in keys:
-        holder = holder[key]
-    if isinstance(holder[last], torch.Tensor):
-        holder[last].view(-1)[-1] = number
-    else:
-        holder[last] = number
-    save_file(state, path) if file.endswith("safetensors") else torch.save(state, path)
-    write_manifest(run / "checkpoint-6")
-    found, passed_over = find_checkpoint(run, averaged=True)
-    name = ".".join(map(str, place))
-    assert found == run / "checkpoint-4"
-    assert passed_over == [f"{run / 'checkpoint-6'} ({file}: {name} is not finite)"]
-
-
-def test_a_schedule_that_waits_for_a_plateau_may_be_resumed(make_trainer):
-    """Its best is infinite until there is an evaluation."""
-    trainer = make_trainer(lr_scheduler_type="reduce_lr_on_plateau", eval_strategy="steps", eval_steps=6,
-                           save_strategy="steps", save_steps=3)  # fmt: skip
-    trainer.train()
-    run = Path(trainer.args.output_dir)
-    assert torch.load(run / "checkpoint-3" / "scheduler.pt")["best"] == float("inf")
-    assert what_is_wrong(run / "checkpoint-3", averaged=False) is None
 
 
 @pytest.mark.parametrize(("limit", "best", "left"), [
@@ -178,7 +120,7 @@ def test_old_checkpoints_go_whatever_the_clock_says(tmp_path, limit, best, left)
         folder = tmp_path / f"checkpoint-{step}"
         folder.mkdir()
         os.utime(folder, (2e9 + age, 2e9 + age))
-    remove_old(tmp_path / "checkpoint-6", best=best and tmp_path / f"checkpoint-{best}", limit=limit)
+    remove_old(tmp_path / "checkpoint-6", best=tmp_path / f"checkpoint-{best}", limit=limit)
     assert {int(item.name.partition("-")[2]) for item in tmp_path.iterdir()} == left
 
 
@@ -248,7 +190,7 @@ def test_a_folder_whose_checkpoints_are_all_damaged_is_left_alone(toy, tmp_path,
     folder = tmp_path / "run" / "checkpoint-7"
     folder.mkdir(parents=True)
     assert toy("run", "training.resume=true")[0] == 1
-    assert "not marked as complete" in (said := capsys.readouterr().err) and "no checkpoint in" in said
+    assert "not complete: no manifest.json" in (said := capsys.readouterr().err) and "no checkpoint in" in said
     assert folder.exists()
 
 
@@ -280,7 +222,7 @@ def test_a_signal_saves_and_says_how_to_go_on_and_the_end_is_the_same(
     except SystemExit as stopped:
         assert stopped.code == code
     said = capfd.readouterr().err
-    assert "stopping after this step, with a checkpoint" in said and "stopped; to go on, " in said.splitlines()[-1]
+    assert "stopping after this step, with a checkpoint" in said and "stopped; to continue, " in said.splitlines()[-1]
     at(0, None)
     done, folder = toy("run", "training.resume=true")
     assert done == 0
@@ -375,7 +317,7 @@ def spoil(trainer, steps, factor):
 def test_a_bad_loss_stops_and_says_where(make_trainer, factor, what):
     trainer = make_trainer(save_strategy="steps", save_steps=2, max_steps=8)
     spoil(trainer, {7}, factor)
-    with pytest.raises(UserError, match=f"step 7: {what}.* batch 2 of epoch 2 .*examples, one of them .*resume=true"):
+    with pytest.raises(UserError, match=f"step 7, after 1.2 epochs: {what}.*resume=true"):
         trainer.train()
     newest, _ = find_checkpoint(Path(trainer.args.output_dir), averaged=False)
     assert newest is not None and newest.name == "checkpoint-6"
@@ -408,7 +350,7 @@ def test_an_infinite_gradient_never_reaches_the_weights(make_trainer):
 def test_bad_batches_without_end_stop_all_the_same(make_trainer):
     trainer = make_trainer(on_bad_loss="skip", max_steps=30)
     spoil(trainer, set(range(3, 31)), float("nan"))
-    with pytest.raises(UserError, match="step 13: .*10 batches before it"):
+    with pytest.raises(UserError, match="step 13, .*10 batches before it"):
         trainer.train()
 
 

@@ -12,7 +12,7 @@ SETTINGS = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=300", "training.max_steps=3",
     "training.use_cpu=true", "training.logging_steps=1", "training.eval_strategy=steps", "training.eval_steps=3",
-    "training.save_strategy=steps", "training.save_steps=3", "evaluation.pairs=10", "evaluation.max_length=20",
+    "training.save_strategy=steps", "training.save_steps=3", "evaluation.eval_samples=10", "evaluation.max_length=20",
     "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 LAUNCHERS = {

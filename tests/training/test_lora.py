@@ -25,7 +25,7 @@ NEW = [  # what a model that is fine-tuned has already
 SETTINGS = [
     "training.max_tokens=300", "training.num_train_epochs=1",
     "training.use_cpu=true", "training.ema_decay=0.5", "training.learning_rate=0.02", "training.warmup_steps=1",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 
@@ -142,7 +142,7 @@ def test_a_new_language_trains_its_embeddings_too(base, tmp_path):
     ("overrides", "code", "message"),
     [
         (["model.lora=4"], 2, "model.init_from=FOLDER"),
-        (["model.lora=0", "model.init_from=BASE"], 2, "model.lora is 0: expected a rank of at least 1"),
+        (["model.lora=0", "model.init_from=BASE"], 2, "model.lora is 0, expected at least 1"),
         (["model.lora=17", "model.init_from=BASE"], 1, "model.lora is 17, expected a rank of at most"),
         (["model.lora=four", "model.init_from=BASE"], 2, "model.lora is 'four'"),
     ],

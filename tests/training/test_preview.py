@@ -1,7 +1,6 @@
 """`seq2see train --dry-run` tells the truth about what would be trained, and touches nothing."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ SETTINGS = [
     "training.use_cpu=true", "training.gradient_accumulation_steps=2", "training.cpu_processes=1",
     "training.save_strategy=no", "training.eval_strategy=no", "training.patience=0",
     "training.load_best_model_at_end=false",
-    "evaluation.pairs=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 
 
@@ -34,33 +33,24 @@ def test_a_dry_run_foretells_the_run(settings, capsys):
     assert main(["train", "finetune", *settings]) == 0
     assert yaml.safe_load(shown) == yaml.safe_load(Path("run/run.yaml").read_text("utf-8"))
     training = json.loads(Path("run/metrics.json").read_text("utf-8"))["training"]
-    assert f"# model: {training['parameters']:,} parameters\n" in shown
+    assert f"# model: {training['parameters']:,} parameters, of which {training['parameters']:,} are trained" in shown
     assert f"# steps: {training['steps']:,}, each one batch;" in shown
     assert f"in an epoch of {training['pairs']:,} pairs" in shown
     assert "# steps: 0" not in shown
     capsys.readouterr()
     assert main(["train", "finetune", *settings, "--dry-run"]) == 0
-    again = capsys.readouterr().out
-    assert again.startswith(shown) and "run already: train with training.resume=true" in again[len(shown) :]
-    assert main(["train", "finetune", *settings, "training.resume=true", "--dry-run"]) == 0
-    assert "run already" not in capsys.readouterr().out
+    assert capsys.readouterr().out == shown
 
 
-def test_the_parts_of_the_model_add_up_and_examples_are_pieces_of_their_text(settings, capsys):
+def test_examples_are_pieces_of_their_text(settings, capsys):
     assert main(["train", "finetune", "--dry-run", *settings]) == 0
     lines = capsys.readouterr().out.splitlines()
-    total = next(int(line.split()[2].replace(",", "")) for line in lines if line.startswith("# model:"))
-    parts = [re.fullmatch(r"#   (embedding|encoder|decoder) +([\d,]+)  \(.*", line) for line in lines]
-    counts = {part[1]: int(part[2].replace(",", "")) for part in parts if part}
-    assert len(counts) == 3 and sum(counts.values()) == total
-    assert counts["encoder"] > counts["embedding"] / 10
     starts = [index for index, line in enumerate(lines) if line.startswith("# pair ")]
     assert len(starts) == 3
     for start in starts:
         for language, (text, pieces) in (("en", lines[start + 1 : start + 3]), ("fr", lines[start + 3 : start + 5])):
-            assert text.startswith(f"#   {language}  ")
             spelled = pieces[1:].replace(" ", "").removesuffix("</s>").removeprefix("<2fr>").replace("▁", " ")
-            assert spelled.strip() == text.removeprefix(f"#   {language}  ")
+            assert spelled.strip() == text.removeprefix("#   ")
             assert ("<2fr>" in pieces) == (language == "fr")
 
 
@@ -74,8 +64,8 @@ def test_settings_may_stand_on_either_side_of_the_option(settings, capsys):
 
 
 def test_a_mistake_is_the_one_that_training_would_tell(settings, capsys):
-    assert main(["train", "finetune", *settings, "training.patience=2", "--dry-run"]) == 2
-    assert "patience counts evaluations" in capsys.readouterr().err
+    assert main(["train", "finetune", *settings, "training.lr_scheduler_type=steep", "--dry-run"]) == 2
+    assert "training section: steep is not a valid" in capsys.readouterr().err
 
 
 def test_an_example_stays_on_its_line():

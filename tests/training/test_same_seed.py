@@ -13,7 +13,7 @@ from seq2see.training.run import run_experiment
 SETTINGS = [
     "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
     "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "model.dropout=0.3", "training.max_tokens=300",
-    "training.num_train_epochs=1", "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.pairs=10",
+    "training.num_train_epochs=1", "training.use_cpu=true", "training.ema_decay=0.9", "evaluation.eval_samples=10",
     "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
 ]  # fmt: skip
 

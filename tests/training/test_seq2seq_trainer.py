@@ -1,14 +1,28 @@
 """transformers' own Seq2SeqTrainer: the example in `docs/` trains on what our own Trainer trains on, and labels without
-a language tag are refused."""
+a language tag are refused.  And what a user of it finds in ours: its arguments, and any encoder-decoder."""
 
+import random
 import runpy
 
+import datasets
 import pytest
 import torch
-from transformers import AutoTokenizer, DataCollatorForSeq2Seq
+from transformers import (
+    AutoConfig,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    BatchEncoding,
+    DataCollatorForSeq2Seq,
+    Seq2SeqTrainer,
+    Seq2SeqTrainingArguments,
+    TrainerCallback,
+)
 
 from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer
 from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
+from seq2see.training.arguments import Seq2SeeTrainingArguments
+from seq2see.training.batching import EncodedPairs
+from seq2see.training.trainer import Seq2SeeTrainer
 from .conftest import tiny_model
 
 
@@ -68,3 +82,91 @@ def test_the_model_and_the_tokenizer_mean_the_same_tags():
     from seq2see.modeling.configuration_seq2see import LANGUAGE_TAGS
 
     assert range(FIRST_TAG, FIRST_TAG + TAG_SLOTS) == LANGUAGE_TAGS
+
+
+def test_what_the_parent_takes_is_taken(make_trainer, pairs, tokenizer):
+    """compute_metrics, callbacks, optimizers, a dict of evaluation sets; evaluate(dict) and predict."""
+    plain, seen = make_trainer(), []
+
+    class Seen(TrainerCallback):
+        def on_step_end(self, args, state, control, **kwargs):
+            seen.append(state.global_step)
+
+    model = plain.model
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    some = EncodedPairs(pairs[:4], tokenizer, max_length=64)
+    trainer = Seq2SeeTrainer(
+        model, plain.args, train_dataset=plain.train_dataset, eval_dataset={"one": plain.eval_dataset, "two": some},
+        processing_class=tokenizer, callbacks=[Seen()], optimizers=(optimizer, None),
+        compute_metrics=lambda found: {"rows": len(found.label_ids)},
+    )  # fmt: skip
+    trainer.train()
+    assert seen == [1, 2, 3, 4, 5, 6] and trainer.optimizer.optimizer is optimizer
+    assert trainer.evaluate().items() >= {"eval_one_rows": 10, "eval_two_rows": 4}.items()
+    assert trainer.evaluate(some)["eval_rows"] == 4
+    trainer.compute_metrics = None
+    found = trainer.evaluate({"three": some})
+    assert {"eval_three_loss", "eval_three_bleu"} <= found.keys()
+    assert found["eval_three_loss"] == pytest.approx(trainer.evaluate(some)["eval_loss"])
+    assert len(trainer.predict(some).label_ids) == 4
+
+
+@pytest.mark.parametrize("kind", ["marian", "bart", "m2m_100", "t5"])
+def test_any_encoder_decoder_trains_as_by_transformers(kind, tmp_path):
+    """On a datasets.Dataset, in batches by tokens: one batch holds all rows, so order plays no part."""
+    draw = random.Random(0)
+    rows = [{"input_ids": [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2],
+             "labels": [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2]} for _ in range(24)]  # fmt: skip
+    settings = {
+        "output_dir": str(tmp_path), "max_steps": 3, "optim": "sgd", "learning_rate": 0.5, "report_to": "none",
+        "lr_scheduler_type": "constant", "logging_steps": 1, "use_cpu": True, "save_strategy": "no",
+        "label_smoothing_factor": 0.0 if kind == "m2m_100" else 0.1,  # with which transformers' own cannot train that
+        "warmup_steps": 0, "seed": 0, "bf16": False, "disable_tqdm": True,
+        "eval_strategy": "no",
+    }  # fmt: skip
+    trainers = []
+    for ours in (True, False):
+        torch.manual_seed(0)
+        model = foreign(kind)
+        data = datasets.Dataset.from_list(rows)
+        if ours:
+            arguments = Seq2SeeTrainingArguments(**settings, max_tokens=10_000, load_best_model_at_end=False)
+            trainers.append(Seq2SeeTrainer(model, arguments, train_dataset=data, eval_dataset=data))
+        else:
+            arguments = Seq2SeqTrainingArguments(**settings, per_device_train_batch_size=24)
+            collate = DataCollatorForSeq2Seq(PAD, model=model)
+            trainers.append(Seq2SeqTrainer(model, arguments, train_dataset=data, data_collator=collate))
+        trainers[-1].train()
+    losses = [[row["loss"] for row in trainer.state.log_history if "loss" in row] for trainer in trainers]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4) and losses[0][-1] < losses[0][0]
+    for one, other in zip(*(trainer.model.parameters() for trainer in trainers), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
+    assert trainers[0].evaluate()["eval_loss"] > 0
+
+
+class Pad:
+    """As much of a tokenizer as the collator of transformers wants."""
+
+    padding_side, model_input_names = "right", ["input_ids"]
+
+    def pad(self, features, padding=True, max_length=None, pad_to_multiple_of=None, return_tensors=None):
+        ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in features], True, 0)
+        return BatchEncoding({"input_ids": ids, "attention_mask": (ids != 0).long()})
+
+
+PAD = Pad()
+
+
+def foreign(kind):
+    """A tiny model of that kind without dropout."""
+    common = {"vocab_size": 60, "pad_token_id": 0, "eos_token_id": 2, "bos_token_id": 1, "decoder_start_token_id": 1}
+    if kind == "t5":
+        config = AutoConfig.for_model(kind, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, dropout_rate=0.0,
+                                      **common)  # fmt: skip
+    else:
+        config = AutoConfig.for_model(
+            kind, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
+            encoder_ffn_dim=32, decoder_ffn_dim=32, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0,
+            encoder_layerdrop=0.0, decoder_layerdrop=0.0, max_position_embeddings=64, scale_embedding=False, **common,
+        )  # fmt: skip
+    return AutoModelForSeq2SeqLM.from_config(config)

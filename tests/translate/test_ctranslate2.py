@@ -18,7 +18,7 @@ from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.translate import export
 from seq2see.translate.checkpoint import LoadedCheckpoint
-from seq2see.translate.codec import PieceCodec, TokenizerCodec
+from seq2see.translate.codec import Seq2SeeCodec, TokenizerCodec
 from seq2see.translate.export import spaceless
 
 pytest.importorskip("ctranslate2")
@@ -58,8 +58,8 @@ def test_torch_translates_where_the_checkpoint_asks_for_more_than_it_has(tmp_pat
     path.write_text(json.dumps(json.loads(path.read_text()) | asked))
     assert Translator.from_pretrained(run)("The cat.").engine == "torch"
     err = capsys.readouterr().err
-    assert f"CTranslate2 has no {next(iter(asked))}, which" in err and err.endswith("; PyTorch translates\n")
-    with pytest.raises(UserError, match="CTranslate2 has no"):
+    assert f"CTranslate2 does not support {next(iter(asked))}, which" in err and err.endswith("; using PyTorch\n")
+    with pytest.raises(UserError, match="CTranslate2 does not support"):
         Translator.from_pretrained(run, engine="ctranslate2")
 
 
@@ -92,7 +92,7 @@ def test_torch_translates_what_it_cannot_hold(any_folder):
     if LoadedCheckpoint("", any_folder).model_type == "seq2see":
         pytest.skip("CTranslate2 holds this one")
     assert Translator.from_pretrained(any_folder)("The cat.").engine == "torch"
-    with pytest.raises(UserError, match="are exported|cannot hold"):  # the Marian has more embeddings than pieces
+    with pytest.raises(UserError, match="can be exported|does not support"):  # more embeddings than tokens
         Translator.from_pretrained(any_folder, engine="ctranslate2")
 
 
@@ -210,10 +210,10 @@ def test_where_no_export_can_be_written_torch_translates_and_says_so(tmp_path, m
     monkeypatch.setattr(export, "write", refused)
     capsys.readouterr()
     reason = (f"the CTranslate2 export of {run} can be written neither there nor to {tmp_path}/cache/seq2see/exports"
-              " (Permission denied): set XDG_CACHE_HOME to a folder that can be written")
+              " (Permission denied): set XDG_CACHE_HOME to a writable folder")
     assert Translator.from_pretrained(run)("The cat.").engine == "torch"
-    assert capsys.readouterr().err == f"{reason}; PyTorch translates\n"
-    with pytest.raises(UserError, match="set XDG_CACHE_HOME to a folder that can be written"):
+    assert capsys.readouterr().err == f"{reason}; using PyTorch\n"
+    with pytest.raises(UserError, match="set XDG_CACHE_HOME to a writable folder"):
         Translator.from_pretrained(run, engine="ctranslate2")
     assert main(["export", str(run)]) == 1
     assert capsys.readouterr().err == f"seq2see: error: {reason}\n"
@@ -225,9 +225,9 @@ def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_pa
     capsys.readouterr()
     for form in ("ctranslate2", "endpoint"):
         assert main(["export", str(run), "--format", form, "--out", str(tmp_path / "in.txt")]) == 2
-        assert capsys.readouterr().err == f"seq2see: error: --out {tmp_path}/in.txt is a file; give a folder\n"
+        assert capsys.readouterr().err == f"seq2see: error: --out {tmp_path}/in.txt is a file; choose a folder\n"
         assert main(["export", str(run), "--format", form, "--out", "/proc/none/out"]) == 1
-        told = "cannot write /proc/none/out (No such file or directory); by --out give a folder that can be written"
+        told = "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"
         assert capsys.readouterr().err == f"seq2see: error: {told}\n"
 
     def refused(suffix: None, prefix: str, dir: Path) -> str:
@@ -235,7 +235,7 @@ def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_pa
 
     monkeypatch.setattr("tempfile.mkdtemp", refused)
     assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 1
-    assert f"cannot write {tmp_path}/out (Read-only file system); by --out" in capsys.readouterr().err
+    assert f"cannot write {tmp_path}/out (Read-only file system); choose" in capsys.readouterr().err
 
 
 def no_model(folder):
@@ -315,7 +315,7 @@ def test_the_command_exports(tmp_path, capsys):
 
 
 def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
-    fast, slow = PieceCodec(folder), TokenizerCodec(translator.tokenizer)
+    fast, slow = Seq2SeeCodec(folder), TokenizerCodec(translator.tokenizer)
     texts = [*TEXTS[:-3], " two  spaces ", "<pad><s></s><2fr>", "é e\u0301 \u200b 𝔘 \t\n", "'l’été' “x” <0x41>"]
     ids = slow.encode(texts)
     assert fast.encode(texts) == ids and fast.encode([]) == []
@@ -328,7 +328,7 @@ def test_a_tokenizer_without_an_end_is_refused(folder, tmp_path):
     strange = shutil.copytree(folder, tmp_path / "run") / "tokenizer.json"
     strange.write_text(strange.read_text().replace("</s>", "</end>"))
     with pytest.raises(UserError, match="has no </s>"):
-        PieceCodec(strange.parent)
+        Seq2SeeCodec(strange.parent)
 
 
 def ids_of(codec, text):
@@ -338,7 +338,7 @@ def ids_of(codec, text):
 def test_the_files_of_a_checkpoint_are_read_without_torch(folder, tmp_path):
     broken = shutil.copytree(folder, tmp_path / "run")
     (broken / "generation_config.json").write_text(json.dumps([1]))
-    with pytest.raises(UserError, match="generation_config.json holds a list"):
+    with pytest.raises(UserError, match="generation_config.json contains a list"):
         LoadedCheckpoint("", broken)
     (broken / "config.json").unlink()
     with pytest.raises(UserError, match="has no config.json"):
@@ -377,7 +377,7 @@ def test_a_shortlist_of_everything_changes_nothing(tmp_path):
 def test_a_shortlist_that_makes_no_sense_is_refused_in_one_line(tmp_path, content):
     run = tiny.save(tmp_path / "run", *tiny.seq2see())
     (run / "shortlist.json").write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match="shortlist.json is no shortlist of this vocabulary; remove it"):
+    with pytest.raises(UserError, match="shortlist.json is not a valid shortlist for this vocabulary; remove it"):
         Translator.from_pretrained(run)
 
 

@@ -19,7 +19,7 @@ def test_what_is_left_open_is_the_checkpoints(translator):
     assert (usual.num_beams, usual.length_penalty, usual.max_new_tokens, usual.early_stopping) == (5, 1.4, 39, True)
     assert (usual.prefix, defaults.end, usual.sampling) == ((7,), {2, 9}, False)
     options = DecodingOptions(num_beams=1, alternatives=3, length_penalty=0.5, max_new_tokens=50)
-    asked = defaults.resolve(options, first=4).begun((10, 11))
+    asked = defaults.resolve(options, first=4).with_prefix((10, 11))
     assert (asked.prefix, asked.num_beams, asked.length_penalty, asked.max_new_tokens) == ((4, 10, 11), 3, 0.5, 50)
     assert GenerationDefaults({}, None).resolve().max_new_tokens == 512
     assert GenerationDefaults({"max_length": 50_000}, 65_536).resolve().max_new_tokens == MOST_POSITIONS
@@ -38,7 +38,7 @@ def test_what_is_left_open_is_the_checkpoints(translator):
         ({"length_penalty": float("inf")}, "length_penalty inf"),
         ({"no_repeat_ngram_size": 1.0}, "no_repeat_ngram_size 1.0"),
         ({"temperature": 1.0, "num_beams": 4}, "sampling .* has no beams"),
-        ({"beams": 3}, "there is no option beams: expected one of alternatives, num_beams"),
+        ({"beams": 3}, "unknown option beams: expected one of alternatives, num_beams"),
     ],
 )
 def test_a_number_out_of_bounds_is_refused_by_name(translator, wrong, told):

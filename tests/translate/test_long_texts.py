@@ -79,7 +79,7 @@ def test_a_prefix_of_html_begins_its_first_words(translator):
 
 
 def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator):
-    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: a translation has at most \d+"):
+    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: at most \d+ fit into max_new_tokens"):
         translator("The cat.", prefix="chat " * 30, max_new_tokens=20)
 
 
@@ -106,10 +106,10 @@ def test_a_sentence_longer_than_any_in_training_is_cut(translator):
 
 
 def test_how_long_a_source_may_be():
-    assert GenerationDefaults({"source_pieces": 90}, 1000).longest == 90
-    assert GenerationDefaults({"source_pieces": 90}, 80).longest == 80
-    assert GenerationDefaults({"source_pieces": 12}, 1000).longest == 64  # longer than any in training, but short
-    assert GenerationDefaults({}, 1000).longest == 1000 and GenerationDefaults({}, None).longest is None
+    assert GenerationDefaults({"source_pieces": 90}, 1000).source_tokens == 90
+    assert GenerationDefaults({"source_pieces": 90}, 80).source_tokens == 80
+    assert GenerationDefaults({"source_pieces": 12}, 1000).source_tokens == 64  # longer than any in training, but short
+    assert GenerationDefaults({}, 1000).source_tokens == 1000 and GenerationDefaults({}, None).source_tokens is None
 
 
 def test_html_keeps_its_markup(translator):

@@ -14,7 +14,7 @@ from transformers import GenerationConfig
 from seq2see import Translator
 from seq2see.lens.alignment import FILE as ALIGNMENT
 from seq2see.lens.alignment import naive_choice
-from seq2see.lens.head_roles import FILE as ROLES
+from seq2see.lens.roles import FILE as ROLES
 from seq2see.lens.trust import FILE as TRUST
 from seq2see.lens.trust import MapTrust, Trust
 from seq2see.translate import checkpoint

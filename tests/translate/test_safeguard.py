@@ -39,7 +39,7 @@ class Copying:
     def _found(self, text, options, rank):
         written, begun = self.write(text, rank), self.codec.decode(options.prefix[1:])
         ids = self.codec.encode([written.removeprefix(begun).strip() if begun else written])[0]
-        return Hypothesis.found((*options.prefix, *ids), -1.0 - rank, end=ids[-1:], options=options)
+        return Hypothesis.from_engine((*options.prefix, *ids), -1.0 - rank, end=ids[-1:], options=options)
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_a_trace_is_of_what_the_model_read(translator):
 
 def test_limits_hold_at_once(translator):
     calls = (translator, lambda text: translator.score([text], ["x"]), lambda text: translator.look_at(text, "x"))
-    for text, told in (("a" * 100_000, "a word of 100,000 characters"), ("a b " * 250_000, "a text of 1,000,000 char")):
+    for text, told in (("a" * 100_000, "a word has 100,000 char"), ("a b " * 250_000, "a text has 1,000,000 char")):
         for call in calls:
             with pytest.raises(UserError, match=told):
                 call(text)
@@ -240,7 +240,7 @@ def test_limits_hold_at_once(translator):
 ])  # fmt: skip
 def test_a_word_may_be_so_long_as_none_is(text, longest):
     if longest:
-        with pytest.raises(UserError, match=f"a word of {longest:,} characters"):
+        with pytest.raises(UserError, match=f"a word has {longest:,} characters"):
             check_text(text)
     else:
         check_text(text)

@@ -14,7 +14,7 @@ from seq2see import Translator
 from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.lens import Calibrator
-from seq2see.lens.forcing import encode_target
+from seq2see.lens.teacher_forcing import encode_target
 from seq2see.translate import scoring
 
 SOURCES = [SENTENCES[0], "The box.", "An owl lent 12 ladders.", SENTENCES[2], "The cat."]
@@ -124,7 +124,7 @@ def test_a_bad_line_is_named_after_those_before_it(run, bad, said):
 
 def test_a_wrong_language_is_told_though_nothing_is_to_be_scored(run):
     code, out, err = run(b"", "--to", "xx")
-    assert (code, out) == (1, []) and "it has en to fr, en to de" in err
+    assert (code, out) == (1, []) and "choose en to fr, en to de" in err
 
 
 def test_calibrated_scores_are_those_of_the_calibrated_trace(folder, tmp_path, capsys, monkeypatch):
@@ -132,7 +132,7 @@ def test_calibrated_scores_are_those_of_the_calibrated_trace(folder, tmp_path, c
     run = tmp_path / "run"
     shutil.copytree(folder, run)
     translator = Translator.from_pretrained(run, engine="torch")
-    with pytest.raises(UserError, match=f"{run} has no calibration to de: seq2see calibrate {run} measures it"):
+    with pytest.raises(UserError, match=f"{run} has no calibration to de: run seq2see calibrate {run}"):
         translator.score(["The cat."], ["Die Katze."], target="de", calibrated=True)
     calibrate_by_hand(run, "de", Calibrator(0.1, 0.7))
     translator = Translator.from_pretrained(run, engine="torch")

@@ -149,12 +149,12 @@ def test_what_cannot_be_exported_is_one_line(folder, exported, tmp_path, capsys)
     (tmp_path / "in.txt").touch()
     bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
     for run, out, code, told in (
-        (folder, exported, 2, f"{exported} is not empty; give another folder by --out"),
-        (folder, tmp_path / "in.txt", 2, f"--out {tmp_path}/in.txt is a file; give a folder"),
+        (folder, exported, 2, f"{exported} is not empty; choose another folder with --out"),
+        (folder, tmp_path / "in.txt", 2, f"--out {tmp_path}/in.txt is a file; choose a folder"),
         (folder, "/proc/none/out", 1,
-         "cannot write /proc/none/out (No such file or directory); by --out give a folder that can be written"),
+         "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"),
         (bart, tmp_path / "out", 1,
-         f"{bart} is a bart model, not a seq2see model: transformers loads it as it is"),
+         f"{bart} is a bart model, not a seq2see model: transformers loads it without export"),
     ):  # fmt: skip
         capsys.readouterr()
         assert main(["export", str(run), "--format", "transformers", "--out", str(out)]) == code

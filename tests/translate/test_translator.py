@@ -13,7 +13,7 @@ from tiny import SENTENCES, foreign_tokenizer
 from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.show import facts
+from seq2see.lens.maps import facts
 from seq2see.tokenizer.words import split_words
 from seq2see.translate.export import NotForCTranslate2
 from seq2see.translate.results import Translation
@@ -142,7 +142,7 @@ def test_the_target_language_decides_the_first_piece(translator):
 
 @pytest.mark.parametrize("asked", [{"target": "xx"}, {"source": "fr"}, {"source": "fr", "target": "en"}])
 def test_a_language_it_does_not_have_is_refused_by_name(translator, asked):
-    with pytest.raises(UserError, match="it has en to fr, en to de"):
+    with pytest.raises(UserError, match="choose en to fr, en to de"):
         translator("The cat.", **asked)
 
 
@@ -154,7 +154,7 @@ def test_a_marian_checkpoint_names_its_pair(tmp_path):
     folder = tiny.save(tmp_path, tiny.foreign_model("marian"), tokenizer)
     translator = Translator.from_pretrained(folder, engine="torch")
     assert translator.language_pairs == [("en", "fr")]
-    with pytest.raises(UserError, match="it has en to fr"):
+    with pytest.raises(UserError, match="choose en to fr"):
         translator("x", target="de")
     assert translator("The cat.").unknown_words is None
 
@@ -174,7 +174,7 @@ def test_a_text_too_long_is_translated_in_parts_that_fit(any_folder):
     assert len(result.parts) > 1 and joined.split() == text.split()
     if translator.model.config.model_type != "t5":  # which has no positions
         assert max(lengths) <= 64
-        with pytest.raises(UserError, match=r"too long: it has \d+ pieces, the model takes 64"):
+        with pytest.raises(UserError, match=r"too long: it has \d+ tokens, and the model takes at most 64"):
             translator("a" + "\u0301" * 100)
 
 
@@ -217,7 +217,7 @@ def test_text_that_is_none_is_refused(translator):
 @pytest.mark.parametrize(("wrong", "told"), [
     ({"engine": "fast"}, "engine 'fast': expected auto, ctranslate2 or torch"),
     ({"precision": "int4"}, "precision 'int4': expected int8 or float32"),
-    ({"threads": 0}, "threads 0: expected a whole number from 1"),
+    ({"threads": 0}, "threads 0: expected a whole number of at least 1"),
 ])
 def test_how_to_load_is_checked_first(folder, wrong, told):
     with pytest.raises(UserError, match=told):
@@ -300,7 +300,7 @@ def test_look_gives_every_layer_and_head(translator):
     [
         ("tokenizer.json", "{", "tokenizer.json is not valid JSON"),
         ("tokenizer.json", None, "the tokenizer in .* cannot be read"),
-        ("seen_words.json", "[1]", "seen_words.json holds a list, expected an object"),
+        ("seen_words.json", "[1]", "seen_words.json contains a list; expected an object"),
         ("seen_words.json", "{", "seen_words.json is not valid JSON"),
         ("model.safetensors", None, "no model.safetensors"),
     ],
@@ -319,5 +319,5 @@ def test_a_tokenizer_of_another_model_is_refused(folder, tmp_path):
     plan = json.loads(path.read_text())
     plan["model"]["vocab"] |= {f"zz{i}": len(plan["model"]["vocab"]) + i for i in range(500)}
     path.write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="tokenizer.json: expected ids of pieces from 0 to 399"):
+    with pytest.raises(UserError, match="tokenizer.json: expected token ids from 0 to 399"):
         Translator.from_pretrained(broken)

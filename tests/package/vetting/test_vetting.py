@@ -118,8 +118,8 @@ def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
         ({"num_beams": 4.0}, "num_beams"),
         ({"max_length": HUGE}, "max_length"),
         ({"max_length": 0}, "max_length"),
-        ({"max_length": 2}, "max_length: expected at least 3, for the start and the tag count too, got 2"),
-        ({"max_length": 1, "forced_bos_token_id": None}, "expected at least 2, for the start count"),
+        ({"max_length": 2}, "max_length: expected at least 3 including the start and tag tokens, got 2"),
+        ({"max_length": 1, "forced_bos_token_id": None}, "expected at least 2 including the start token"),
         ({"length_penalty": float("nan")}, "length_penalty"),
         ({"length_penalty": "1"}, "length_penalty"),
         ({"repetition_penalty": 0}, "repetition_penalty"),
@@ -207,7 +207,7 @@ def test_the_weights_that_are_vetted_are_those_that_transformers_loads(folder):
 def test_a_link_out_of_the_folder(folder, whole, name):
     (folder / name).unlink()
     (folder / name).symlink_to(whole / name)
-    assert f"{name} is a link out of its folder" in refused(folder)
+    assert f"{name} links outside its folder" in refused(folder)
 
 
 def test_a_link_within_the_folder_is_followed(folder):
@@ -219,7 +219,7 @@ def test_a_link_within_the_folder_is_followed(folder):
 @pytest.mark.parametrize("target", ["other.json", "nowhere.json"])
 def test_a_link_to_itself_or_to_nothing(folder, target):
     (folder / "other.json").symlink_to(target)
-    assert refused(folder).endswith("other.json is a link that leads nowhere: remove it")
+    assert refused(folder).endswith("other.json is a broken link: remove it")
 
 
 def test_a_change_of_what_a_link_leads_to_is_vetted_anew(folder):
@@ -248,7 +248,7 @@ def test_the_hubs_cache_is_made_of_links(folder, tmp_path):
 def test_a_pipe_is_not_waited_for(folder):
     (folder / "tokenizer.json").unlink()
     os.mkfifo(folder / "tokenizer.json")
-    assert "tokenizer.json is no ordinary file" in refused(folder)
+    assert "tokenizer.json is not a regular file" in refused(folder)
 
 
 def test_an_adapter_is_refused(folder):

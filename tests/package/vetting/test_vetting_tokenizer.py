@@ -99,7 +99,7 @@ def test_a_penalty_may_be_a_fraction(folder):
 
 def test_the_largest_id_is_told(folder):
     plant("id beyond", folder)
-    assert "expected ids of pieces from 0 to 399, got 1000000000" in refused(folder)
+    assert "expected token ids from 0 to 399, got 1000000000" in refused(folder)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_tokenizer_whose_trial_does_not_end(folder, monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", sleeping)
     edit(folder / "tokenizer.json", pre_tokenizer=split_by(" {2,}"))
-    assert "does not open" in refused(folder)
+    assert "does not load" in refused(folder)
 
 
 @pytest.mark.parametrize("name", ["a word and a half", "many in a row", "growth by steps", "id beyond"])
@@ -196,12 +196,12 @@ def test_the_map_of_published_tokenizers_is_no_growth():
 @pytest.mark.parametrize(
     ("vocab", "said"),
     [
-        ([["a", -1.0]] * 100_000, "expected ids of pieces from 0 to"),
-        ([["a", -1.0], ["b", 1e999]], "expected pieces and their scores"),
-        ([["a", -1.0], [7, -1.0]], "expected pieces and their scores"),
-        ([["a", "much"]], "not the file of a tokenizer"),
-        ([["a"]], "not the file of a tokenizer"),
-        ([["a", 10**400]], "not the file of a tokenizer"),
+        ([["a", -1.0]] * 100_000, "expected token ids from 0 to"),
+        ([["a", -1.0], ["b", 1e999]], "expected tokens and their scores"),
+        ([["a", -1.0], [7, -1.0]], "expected tokens and their scores"),
+        ([["a", "much"]], "is not a valid tokenizer file"),
+        ([["a"]], "is not a valid tokenizer file"),
+        ([["a", 10**400]], "is not a valid tokenizer file"),
     ],
 )
 def test_pieces_with_scores(folder, vocab, said):

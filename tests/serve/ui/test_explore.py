@@ -141,7 +141,7 @@ def test_an_unknown_word_is_marked_and_said(tab):
 def test_a_translation_that_the_limit_cut_is_marked(tab):
     tab.route("**/v1/*", lambda route: route.continue_(post_data={**route.request.post_data_json, "max_new_tokens": 6}))
     type_in(tab, "We stayed at home because it was raining.")
-    tab.get_by_text("it reached the limit of tokens").wait_for()
+    tab.get_by_text("at the token limit").wait_for()
 
 
 def test_several_sentences_are_looked_at_part_by_part(tab):
@@ -265,7 +265,7 @@ def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab, packaged):
 @pytest.mark.parametrize(("question", "wanted"), [
     ("What if this head were missing?", "Without"), ("What if the sentence were different?", "With the change"),
     ("How is this row computed?", "softmax"), ("What would each layer have said?", "after layer 1"),
-    ("Which translations were considered?", "Bold is the way"), ("Which words does it find alike?", "By cosine"),
+    ("Which translations were considered?", "The bold path"), ("Which words does it find alike?", "Cosine between"),
 ])
 def test_the_lab_answers_its_six_questions(tab, question, wanted):
     tab.get_by_role("button", name=question).click()

@@ -31,7 +31,7 @@ def learning(translator, tmp_path):
 
     settings = ServerSettings(rate=0, lessons=str(tmp_path), run_lessons=True)
     server = Server({"tiny": load}, host="127.0.0.1", port=0, settings=settings,
-                         learning=lambda: dict(told))
+                         training=lambda: dict(told))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -21,14 +21,14 @@ def ask(server, route, body):
         ({"text": 3}, "text: "),
         ({"text": "x" * 6000}, "characters"),
         ({"text": "a" + "\u0301" * 100}, "too long"),
-        ({"target": "tlh"}, "tlh is not supported; there is fr, de"),
+        ({"target": "tlh"}, "tlh is not supported; choose fr, de"),
         ({"num_beams": 10**6}, "num_beams"),
         ({"num_beams": True}, "num_beams"),
         ({"alternatives": 100}, "alternatives"),
         ({"temperature": 1e9}, "temperature"),
         ({"prefix": 5}, "prefix"),
-        ({"model": "another"}, "no such model"),
-        ({"more": 1}, "no such field"),
+        ({"model": "another"}, "unknown model"),
+        ({"more": 1}, "unknown field"),
     ],
 )
 def test_a_question_is_checked(server, capfd, change, told):

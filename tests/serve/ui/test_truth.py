@@ -15,8 +15,8 @@ import tiny
 import torch
 
 from seq2see import Translator
+from seq2see.lens.explorer import as_data, script, style
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.show import as_data, script, style
 from seq2see.serve.access import Caller
 from seq2see.serve.dialects.v1 import LookBody, look_reply
 from seq2see.serve.service import Service

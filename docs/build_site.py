@@ -1,0 +1,217 @@
+"""Builds the site into build/site, and checks it: `make site`.
+
+    python docs/build_site.py         it needs the packages of the extra `docs`
+
+The sources are docs/*.md and the top-level documents (CHANGELOG.md and others), which stay where GitHub and PyPI look
+for them.  A copy of them is completed in build/site-source, and mkdocs.yml says how that becomes HTML:
+
+- `<!-- settings -->`, `<!-- options -->`, `<!-- commands -->` and `<!-- routes -->` are filled from the code.
+- A link to a file of the checkout that is no page becomes the file's name: the site is complete without the checkout.
+
+In the end each link and anchor must lead somewhere, and no page may load anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
+PAGES = {  # top-level documents, by the pages they become
+    "CHANGELOG.md": "changelog.md", "CODE_OF_CONDUCT.md": "code-of-conduct.md", "CONTRIBUTING.md": "contributing.md",
+    "LOG.md": "log.md", "SECURITY.md": "security.md",
+}  # fmt: skip
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+
+
+def main() -> None:
+    for folder in (SOURCE, SITE):
+        shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns("*.py", "space", "__pycache__", "*.md"))
+    documents = {f"docs/{path.relative_to(ROOT / 'docs')}" for folder in ("docs", "docs/log")
+                 for path in (ROOT / folder).glob("*.md")}  # fmt: skip
+    for document in sorted(documents | set(PAGES)):
+        page = PAGES.get(document) or document.removeprefix("docs/")
+        text = (ROOT / document).read_text("utf-8")
+        for made in (settings, options, commands, routes):
+            if (marker := f"<!-- {made.__name__} -->") in text:
+                text = text.replace(marker, made())
+        (SOURCE / page).write_text(relinked(text, document, page), "utf-8")
+    built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=ROOT,
+                           env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
+    (SITE / "404.html").unlink(missing_ok=True)  # of use to a server at its root alone
+    faults = list(broken(SITE)) if built.returncode == 0 else []
+    sys.exit("\n".join(faults) or built.returncode)
+
+
+def relinked(markdown: str, document: str, page: str) -> str:
+    """The links of a document of the checkout, as its page has them; those in code stay."""
+
+    def link(match: re.Match[str]) -> str:
+        mark, text, target = match.groups()
+        path, _, anchor = target.partition("#")
+        if not path or urlsplit(target).scheme:
+            return match[0]
+        found = posixpath.normpath(posixpath.join(posixpath.dirname(document), path))
+        if found == "README.md":
+            found = "docs/index.md"
+        to = PAGES.get(found) or found.removeprefix("docs/")
+        if found not in PAGES and not found.startswith("docs/") and (ROOT / found).exists():
+            return text if path in text else f"{text} (`{found}`)"
+        relative = posixpath.relpath(to, posixpath.dirname(page) or ".")
+        return f"{mark}[{text}]({relative}{'#' + anchor if anchor else ''})"
+
+    parts = re.split(r"(^```.*?^```|`[^`\n]*`)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("`") else LINK.sub(link, part) for part in parts)
+
+
+# --- what is generated
+
+
+def settings() -> str:
+    """A table for each section of a configuration: every key, its default, and its comment in the packaged files."""
+    from seq2see.training import config
+    from seq2see.training.arguments import Seq2SeeTrainingArguments
+
+    sections = {"data": config.DataConfig, "tokenizer": config.TokenizerConfig, "model": config.ModelConfig,
+                "training": Seq2SeeTrainingArguments, "evaluation": config.EvaluationConfig}  # fmt: skip
+    known = comments()
+    parts = []
+    for section, cls in sections.items():
+        rows = [
+            f"| `{section}.{one.name}` | `{one.default}` | {known.get((section, one.name), '')} |"
+            for one in fields(cls) if section != "training" or (section, one.name) in known
+        ]  # fmt: skip
+        parts.append(f"## {section}\n\n| setting | default | what it is |\n| --- | --- | --- |\n" + "\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def comments() -> dict[tuple[str, str], str]:
+    """What the packaged configurations say of each key; the first file that has it counts."""
+    found: dict[tuple[str, str], str] = {}
+    for path in sorted((ROOT / "configs").glob("*.yaml"), key=lambda path: (path.stem != "reference", path.stem)):
+        section = ""
+        for line in path.read_text("utf-8").splitlines() if path.stem != "serve" else ():
+            if head := re.match(r"(\w+):", line):
+                section = head[1]
+            elif item := re.match(r"  (\w+):.*?\s# (?:(?:no )?default\b[^:;]*[:;]? ?)?(.*)", line):
+                found.setdefault((section, item[1]), item[2].replace("|", "\\|"))
+    return found
+
+
+def options() -> str:
+    """The decoding options, with their bounds."""
+    from seq2see.translate.decoding import OPTIONS
+
+    rows = [f"| `{name}` | {one.metadata['ge']:g} to {one.metadata['le']:g} | {one.metadata['description']} |"
+            for name, one in OPTIONS.items()]  # fmt: skip
+    return "| option | bounds | what it is |\n| --- | --- | --- |\n" + "\n".join(rows)
+
+
+def commands() -> str:
+    """The help of every verb, as the program prints it."""
+    from seq2see.cli.parser import build_parser
+
+    width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "100"
+    parser = build_parser()
+    [verbs] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    parts = [f"## seq2see {name}\n\n```text\n{verb.format_help().rstrip()}\n```"
+             for name, verb in verbs.choices.items()]  # fmt: skip
+    if width is None:
+        del os.environ["COLUMNS"]
+    return "\n\n".join(parts)
+
+
+def routes() -> str:
+    """The HTTP API as the server's OpenAPI document has it: every route, then the fields of bodies and answers."""
+    from seq2see.serve.app import make_app
+    from seq2see.serve.service import Service
+
+    service = Service({})
+    document = make_app(service).openapi()
+    service.close()
+    rows = [
+        f"| `{method.upper()} {path}` | {one['summary']} | {read(one.get('requestBody'))} |"
+        f" {read(one['responses']['200'])} |"
+        for path, methods in document["paths"].items() for method, one in methods.items() if "200" in one["responses"]
+    ]  # fmt: skip
+    parts = ["| route | what it does | reads | answers |\n| --- | --- | --- | --- |\n" + "\n".join(rows)]
+    for name, schema in sorted(document["components"]["schemas"].items()):
+        fields_of = [f"| `{field}`{' (required)' if field in schema.get('required', ()) else ''} |"
+                     f" {one.get('description', '').replace('|', '/')} |"
+                     for field, one in schema.get("properties", {}).items()]  # fmt: skip
+        told = " ".join(schema.get("description", "").split())
+        parts.append(f"## {name}\n\n{told}\n\n| field | what it is |\n| --- | --- |\n" + "\n".join(fields_of))
+    return "\n\n".join(parts)
+
+
+def read(body: dict[str, Any] | None) -> str:
+    """The names of the schemas of a body, with links to their sections."""
+    names = dict.fromkeys(re.findall(r"#/components/schemas/(\w+)", json.dumps(body)))
+    return ", ".join(f"[{name}](#{name.lower()})" for name in names)
+
+
+# --- what is checked
+
+
+class Read(HTMLParser):
+    """The links of a page, its anchors, and what it loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value for name, value in attrs if value}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload", "preconnect"):
+            self.loads.append(given["href"])
+        elif "src" in given:
+            self.loads.append(given["src"])
+
+
+def broken(site: Path) -> Iterator[str]:
+    """A line for each link, anchor or file of a page that is not there, and for each that comes from another site."""
+    pages = {}
+    for path in sorted(site.rglob("*.html")):
+        pages[path] = Read()
+        pages[path].feed(path.read_text("utf-8"))
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        for target in [*page.links, *page.loads]:
+            parts = urlsplit(target)
+            if parts.scheme in ("data", "mailto", "javascript"):
+                continue
+            if parts.scheme or parts.netloc:
+                if target in page.loads:
+                    yield f"{name} loads {target}"
+                continue
+            found = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if found.is_dir():
+                found /= "index.html"
+            anchors = pages[found].anchors if found in pages and found.name != "lessons.html" else None
+            if not found.is_file():
+                yield f"{name} links {target}, which is not there"
+            elif parts.fragment and anchors is not None and unquote(parts.fragment) not in anchors:
+                yield f"{name} links {target}, which has no such anchor"
+
+
+if __name__ == "__main__":
+    main()

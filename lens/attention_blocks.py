@@ -1,0 +1,209 @@
+"""Attention blocks taken apart, and each token's contribution to a state, in one layer and through all layers.
+
+A block is one attention with its residual and its norm.  In every model its output for row r is a sum,
+
+    output[r] = sum over columns c of part[r,c]  +  residual[r]  +  constant[r]
+
+The part of a column is the sum over heads of a[h,r,c] W_O^h v^h[c], where v^h[c] is the value of column c with its bias
+(Kobayashi et al. 2020).  In a pre-norm model (Seq2See, T5) the norm comes before attention, acts on each column
+separately and is part of v; the sum is exact.  In a post-norm model (Marian, BART) the norm comes last and mixes all
+parts; with this row's standard deviation held fixed it is linear (Kobayashi et al. 2021, Ferrando et al. 2022) and is
+applied to each part, its bias going to the constant.
+
+Within a block (`shares_of_block`) a part counts by how much closer it brings the sum to the output, in the L1 norm
+(ALTI: Ferrando et al. 2022, "Measuring the Mixing of Contextual Information in the Transformer").  Through the layers
+(`roll`) shares are multiplied, as in attention rollout (Abnar and Zuidema 2020); in the decoder along both paths, the
+prefix's and the source's (ALTI+: Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine Translation").
+Feed-forward layers act on each position separately and move nothing between positions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from .hooks import AttentionSite, all_sites, capture
+from .kinds import KINDS, Kind
+from .teacher_forcing import eval_with_eager_attention, forced_batches
+from .trace_data import TraceData
+
+# B sentences, L layers, H heads, R rows, C columns, S source tokens, T decoder steps, E size of one head, D model width
+
+NUMBERS_AT_ONCE = 2**24  # numbers of the parts of some rows: 64 MiB
+
+
+@dataclass(frozen=True)
+class Block:
+    """One attention block in one pass over one sentence."""
+
+    site: AttentionSite
+    vector_HCD: torch.Tensor  # W_O^h v^h[c]: the head's output if all its weight were on column c
+    residual_RD: torch.Tensor
+    output_RD: torch.Tensor
+    summed_RD: torch.Tensor | None  # what the norm at the end read; None in a pre-norm model
+
+    @torch.no_grad()
+    def parts(self, weight_HRC: torch.Tensor, rows: slice = slice(None)) -> torch.Tensor:
+        """[R,C,D]: what each column adds to each row of the output, summed over heads, without the residual."""
+        part_RCD = torch.einsum("hrc,hcd->rcd", weight_HRC[:, rows], self.vector_HCD)
+        return self._normed(part_RCD, rows)
+
+    @torch.no_grad()
+    def residual(self, rows: slice = slice(None)) -> torch.Tensor:
+        """[R,D]: what the residual adds."""
+        return self._normed(self.residual_RD[rows, None], rows)[:, 0]
+
+    @torch.no_grad()
+    def constant(self, rows: slice = slice(None)) -> torch.Tensor:
+        """[R,D]: what the biases of the output projection and of the norm at the end add."""
+        bias_RD = torch.zeros_like(self.output_RD[rows])
+        if self.site.output.bias is not None:
+            bias_RD = bias_RD + self.site.output.bias
+        normed_RD = self._normed(bias_RD[:, None], rows)[:, 0]
+        return normed_RD if self.summed_RD is None else normed_RD + self.site.norm.bias
+
+    def _normed(self, part_RCD: torch.Tensor, rows: slice) -> torch.Tensor:
+        """The final norm, if there is one, as a linear map: centre, divide by the row's deviation, and scale."""
+        if self.summed_RD is None:
+            return part_RCD
+        if not isinstance(self.site.norm, nn.LayerNorm):
+            name = type(self.site.norm).__name__
+            raise UserError(f"the norm after attention is a {name}, which has no linear form here")
+        spread_R11 = (self.summed_RD[rows].var(-1, unbiased=False) + self.site.norm.eps).sqrt()[:, None, None]
+        return (part_RCD - part_RCD.mean(-1, keepdim=True)) / spread_R11 * self.site.norm.weight
+
+
+@contextmanager
+def captured_blocks(sites: Iterable[AttentionSite]) -> Iterator[Callable[[AttentionSite, int, int, int], Block]]:
+    """Yields a function that gives the block at a site for sentence b of the latest pass, cropped to rows and columns.
+    """
+    sites = list(sites)
+    parts = {(site.module, name): module for site in sites
+             for name, module in (("value", site.value), ("attended", site.output), ("normed", site.norm))}
+    with capture(parts, "out") as gave, capture({site.module: site.norm for site in sites}, "in") as norm_read:
+
+        @torch.no_grad()
+        def block(site: AttentionSite, b: int, rows: int, columns: int) -> Block:
+            value_CHE = gave[site.module, "value"][b, :columns].unflatten(-1, (site.heads, site.head_size))
+            weight_DHE = site.output.weight.unflatten(-1, (site.heads, site.head_size))
+            attended_RD, normed_RD = (gave[site.module, name][b, :rows] for name in ("attended", "normed"))
+            norm_in_RD = norm_read[site.module][b, :rows]
+            pre_norm = next(name for module, name in gave if module is site.module and name != "value") == "normed"
+            return Block(
+                site=site,
+                vector_HCD=torch.einsum("che,dhe->hcd", value_CHE, weight_DHE),
+                residual_RD=norm_in_RD if pre_norm else norm_in_RD - attended_RD,
+                output_RD=norm_in_RD + attended_RD if pre_norm else normed_RD,
+                summed_RD=None if pre_norm else norm_in_RD,
+            )
+
+        yield block
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Every block of a model in a pass over the sentence of a trace, by kind, first layer first."""
+
+    trace: TraceData
+    by_kind: dict[Kind, list[Block]]
+
+    @cached_property
+    def layers(self) -> "Layers":
+        """ALTI's layers."""
+        shares = {
+            kind: np.stack([shares_of_block(block, torch.tensor(self.trace.maps(kind)[layer]))
+                            for layer, block in enumerate(self.by_kind[kind])])
+            for kind in KINDS
+        }  # fmt: skip
+        return Layers(shares["encoder"], shares["decoder"], shares["cross"][..., :-1], shares["cross"][..., -1])
+
+
+def blocks_of(model: PreTrainedModel, traces: Sequence[TraceData]) -> Iterator[Blocks]:
+    """The blocks of each trace, in order, from another pass over each batch of sentences."""
+    sources, targets = [trace.source_ids for trace in traces], [trace.target_ids for trace in traces]
+    sites = all_sites(model)
+    with eval_with_eager_attention(model), captured_blocks(sites) as block:
+        for batch, _, _ in forced_batches(model, sources, targets):
+            for b, i in enumerate(batch):
+                by_kind: dict[Kind, list[Block]] = {kind: [] for kind in KINDS}
+                for site in sites:
+                    by_kind[site.kind].append(block(site, b, *traces[i].maps(site.kind).shape[-2:]))
+                yield Blocks(traces[i], by_kind)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Where each block's output comes from, layer by layer, in shares.
+
+    Rows of `encoder` [L,S,S] and `decoder` [L,T,T] sum to 1, with the residual in the row's own column; rows of
+    `cross` [L,T,S] sum to 1 together with `residual` [L,T], the share of the block's own state.
+    """
+
+    encoder: np.ndarray
+    decoder: np.ndarray
+    cross: np.ndarray
+    residual: np.ndarray
+
+
+def halved(trace: TraceData) -> Layers:
+    """Abnar and Zuidema's layers: half the weights, averaged over heads, and half the residual.
+
+    They define it for an encoder; a decoder layer halves twice, in self-attention and in cross-attention.
+    """
+    encoder, decoder, cross = (trace.maps(kind).mean(1) / 2 for kind in KINDS)
+    return Layers(
+        encoder=encoder + np.eye(len(trace.source), dtype=np.float32) / 2,
+        decoder=decoder + np.eye(len(trace.target), dtype=np.float32) / 2,
+        cross=cross,
+        residual=np.full(cross.shape[:2], 0.5, dtype=np.float32),
+    )
+
+
+def shares_of_block(block: Block, weight_HRC: torch.Tensor) -> np.ndarray:
+    """[R,C] of self-attention, the residual in the row's own column; [R,C+1] of cross-attention, the residual last.
+
+    The share of a part x of the output y is max(0, |y| - |y - x|) in the L1 norm, over the sum of these; a row sums
+    to 1.  If no part brings the sum closer (in untrained models), the parts count by their own length.
+    """
+    weight_HRC = weight_HRC.to(block.output_RD.device)
+    _, rows, columns = weight_HRC.shape
+    step = max(1, NUMBERS_AT_ONCE // (columns * block.output_RD.shape[-1]))
+    shares = [_shares(block, weight_HRC, slice(at, min(at + step, rows))) for at in range(0, rows, step)]
+    return torch.cat(shares).cpu().numpy()
+
+
+def _shares(block: Block, weight_HRC: torch.Tensor, rows: slice) -> torch.Tensor:
+    part_RCD, residual_RD, output_RD = block.parts(weight_HRC, rows), block.residual(rows), block.output_RD[rows]
+    if block.site.kind == "cross":
+        part_RCD = torch.cat([part_RCD, residual_RD[:, None]], dim=1)
+    else:
+        own = torch.arange(rows.start, rows.stop)
+        part_RCD[own - rows.start, own] += residual_RD
+    nearer_RC = output_RD.abs().sum(-1, keepdim=True) - (output_RD[:, None] - part_RCD).abs().sum(-1)
+    nearer_RC = nearer_RC.clamp_min(0)
+    none_R1 = nearer_RC.sum(-1, keepdim=True) == 0
+    nearer_RC = torch.where(none_R1, part_RCD.abs().sum(-1), nearer_RC)
+    return nearer_RC / nearer_RC.sum(-1, keepdim=True)
+
+
+def roll(layers: Layers) -> dict[Kind, np.ndarray]:
+    """Through the layers: `encoder` [L,S,S], whose rows sum to 1; `cross` [L,T,S] and `decoder` [L,T,T], whose rows
+    sum to 1 together.  Layer l says which source tokens and decoder inputs the states after it come from."""
+    encoder = [layers.encoder[0]]
+    for layer in layers.encoder[1:]:
+        encoder.append(layer @ encoder[-1])
+    steps, tokens = layers.cross.shape[1:]
+    source, prefix = np.zeros((steps, tokens), np.float32), np.eye(steps, dtype=np.float32)
+    cross, decoder = [], []
+    for own, across, residual in zip(layers.decoder, layers.cross, layers.residual, strict=True):
+        kept = residual[:, None] * own
+        source, prefix = kept @ source + across @ encoder[-1], kept @ prefix
+        cross.append(source)
+        decoder.append(prefix)
+    return {"encoder": np.stack(encoder), "decoder": np.stack(decoder), "cross": np.stack(cross)}

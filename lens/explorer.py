@@ -1,0 +1,177 @@
+"""A trace for the explorer: one JSON object, and one self-contained HTML page.
+
+This page and the served one are the same explorer, in `drawing/`; this one has no server.  `/v1/look` answers with the
+JSON.  Weights are float16 in base64 and never renormalised or dimmed; a scale other than 0 to 1 has numbers on it.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from seq2see.errors import UserError
+from ..tokenizer.words import Piece, Word
+from .by_words import units
+from .files import plain
+from .kinds import KINDS, Kind, Rows
+from .maps import picture
+from .probabilities import TEMPERATURES, log_sums
+from .roles import PronounEffects, Roles
+from .trace_data import TraceData
+from .wording import labels
+
+NUMBERS = ("log_probs", "entropies", "log_normalisers")
+CELLS_DRAWN = 8_000_000  # weights (32 MB); with more a browser becomes slow
+WEIGHTS = (400, 700)
+STYLES = ("explorer", "dock", "narrow")
+IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.MULTILINE)
+
+
+# --- the record
+
+
+def trace_record(trace: TraceData, *, kinds: Sequence[Kind] = KINDS) -> dict[str, Any]:
+    """The trace with the maps of these kinds, in all its views."""
+    numbers = {name: getattr(trace, name).tolist() for name in NUMBERS}
+    maps = {kind: {view: encoded(array) for view, array in getattr(trace, kind).items()} for kind in kinds}
+    if trace.left_out is not None and "cross" in maps:
+        maps["cross"]["left_out"] = encoded(trace.left_out)
+    sides = {"source": trace.source, "target": trace.target, "inputs": trace.inputs}
+    sums = {} if trace.logits is None else {"temperatures": TEMPERATURES.tolist(), "log_sums": log_sums(trace).tolist()}
+    return plain(trace) | numbers | sums | {
+        "log_prob": trace.log_prob,
+        "confidence": trace.confidence,
+        "labels": {side: labels(pieces) for side, pieces in sides.items()},
+        "words": {side: _words(trace, pieces, side) for side, pieces in sides.items()},
+        "maps": maps,
+    }
+
+
+def encoded(array: np.ndarray) -> dict[str, Any]:
+    """An array in float16, base64."""
+    data = np.ascontiguousarray(array, dtype="<f2")
+    return {"shape": list(data.shape), "dtype": "<f2", "data": base64.b64encode(data.tobytes()).decode("ascii")}
+
+
+def _words(trace: TraceData, pieces: Sequence[Piece], side: str) -> list[dict[str, Any]]:
+    """The tokens of a side grouped by word, with their spans in the text; tokens of no word stand alone."""
+    words: Sequence[Word] = trace.source_words if side == "source" else trace.target_words
+    found = []
+    for unit in units(pieces, words):
+        place = pieces[unit.pieces[0]] if unit.word is None else words[unit.word]
+        found.append({"text": unit.text, "pieces": list(unit.pieces), "word": unit.word, "special": unit.special,
+                      "start": place.start, "end": place.end})
+    return found
+
+
+def measured_record(roles: Roles, apart: PronounEffects | None) -> dict[str, Any]:
+    """What was measured about a model's heads: roles that hold, and pronoun disambiguation without each head."""
+    return {
+        "roles": [{"kind": kind, "layer": layer, "head": head, **asdict(one)}
+                  for (kind, layer, head), each in roles.items() for one in each],
+        "apart": None if apart is None else {
+            "whole": apart.whole, "pronouns": apart.pronouns,
+            "heads": {"{}.{}.{}".format(*head): round(value, 4) for head, value in apart.heads.items()},
+        },
+    }  # fmt: skip
+
+
+# --- the page
+
+
+def script() -> str:
+    """The explorer's JavaScript, which defines the function `explorer` in the scope it runs in.
+
+    Each module of `drawing/` keeps its own scope and takes its imports from the modules before it.
+    """
+    done: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        text = asset(f"{name}.js")
+        for _, needed in IMPORT.findall(text):
+            if needed not in done:
+                add(needed)
+        exported = ", ".join(EXPORT.findall(text))
+        text = IMPORT.sub(lambda found: f"const {{{found[1].replace(' as ', ': ')}}} = s2s_{found[2]};", text)
+        text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+        done[name] = f"const s2s_{name} = (() => {{\n{text}\nreturn {{ {exported} }};\n}})();"
+
+    add("explorer")
+    return "\n".join([*done.values(), "const { explorer } = s2s_explorer;"])
+
+
+def style() -> str:
+    """The explorer's CSS, including its two fonts."""
+    home = files("seq2see.lens").joinpath("drawing")
+    faces = "".join(
+        f"@font-face {{ font-family: 'Seq2See Sans'; font-weight: {weight}; src: url(data:font/woff2;base64,"
+        f"{base64.b64encode(home.joinpath(f'sans-{weight}.woff2').read_bytes()).decode()}) }}\n" for weight in WEIGHTS)
+    return faces + "\n".join(asset(f"{name}.css") for name in STYLES)
+
+
+def asset(name: str) -> str:
+    """The text of a file of `drawing/`."""
+    return files("seq2see.lens").joinpath("drawing", name).read_text(encoding="utf-8")
+
+
+def as_data(value: Any) -> str:
+    """JSON that is safe inside a script element, whatever its texts contain."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+
+
+def to_html(
+    trace: TraceData, *, unseen: Sequence[Word] | None = None, roles: Roles | None = None, view: str = "raw",
+    kind: Kind = "cross", layer: int | None = None, head: int | None = None, words: bool = False,
+    rows: Rows = "predicts",
+) -> str:
+    """A whole page that works offline, from a file, and in a sandboxed frame; user text enters it as JSON data only.
+
+    It opens at the given map.  `unseen` are source words that were not in training, `roles` come from `seq2see heads`.
+    UserError for a missing map, or more weights than a browser can draw.
+    """
+    start = picture(trace, view=view, kind=kind, layer=layer, head=head, words=words, rows=rows)
+    reply = {"traces": [drawable(trace)], "measured": measured_record(roles or {}, None), "translation": {
+        "text": trace.target_text, "unknown_words": [word.text for word in unseen or ()], "hypotheses": []}}
+    opened = {"head": {"kind": start.kind, "layer": start.layer or 0, "head": start.head or 0}, "pinned": True,
+              "view": view, "unit": "words" if words else "tokens", "rows": rows}
+    settings = {"first": reply, "models": [], "embedded": True, "start": opened}
+    policy = ("default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+              "font-src data:")
+    title = html.escape(f"{trace.source_text} · Seq2See")
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title><style>body {{ margin: 0; }}
+{style()}</style></head>
+<body><div id="explorer"><noscript>This page draws with JavaScript.</noscript></div>
+<script type="application/json" id="data">{as_data(settings)}</script>
+<script>(() => {{ "use strict"; {script()}
+explorer(document.getElementById("explorer"), JSON.parse(document.getElementById("data").textContent));
+}})();</script>
+</body></html>
+"""
+
+
+def drawable(trace: TraceData) -> dict[str, Any]:
+    """The record of a trace; UserError if it has more weights than a browser can draw."""
+    cells = sum(trace.maps(kind, view).size for view in trace.cross for kind in KINDS)
+    if cells > CELLS_DRAWN:
+        sizes = f"{len(trace.source)} source and {len(trace.target)} target tokens make {cells:,} weights"
+        raise UserError(f"{sizes}, too many to draw ({CELLS_DRAWN:,}): save them as .json, or take a shorter text or"
+                        " one view")  # fmt: skip
+    return trace_record(trace)
+
+
+def to_iframe(trace: TraceData) -> str:
+    """The page in a frame for notebooks, isolated from the notebook's style and scripts."""
+    height = 680 + 16 * max(len(trace.source), len(trace.target))
+    page = html.escape(to_html(trace), quote=True)
+    return (f'<iframe title="Attention maps" sandbox="allow-scripts allow-downloads" '
+            f'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>')

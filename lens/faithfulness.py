@@ -1,0 +1,133 @@
+"""Measures `Trust`: how faithful every map of cross-attention is in every view, on held-out sentences."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tokenizer.links import Links
+from .alignment import all_map_names, drops_by_words, shares
+from .fitting import check_links, tally
+from .intervals import Figure, error_rate, middle, resampled
+from .kinds import MapName, Rows
+from .trace import Trace
+from .trust import NOISE, Key, MapTrust, Trust
+from .views import VIEW
+
+# M maps, J target words, I source words, N sentences, P pairs of source words
+
+RANDOM_MAPS = 10  # of each sentence
+
+
+def measure_trust(
+    dev: Iterable[Trace], test: Iterable[Trace], *,
+    dev_gold: Sequence[Links] | None, test_gold: Sequence[Links] | None,
+    measured_on: str, groups: Sequence[str] | None = None, weights: str = "", supervised: Collection[MapName] = (),
+) -> Trust:
+    """The figures of every map of cross-attention in all views that the traces hold, including left_out.
+
+    `dev` only chooses each view's best map, by AER, or by tau without gold links; everything is reported on `test`.
+    `groups` says which test sentences are variants of one: intervals are over groups.  `supervised` are the heads
+    (layer, head) that were trained with gold links.  Traces are consumed once and may be generators.  ValueError
+    without sentences; UserError for links to missing words.
+    """
+    chosen, reported = Tallies(dev, dev_gold), Tallies(test, test_gold, groups)
+    figures = {one.key: one for one in reported.figures(supervised)}
+    best: dict[str, tuple[float, Key]] = {}
+    for error, key in zip(chosen.errors().tolist(), chosen.keys, strict=True):
+        best[key[0]] = min(best.get(key[0], (np.inf, key)), (error, key), key=lambda pair: pair[0])
+    return Trust(
+        measured_on=measured_on, sentences=len(reported.words), chosen_on=len(chosen.words), random=reported.chance(),
+        best=tuple(figures[key] for _, key in best.values()), maps=tuple(figures.values()), weights=weights,
+        words=int(reported.compared.sum()),
+    )
+
+
+class Tallies:
+    """The counts of each sentence, map by map, and last the mean of random maps."""
+
+    def __init__(
+        self, traces: Iterable[Trace], gold: Sequence[Links] | None, groups: Sequence[str] | None = None
+    ):
+        counts, taus, words = [], [], []  # words: comparable target words of a sentence, and the source words compared
+        dice = np.random.default_rng(0)
+        names: dict[tuple[str, Rows], list[MapName]] = {}
+        for number, trace in enumerate(traces):
+            names = names or all_map_names(trace)
+            if gold is not None:
+                check_links(gold[number], (trace.source_words, trace.target_words), f"sentence {number + 1}")
+            maps_MJI = np.concatenate([shares(trace, view, rows, maps) for (view, rows), maps in names.items()])
+            random_MJI = dice.exponential(size=(RANDOM_MAPS, *maps_MJI.shape[1:]))
+            every_MJI = np.concatenate([maps_MJI, random_MJI])
+            tau_MJ, compared_J = kendall(every_MJI, drops_by_words(trace), least=NOISE)
+            taus.append(_chance_last(tau_MJ.sum(-1)))
+            words.append([(compared_J > 0).sum(), compared_J.sum()])
+            if gold is not None:
+                counts.append(_chance_last(tally(every_MJI, gold[number], [("target", 0.0)])[:, 0]))
+        if not words:
+            raise ValueError("expected at least one sentence")
+        self.keys: list[Key] = [(view, rows, name) for (view, rows), maps in names.items() for name in maps]
+        self.counts = np.stack(counts, axis=1) if counts else None  # [M+1,N,4]
+        self.taus = np.stack(taus, axis=1)  # [M+1,N]
+        self.words, self.compared = np.array(words).T  # [N], [N]
+        self.groups = groups
+
+    def errors(self) -> np.ndarray:
+        """What to minimise when choosing a map, [M]."""
+        if self.counts is not None:
+            return error_rate(self.counts.sum(1))[:-1]
+        return -self.taus.sum(1)[:-1]
+
+    def figures(self, supervised: Collection[MapName] = ()) -> list[MapTrust]:
+        return [MapTrust(*key, self._aer(m), None if key[0] == "left_out" else self._tau(m), _holds(key, supervised))
+                for m, key in enumerate(self.keys)]
+
+    def chance(self) -> MapTrust:
+        """The figures of random maps: weights drawn evenly from all that sum to 1."""
+        return MapTrust("random", "predicts", (), self._aer(-1), self._tau(-1))
+
+    def _aer(self, m: int) -> Figure | None:
+        if self.counts is None:
+            return None
+        counts_N4 = self.counts[m]
+        return _figure(error_rate(counts_N4.sum(0)), error_rate(resampled(len(counts_N4), self.groups) @ counts_N4))
+
+    def _tau(self, m: int) -> Figure | None:
+        if not self.words.any():
+            return None
+        drawn = resampled(len(self.words), self.groups)
+        words = np.maximum(drawn @ self.words, 1)
+        return _figure(self.taus[m].sum() / self.words.sum(), drawn @ self.taus[m] / words)
+
+
+def _holds(key: Key, heads: Collection[MapName]) -> bool:
+    """Whether a map shows one of these heads, or its layer, or (in views through layers) a layer above it."""
+    view, _, name = key
+    return any(head[: len(name)] == name or (VIEW[view].through_layers and head[:1] < name) for head in heads if name)
+
+
+def _figure(value: Any, drawn: np.ndarray) -> Figure:
+    return Figure(*(round(float(part), 5) for part in (value, *middle(drawn))))
+
+
+def _chance_last(per_map: np.ndarray) -> np.ndarray:
+    """Replaces the random maps, which come last, by their mean."""
+    return np.concatenate([per_map[:-RANDOM_MAPS], per_map[-RANDOM_MAPS:].mean(0, keepdims=True)])
+
+
+def kendall(maps_MJI: np.ndarray, drops_JI: np.ndarray, *, least: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Kendall's tau-b of each row with the drops [M,J], and the number of columns it is over [J].
+
+    Columns with drops smaller than `least` are ignored.  A row of equal weights gets 0.  Equal drops, or fewer than
+    two, cannot be compared: 0 columns.
+    """
+    tau_MJ, compared_J = np.zeros(maps_MJI.shape[:2]), np.zeros(len(drops_JI), dtype=int)
+    for j, all_I in enumerate(drops_JI):  # of all target words at once the pairs would fill the memory
+        kept = np.flatnonzero(abs(all_I) >= least)
+        drops_I, (first, second) = all_I[kept], np.triu_indices(len(kept), 1)
+        order_MP = np.sign(maps_MJI[:, j, kept[first]] - maps_MJI[:, j, kept[second]])
+        order_P = np.sign(drops_I[first] - drops_I[second])
+        scale_M = np.sqrt(np.abs(order_MP).sum(-1) * np.abs(order_P).sum())
+        np.divide(order_MP @ order_P, scale_M, out=tau_MJ[:, j], where=scale_M > 0)
+        compared_J[j] = len(kept) if order_P.any() else 0
+    return tau_MJ, compared_J

@@ -1,0 +1,301 @@
+"""Reaching into a running model: where its attention is, reading what passes through its modules (`capture`), and
+putting something else in its place (`replaced`, `steered`).
+
+Knows the naming conventions of these families of transformers: Seq2See, Marian, BART, mBART, M2M-100 and NLLB (also
+NLLB-MoE), Pegasus, Blenderbot, PLBart, T5, mT5, UMT5 and Switch.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+from seq2see.errors import UserError
+from .kinds import KINDS, Kind
+
+# B sentences (times beams), H heads, T query positions, S key positions, E size of one head
+
+Key = TypeVar("Key")
+Side = Literal["in", "out"]  # a module's first argument, or the first of its results
+Change = Callable[[torch.Tensor], torch.Tensor | None]
+Stack = Literal["encoder", "decoder"]
+STACKS: tuple[Stack, ...] = get_args(Stack)
+# The names of value projection, output projection and number of heads in transformers' two conventions, BART's and
+# T5's, and of the norm beside the module, whose own name is {}.
+CONVENTIONS = (("v_proj", "out_proj", "num_heads", "{}_layer_norm"), ("v", "o", "n_heads", "layer_norm"))
+STEERED = "seq2see_steered"  # the attention implementation that steered modules are switched to
+STEERING = "_seq2see_steering"  # where a steered module finds its `Steering`
+
+
+# --- where things are
+
+
+class Head(NamedTuple):
+    """One head of a model; a plain tuple such as ("cross", 1, 0) is accepted wherever one is expected."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.layer}.{self.head}"
+
+
+@dataclass(frozen=True)
+class AttentionSite:
+    """One attention module.  The value projection's output and the output projection's input have H * E columns.
+
+    Head h owns columns h*E to (h+1)*E of both, so `output.weight[:, h*E:(h+1)*E]` is the head's W_O.
+    """
+
+    kind: Kind
+    layer: int
+    module: nn.Module
+    value: nn.Linear
+    output: nn.Linear
+    heads: int
+    norm: nn.Module  # before it where the model is pre-norm (Seq2See, T5), after its residual where post-norm (Marian)
+
+    @property
+    def head_size(self) -> int:
+        """E, the columns of one head."""
+        return self.output.in_features // self.heads
+
+    def columns(self, heads: Iterable[int]) -> torch.Tensor:
+        """The columns of the output projection's input that these heads own."""
+        E = self.head_size
+        return torch.cat([torch.arange(h * E, (h + 1) * E) for h in heads]).to(self.output.weight.device)
+
+
+def attention_sites(model: PreTrainedModel) -> dict[Kind, tuple[AttentionSite, ...]]:
+    """The attention modules of a model by kind, first layer first.
+
+    In a decoder layer self-attention comes before cross-attention, as in every transformers encoder-decoder.  UserError
+    if a layer's attention follows neither naming convention, or if its activations are not [B,T,D].
+    """
+    encoder, decoder = _attentions(model.get_encoder()), _attentions(model.get_decoder())
+    if not encoder or not decoder or len(decoder) % 2:
+        raise UserError(f"{type(model).__name__} is not built like BART or T5, so its heads cannot be reached")
+    if not all(hasattr(module, "config") for module, _, _ in (*encoder, *decoder)):  # FSMT's, [T,B,D], has none
+        raise laid_out_otherwise(model)
+    found: dict[Kind, list] = {"encoder": encoder, "decoder": decoder[::2], "cross": decoder[1::2]}
+    return {kind: tuple(_site(kind, layer, *one) for layer, one in enumerate(found[kind])) for kind in KINDS}
+
+
+def all_sites(model: PreTrainedModel) -> list[AttentionSite]:
+    """The attention modules of all three kinds."""
+    return [site for sites in attention_sites(model).values() for site in sites]
+
+
+def all_heads(model: PreTrainedModel) -> list[Head]:
+    """Every head of the three kinds."""
+    return [Head(site.kind, site.layer, h) for site in all_sites(model) for h in range(site.heads)]
+
+
+def heads_by_site(
+    model: PreTrainedModel, heads: Iterable[tuple[Kind, int, int]]
+) -> list[tuple[AttentionSite, list[int]]]:
+    """The attention modules that contain `heads`, each with the numbers of its heads.  UserError for a missing one."""
+    sites = attention_sites(model)
+    heads = list(heads)
+    if heads and isinstance(heads[0], str):
+        raise UserError(f"{tuple(heads)} is a single head, expected a list of heads", exit_code=2)
+    found: dict[tuple[Kind, int], set[int]] = defaultdict(set)
+    for kind, layer, head in heads:
+        if kind not in sites:
+            raise UserError(f"there is no kind of attention {kind!r}: expected {', '.join(KINDS)}", exit_code=2)
+        if not 0 <= layer < len(sites[kind]):
+            raise UserError(f"there is no {kind} layer {layer} here: expected 0 to {len(sites[kind]) - 1}", exit_code=2)
+        if not 0 <= head < sites[kind][layer].heads:
+            last = sites[kind][layer].heads - 1
+            raise UserError(f"there is no head {head} in {kind} layer {layer}: expected 0 to {last}", exit_code=2)
+        found[kind, layer].add(head)
+    return [(sites[kind][layer], sorted(numbers)) for (kind, layer), numbers in sorted(found.items())]
+
+
+def supervised_heads(model: PreTrainedModel) -> frozenset[tuple[int, ...]]:
+    """The heads (layer, head) of cross-attention that were trained with gold links (`training/guided.py`)."""
+    return frozenset(map(tuple, getattr(model.config, "supervised_heads", None) or ()))
+
+
+def layers_of(model: PreTrainedModel, stack: Stack) -> nn.ModuleList:
+    """The layers of a stack: its list of modules; UserError if it has none."""
+    module = model.get_encoder() if stack == "encoder" else model.get_decoder()
+    found = next((child for child in module.children() if isinstance(child, nn.ModuleList)), None)
+    if found is None:
+        raise UserError(f"{type(module).__name__} is not built like BART or T5, so its layers cannot be reached")
+    return found
+
+
+def laid_out_otherwise(model: PreTrainedModel) -> UserError:
+    """The error for a model whose inner activations are not [B,T,D]."""
+    return UserError(
+        f"{type(model).__name__} lays its activations out otherwise than BART and T5: nothing inside it can be read"
+    )
+
+
+def _attentions(stack: nn.Module) -> list[tuple[nn.Module, nn.Module, str]]:
+    """Each attention module, its parent, and its name there."""
+    found = []
+    for name, module in stack.named_modules():
+        parent, _, own = name.rpartition(".")
+        around = stack.get_submodule(parent)
+        if any(_has(module, value) and _has(module, output) and hasattr(around, norm.format(own))
+               for value, output, _, norm in CONVENTIONS):
+            found.append((module, around, own))
+    return found
+
+
+def _has(module: nn.Module, projection: str) -> bool:
+    return isinstance(getattr(module, projection, None), nn.Linear)
+
+
+def _site(kind: Kind, layer: int, module: nn.Module, around: nn.Module, own: str) -> AttentionSite:
+    value, output, heads, norm = next(names for names in CONVENTIONS if _has(module, names[0]))
+    return AttentionSite(
+        kind, layer, module, getattr(module, value), getattr(module, output), int(getattr(module, heads)),
+        getattr(around, norm.format(own)),
+    )
+
+
+# --- what passes through modules
+
+
+@contextmanager
+def capture(modules: Mapping[Key, nn.Module], side: Side) -> Iterator[dict[Key, torch.Tensor]]:
+    """Inside, the dictionary holds what entered or left each module in the latest pass."""
+    kept: dict[Key, torch.Tensor] = {}
+
+    def keeping(key: Key) -> Change:
+        def keep(tensor: torch.Tensor) -> None:
+            kept[key] = tensor
+
+        return keep
+
+    with _hooked((module, side, keeping(key)) for key, module in modules.items()):
+        yield kept
+
+
+@contextmanager
+def replaced(changes: Iterable[tuple[nn.Module, Side, Change]]) -> Iterator[None]:
+    """Inside, each function changes the tensor that enters or leaves its module; None leaves it as it is.
+
+    Affects every pass of the model meanwhile.  All hooks are removed at the end, also after an exception.
+    """
+    with _hooked(changes, first=True):  # so that transformers' own recording of states sees the change
+        yield
+
+
+@contextmanager
+def _hooked(changes: Iterable[tuple[nn.Module, Side, Change]], *, first: bool = False) -> Iterator[None]:
+    with ExitStack() as stack:
+        for module, side, change in changes:
+            if side == "in":
+                stack.enter_context(module.register_forward_pre_hook(_on_entry(change)))
+            else:
+                stack.enter_context(module.register_forward_hook(_on_exit(change), prepend=first))
+        yield
+
+
+def _on_entry(change: Change) -> Callable[..., Any]:
+    def hook(module: nn.Module, args: tuple[Any, ...]) -> Any:
+        changed = change(args[0])
+        return None if changed is None else (changed, *args[1:])
+
+    return hook
+
+
+def _on_exit(change: Change) -> Callable[..., Any]:
+    def hook(module: nn.Module, args: tuple[Any, ...], output: Any) -> Any:
+        several = isinstance(output, tuple)
+        changed = change(output[0] if several else output)
+        return (changed, *output[1:]) if several and changed is not None else changed
+
+    return hook
+
+
+# --- attention itself, between scores and mixed values
+
+
+class Attended(NamedTuple):
+    """What passed through one attention module: [B,H,T,E], [B,H,S,E], [B,H,T,S], and the mixed values [B,H,T,E]."""
+
+    scale: float
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    mask: torch.Tensor
+    bias: torch.Tensor
+    weight: torch.Tensor
+    mixed: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Steering:
+    """Temperatures and weights [T,S] of heads of one module; each pass is appended to `seen`, if given."""
+
+    temperatures: dict[int, float] = field(default_factory=dict)
+    weights: dict[int, torch.Tensor] = field(default_factory=dict)
+    seen: list[Attended] | None = None
+
+
+@contextmanager
+def steered(steerings: Mapping[nn.Module, Steering]) -> Iterator[None]:
+    """Inside, each attention module is steered; attention must be eager.  Restores the modules at the end."""
+    found = [(module, module.config, module.__dict__.get(STEERING)) for module in steerings]
+    try:
+        for module, steering in steerings.items():
+            module.config = copy(module.config)
+            module.config._attn_implementation = STEERED
+            module.__dict__[STEERING] = steering
+        yield
+    finally:
+        for module, config, before in found:
+            module.config = config
+            module.__dict__.pop(STEERING, None)
+            if before is not None:
+                module.__dict__[STEERING] = before
+
+
+def _attend(
+    module: nn.Module,
+    query_BHTE: torch.Tensor,
+    key_BHSE: torch.Tensor,
+    value_BHSE: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    *,
+    scaling: float | None = None,
+    position_bias: torch.Tensor | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Eager attention with the steering of `module`: the same signature and results as transformers' own."""
+    steering: Steering = module.__dict__[STEERING]
+    scale = query_BHTE.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    score_BHTS = query_BHTE @ key_BHSE.transpose(2, 3) * scale
+    nothing = torch.zeros_like(score_BHTS)
+    bias_BHTS = nothing if position_bias is None else position_bias.expand_as(score_BHTS)
+    mask_BHTS = nothing if attention_mask is None else attention_mask.expand_as(score_BHTS)
+    score_BHTS = score_BHTS + bias_BHTS
+    for head, temperature in steering.temperatures.items():
+        score_BHTS[:, head] /= temperature
+    weight_BHTS = (score_BHTS + mask_BHTS).softmax(-1, dtype=torch.float32).to(query_BHTE.dtype)
+    T, S = weight_BHTS.shape[-2:]
+    for head, matrix in steering.weights.items():
+        if matrix.shape != (T, S):
+            raise ValueError(f"expected weights of shape {(T, S)} for head {head}, got {tuple(matrix.shape)}")
+        weight_BHTS[:, head] = matrix.to(weight_BHTS)
+    mixed_BHTE = weight_BHTS @ value_BHSE
+    if steering.seen is not None:
+        parts = query_BHTE, key_BHSE, value_BHSE, mask_BHTS, bias_BHTS, weight_BHTS, mixed_BHTE
+        steering.seen.append(Attended(scale, *parts))
+    return mixed_BHTE.transpose(1, 2).contiguous(), weight_BHTS
+
+
+ALL_ATTENTION_FUNCTIONS.register(STEERED, _attend)

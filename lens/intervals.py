@@ -1,0 +1,160 @@
+"""Measures of agreement with 95 % intervals, by bootstrap over sentences.  Variants of one sentence are not independent
+and are drawn together.
+
+The alignment error rate compares the links A found with the sure gold links S and the possible ones P, which include
+the sure (Och and Ney 2003, "A Systematic Comparison of Various Statistical Alignment Models", section 4.2):
+
+    precision = |A n P| / |A|     recall = |A n S| / |S|     AER = 1 - (|A n S| + |A n P|) / (|A| + |S|)
+
+Counts are summed over the corpus, so that a long sentence weighs more than a short one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tokenizer.links import Link, Links
+
+# N sentences or choices, S sets of heads
+
+DRAWS = 1000  # resampled corpora of an interval
+
+
+class Figure(NamedTuple):
+    """A measure and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def resampled(count: int, groups: Sequence[str] | None = None, *, seed: int = 0) -> np.ndarray:
+    """[draws, count]: how often each sentence is in each resampled corpus; whole `groups` are drawn."""
+    member_N = group_numbers(count, groups)
+    times = _times(int(member_N.max()) + 1, seed)
+    return times if groups is None else times[:, member_N]
+
+
+@lru_cache(maxsize=4)  # a report has hundreds of intervals over the same corpora, and drawing takes longest
+def _times(count: int, seed: int) -> np.ndarray:
+    times: np.ndarray = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    times.flags.writeable = False
+    return times
+
+
+def group_numbers(count: int, groups: Sequence[str] | None) -> np.ndarray:
+    """[count]: the number of each sentence's group, in order of appearance; without groups each sentence is one."""
+    if groups is None:
+        return np.arange(count)
+    if len(groups) != count:
+        raise ValueError(f"expected the group of each of {count} sentences, got {len(groups)}")
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(groups))}
+    return np.array([numbers[name] for name in groups])
+
+
+def middle(drawn: np.ndarray) -> tuple[float, float]:
+    """The middle 95 % of a measure's values on resampled corpora."""
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def interval(values: np.ndarray, groups: Sequence[str], *, seed: int = 0) -> tuple[float, float]:
+    """The interval of a mean, over `groups`."""
+    names, member = np.unique(np.array(groups), return_inverse=True)
+    sums, counts = np.bincount(member, weights=values), np.bincount(member)
+    drawn = resampled(len(names), seed=seed)
+    return middle((drawn @ sums) / (drawn @ counts))
+
+
+# --- alignment error
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Alignment error with its 95 % interval, precision and recall over `sentences`; all from 0 to 1."""
+
+    aer: float
+    low: float
+    high: float
+    precision: float
+    recall: float
+    sentences: int
+
+    def __str__(self) -> str:
+        return (f"AER {100 * self.aer:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f}),"
+                f" precision {100 * self.precision:.1f}, recall {100 * self.recall:.1f}, {self.sentences} sentences")
+
+
+def counts(found: Iterable[Link], gold: Links) -> np.ndarray:
+    """[4]: the number of found links, of sure links, of found links that are sure, and of found that are possible."""
+    links = set(found)
+    return np.array([len(links), len(gold.sure), len(links & gold.sure), len(links & gold.all)], dtype=np.int64)
+
+
+def error_rate(counts_4: np.ndarray) -> np.ndarray:
+    """AER of counts [...,4]; 0 if there is neither a found link nor a sure one."""
+    found, sure, found_sure, found_possible = np.moveaxis(counts_4, -1, 0)
+    rate: np.ndarray = 1 - (found_sure + found_possible) / np.maximum(found + sure, 1)
+    return np.where(found + sure > 0, rate, 0.0)
+
+
+def agreement(
+    found: Sequence[Iterable[Link]], gold: Sequence[Links], *, groups: Sequence[str] | None = None, seed: int = 0
+) -> Agreement:
+    """The agreement over sentences; `groups` says which are variants of one.  ValueError without sentences."""
+    if not gold:
+        raise ValueError("expected at least one sentence")
+    counts_N4 = np.array([counts(links, truth) for links, truth in zip(found, gold, strict=True)])
+    return summed(counts_N4, groups=groups, seed=seed)
+
+
+def summed(counts_N4: np.ndarray, *, groups: Sequence[str] | None = None, seed: int = 0) -> Agreement:
+    """`agreement` from counts."""
+    low, high = middle(error_rate(resampled(len(counts_N4), groups, seed=seed) @ counts_N4))
+    total: Any = counts_N4.sum(0)
+    found, sure, found_sure, found_possible = total.tolist()
+    return Agreement(float(error_rate(total)), low, high, found_possible / max(found, 1), found_sure / max(sure, 1),
+                     len(counts_N4))
+
+
+# --- ROC AUC
+
+
+def roc_auc(margins_N: np.ndarray, is_first_N: np.ndarray) -> float:
+    """How well margins distinguish two answers, regardless of a bias towards one: 0.5 by chance, 1 perfectly.
+
+    The area under the ROC curve: for a sentence whose right answer is the first and one whose right answer is the
+    second, the probability that the model prefers the first answer more in the former (a tie counts half).
+    """
+    if is_first_N.all() or not is_first_N.any():
+        raise ValueError("expected choices of both answers")
+    return float(_pairs_told_apart(margins_N[None], is_first_N).mean())
+
+
+def _pairs_told_apart(margins_SN: np.ndarray, is_first_N: np.ndarray) -> np.ndarray:
+    """[first, second]: for each pair of sentences the share of margins [S,N] that put it in the right order."""
+    more = np.zeros((is_first_N.sum(), (~is_first_N).sum()))
+    for leaning_N in np.where(is_first_N, margins_SN, -margins_SN):
+        first, second = leaning_N[is_first_N][:, None], leaning_N[~is_first_N]
+        more += ((first > second) + (first == second) / 2) / len(margins_SN)
+    return more
+
+
+def roc_auc_interval(margins: np.ndarray, is_first_N: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of `roc_auc`, over groups of sentences; of margins [S,N], of its mean over S.
+
+    If (almost) all pairs are in the right order, resampled corpora hardly differ.  So the lower end is at most the
+    exact bound for n independent pairs, no two of one group, that are all right: 0.025^(1/n) (Clopper and Pearson
+    1934).  Likewise the upper end.
+    """
+    more = _pairs_told_apart(np.atleast_2d(margins), is_first_N)
+    drawn = resampled(len(is_first_N), groups)
+    ours, others = drawn[:, is_first_N], drawn[:, ~is_first_N]
+    pairs = ours.sum(1) * others.sum(1)
+    low, high = middle((((ours @ more) * others).sum(1) / np.maximum(pairs, 1))[pairs > 0])
+    ones, twos = (set(np.array(groups)[side]) for side in (is_first_N, ~is_first_N))
+    bound = 0.025 ** (1 / max(1, min(len(ones), len(twos), len(ones | twos) // 2)))
+    return min(low, bound), max(high, 1 - bound)

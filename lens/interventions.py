@@ -1,0 +1,267 @@
+"""Interventions on heads while a model runs: ablation, activation patching, steering of attention, other values.
+
+Ablation: the heads of a layer lie side by side in the input of the output projection W_O, so setting a head's columns
+to zero removes it (Michel et al. 2019).  The model may never have seen zeros there; replacing the head by its mean over
+some sentences, a constant, removes what varies and keeps what is always there.
+
+Activation patching: a minimal pair runs twice, the donor to record its activations, the receiver with some of them in
+place of its own.  If the receiver then chooses the donor's word (*elle* for *il*), the patched activations carried the
+difference (Vig et al. 2020; Meng et al. 2022).  Both must have the same length, since positions are matched.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from seq2see.errors import UserError
+from .hooks import (
+    STACKS,
+    AttentionSite,
+    Change,
+    Head,
+    Side,
+    Stack,
+    Steering,
+    all_sites,
+    attention_sites,
+    capture,
+    heads_by_site,
+    layers_of,
+    replaced,
+    steered,
+)
+from .kinds import KINDS, Kind
+from .teacher_forcing import by_length, eval_mode, eval_with_eager_attention, forced_pass, real_positions
+
+# B sentences, T positions (of the source in the encoder, of the decoder's steps elsewhere), R rows, C columns, H heads,
+# E size of one head, D model width
+
+Cell = tuple[Kind, int, int, int]  # kind, layer, head, column
+Where = Mapping[Stack, torch.Tensor]  # the positions [B,T] to patch, by stack; all positions of a stack not named
+
+
+# --- ablation
+
+
+@contextmanager
+def ablate(
+    model: PreTrainedModel,
+    heads: Iterable[tuple[Kind, int, int]],
+    *,
+    replace: Literal["zero", "mean"] = "zero",
+    means: Mapping[Head, torch.Tensor] | None = None,
+) -> Iterator[None]:
+    """Inside, the outputs of the heads are zero, or constant ("mean": their [E] in `means`).
+
+    Affects every pass of the model meanwhile; attention weights stay as they are.  UserError for a missing layer or
+    head; ValueError if means are needed and not given.
+    """
+    if (replace == "mean") != (means is not None):
+        raise ValueError('expected means exactly for replace="mean": see mean_outputs')
+    with replaced((site.output, "in", _filling(site, numbers, means)) for site, numbers in heads_by_site(model, heads)):
+        yield
+
+
+def _filling(site: AttentionSite, numbers: list[int], means: Mapping[Head, torch.Tensor] | None) -> Change:
+    columns = site.columns(numbers)
+    fill = torch.zeros(len(columns), device=columns.device)
+    if means is not None:
+        fill = torch.cat([means[Head(site.kind, site.layer, h)] for h in numbers]).to(columns.device)
+
+    def change(mixed_BTD: torch.Tensor) -> torch.Tensor:
+        mixed_BTD = mixed_BTD.clone()
+        mixed_BTD[..., columns] = fill.to(mixed_BTD.dtype)
+        return mixed_BTD
+
+    return change
+
+
+def mean_outputs(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+) -> dict[Head, torch.Tensor]:
+    """The mean output [E] of each head over all positions of these sentences, without padding.
+
+    `sources` and `targets` are ids, `</s>` included; the model is forced to the targets.
+    """
+    if not sources:
+        raise ValueError("expected at least one sentence to take means over")
+    sites = all_sites(model)
+    sums = [torch.zeros(site.output.in_features, dtype=torch.float64) for site in sites]
+    counts = [0] * len(sites)
+    with eval_mode(model), capture(dict(enumerate(site.output for site in sites)), "in") as mixed:
+        for rows in by_length(sources, targets):
+            batch = [sources[i] for i in rows], [targets[i] for i in rows]
+            forced_pass(model, *batch)
+            source_BS, target_BT = (real_positions(side).to(model.device) for side in batch)
+            for n, site in enumerate(sites):
+                kept = mixed[n][source_BS if site.kind == "encoder" else target_BT].double()
+                sums[n] += kept.sum(0).cpu()
+                counts[n] += len(kept)
+    return {
+        Head(site.kind, site.layer, h): (total / count).float().view(site.heads, -1)[h].to(model.device)
+        for site, total, count in zip(sites, sums, counts, strict=True) for h in range(site.heads)
+    }
+
+
+# --- activation patching
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Activations of one forced pass: inputs of each W_O [B,T,H*E], and the residual stream after each layer [B,T,D].
+    """
+
+    mixed: dict[tuple[Kind, int], torch.Tensor]
+    stream: dict[tuple[Stack, int], torch.Tensor]
+
+
+def record(model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> Recording:
+    """Runs a batch of ids, forced to the targets, and records what `patch` can use."""
+    sites = {(site.kind, site.layer): site.output for site in all_sites(model)}
+    layers = {(stack, number): layer for stack in STACKS for number, layer in enumerate(layers_of(model, stack))}
+    with eval_mode(model), capture(sites, "in") as mixed, capture(layers, "out") as stream:
+        forced_pass(model, sources, targets)
+    return Recording(mixed, stream)
+
+
+@contextmanager
+def patch(
+    model: PreTrainedModel,
+    donor: Recording,
+    *,
+    heads: Iterable[tuple[Kind, int, int]] = (),
+    layers: Iterable[tuple[Stack, int]] = (),
+    where: Where | None = None,
+) -> Iterator[None]:
+    """Inside, these heads have the donor's outputs, and the residual stream after these layers is the donor's.
+
+    At every position, or at those that `where` marks.  ValueError if the batch that runs inside does not have the
+    donor's shape; UserError for a missing layer or head.
+    """
+    marked = where or {}
+    changes: list[tuple[torch.nn.Module, Side, Change]] = []
+    for site, numbers in heads_by_site(model, heads):
+        stack: Stack = "encoder" if site.kind == "encoder" else "decoder"
+        own = donor.mixed[site.kind, site.layer]
+        changes.append((site.output, "in", _patching(own, marked.get(stack), site.columns(numbers))))
+    for stack, layer in layers:
+        modules = layers_of(model, stack)
+        if not 0 <= layer < len(modules):
+            raise UserError(f"there is no {stack} layer {layer} here: expected 0 to {len(modules) - 1}", exit_code=2)
+        changes.append((modules[layer], "out", _patching(donor.stream[stack, layer], marked.get(stack))))
+    with replaced(changes):
+        yield
+
+
+def _patching(
+    donor_BTD: torch.Tensor, marked_BT: torch.Tensor | None, columns: torch.Tensor | slice = slice(None)
+) -> Change:
+    def change(own_BTD: torch.Tensor) -> torch.Tensor:
+        if own_BTD.shape != donor_BTD.shape:
+            raise ValueError(f"expected the donor's shape {tuple(donor_BTD.shape)}, got {tuple(own_BTD.shape)}")
+        put_in_BTD = own_BTD.clone()
+        put_in_BTD[..., columns] = donor_BTD[..., columns]
+        return put_in_BTD if marked_BT is None else torch.where(
+            marked_BT.to(own_BTD.device)[..., None], put_in_BTD, own_BTD)
+
+    return change
+
+
+# --- steering
+
+
+@contextmanager
+def steer(
+    model: PreTrainedModel,
+    *,
+    temperatures: Mapping[tuple[Kind, int, int], float] | None = None,
+    weights: Mapping[tuple[Kind, int, int], np.ndarray] | None = None,
+) -> Iterator[None]:
+    """Inside, heads attend at another temperature, or with exactly these weights [rows, columns].
+
+        weights = softmax(scores / temperature)
+
+    Below 1 attention is sharper, above 1 more even.  Scores include a relative position bias.  A trace made inside
+    shows the weights that were used.
+
+    Temperatures work in forced passes and in `generate`, with cache and beams; so do weights of encoder heads.  Weights
+    of decoder and cross-attention heads need a forced pass, which has all steps at once.  All sentences are treated
+    alike.  ValueError for weights of another shape than the head's map; UserError for a missing head, a temperature
+    that is not above 0, and weights that are negative, do not sum to 1, or look ahead in the decoder.
+    """
+    temperatures, weights = dict(temperatures or {}), dict(weights or {})
+    for head, value in temperatures.items():
+        if not (np.isfinite(value) and value > 0):
+            raise UserError(f"temperature {value} of head {head}: expected a number above 0", exit_code=2)
+    for head, matrix in weights.items():
+        _check_weights(head, matrix)
+    steerings = {}
+    for site, numbers in heads_by_site(model, [*temperatures, *weights]):
+        keys = {head: (site.kind, site.layer, head) for head in numbers}
+        steerings[site.module] = Steering(
+            {head: temperatures[key] for head, key in keys.items() if key in temperatures},
+            {head: torch.tensor(np.array(weights[key])) for head, key in keys.items() if key in weights},
+        )
+    with eval_with_eager_attention(model), steered(steerings):
+        yield
+
+
+def _check_weights(head: tuple[Kind, int, int], matrix: np.ndarray) -> None:
+    matrix = np.asarray(matrix)
+    if matrix.ndim != 2 or not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise UserError(f"weights of head {head}: expected a matrix of numbers from 0 to 1", exit_code=2)
+    if not np.allclose(matrix.sum(-1), 1, atol=1e-4):
+        raise UserError(f"weights of head {head}: expected rows that sum to 1", exit_code=2)
+    if head[0] == "decoder" and np.triu(matrix, k=1).any():
+        raise UserError(f"weights of head {head}: a step of the decoder cannot look ahead", exit_code=2)
+
+
+# --- values
+
+
+@contextmanager
+def other_values(
+    model: PreTrainedModel, change: Callable[[AttentionSite, torch.Tensor], torch.Tensor], *,
+    kinds: Sequence[Kind] = KINDS,
+) -> Iterator[None]:
+    """Inside, `change(site, values)` gives the values [B,C,H,E] of these kinds; for forced passes.
+
+        out[row] = sum over columns of weight[row, column] value[column]
+
+    The weights depend on queries and keys only, so the maps of the layer stay the same.
+    """
+
+    def changing(site: AttentionSite) -> Change:
+        return lambda value_BCD: change(site, value_BCD.unflatten(-1, (site.heads, site.head_size))).flatten(-2)
+
+    sites = attention_sites(model)
+    with replaced((site.value, "out", changing(site)) for kind in kinds for site in sites[kind]):
+        yield
+
+
+@contextmanager
+def silenced(model: PreTrainedModel, cells: Sequence[Cell]) -> Iterator[None]:
+    """Inside, the head of cell b adds nothing from its column to sentence b; for a forced pass of len(cells) sentences.
+
+    Its weights stay, and what it adds from other columns.  UserError for a missing head or column.
+    """
+    heads_by_site(model, [cell[:3] for cell in cells])
+
+    def change(site: AttentionSite, value_BCHE: torch.Tensor) -> torch.Tensor:
+        if len(value_BCHE) != len(cells):
+            raise ValueError(f"expected a batch of {len(cells)}, a sentence for each cell, got {len(value_BCHE)}")
+        value_BCHE = value_BCHE.clone()
+        for b, (kind, layer, head, column) in enumerate(cells):
+            if (kind, layer) == (site.kind, site.layer):
+                if not 0 <= column < value_BCHE.shape[1]:
+                    raise UserError(f"there is no column {column}: expected 0 to {value_BCHE.shape[1] - 1}")
+                value_BCHE[b, column, head] = 0
+        return value_BCHE
+
+    with other_values(model, change):
+        yield

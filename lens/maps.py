@@ -1,0 +1,181 @@
+"""One map of a trace with its labels and captions, as `terminal.py` and `plot.py` draw it.
+
+Nothing is renormalised and heads are not averaged; a layer or head that a view does not have is refused.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seq2see.errors import UserError
+from ..tokenizer.words import Piece
+from .by_words import Unit, column_units, mean_rows, row_units, sum_columns
+from .kinds import Kind, Rows
+from .summary import sink_shares
+from .trace_data import TraceData
+from .trust import UNMEASURED
+from .views import VIEW, WITH_HEADS, check_views
+from .wording import ABOUT, LEFT_OUT, NAMES, column_meaning, label, labels, row_meaning
+
+# R rows, C columns
+
+NOT_CALIBRATED = "probabilities are the model's own, not calibrated"
+WORTH_TELLING = 0.01  # difference of two log-probabilities; smaller ones are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A map [R,C] and what it means.  Masked cells are NaN.
+
+    `layer` and `head` are None for a view that has none; `layers` and `heads` are how many there are.
+    """
+
+    view: str
+    kind: Kind
+    layer: int | None
+    head: int | None
+    layers: int
+    heads: int
+    words: bool
+    cells: np.ndarray
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    row_meaning: str
+    column_meaning: str
+    sinks: str
+    trust: str
+
+    @property
+    def place(self) -> str:
+        """Which kind, layer and head, counted from 0."""
+        if self.view == "left_out":
+            return LEFT_OUT
+        layer = "" if self.layer is None else f", layer {self.layer} of 0-{self.layers - 1}"
+        head = "" if self.head is None else f", head {self.head} of 0-{self.heads - 1}"
+        every = ", all heads" if self.head is None and self.layer is not None else ""
+        return f"{NAMES[self.kind]}{layer}{head}{every}"
+
+    @property
+    def title(self) -> str:
+        """The place and the view."""
+        return f"{self.place}, view {self.view}"
+
+    @property
+    def about(self) -> str:
+        return ABOUT[self.kind] if self.view == "raw" else VIEW[self.view].about
+
+    @property
+    def cell(self) -> str:
+        """What the number of a cell is."""
+        return VIEW[self.view].cell
+
+    @property
+    def sums(self) -> str:
+        """What a row sums to."""
+        return VIEW[self.view].sums[self.kind]
+
+
+def picture(
+    trace: TraceData, *, view: str = "raw", kind: Kind = "cross", layer: int | None = None, head: int | None = None,
+    words: bool = False, rows: Rows = "predicts",
+) -> Picture:
+    """One map; by default the last layer and the first head.  Layers and heads count from 0.
+
+    `words`: sums over key tokens, means over query tokens (sums for left_out, since log-probabilities add up).
+    UserError for a missing layer, head, view, kind or row meaning.
+    """
+    check_views([view])
+    if rows == "reads" and (kind == "encoder" or view == "left_out"):
+        whose = "encoder" if kind == "encoder" else view
+        raise UserError(f"--rows reads: a row of {whose} is no step that reads; leave it out", exit_code=2)
+    if view == "left_out":
+        return _left_out(trace, kind, layer, head, words)
+    maps = trace.maps(kind, view)
+    layer = _check("layer", maps.shape[0] - 1 if layer is None else layer, maps.shape[0])
+    with_heads = view in WITH_HEADS
+    if head is not None and not with_heads:
+        raise UserError(f"view {view} has no heads, it is of whole layers: leave the head out", exit_code=2)
+    at: tuple[int, ...] = (layer,)
+    if with_heads:
+        head = _check("head", 0 if head is None else head, maps.shape[1])
+        at = (layer, head)
+    row_names, column_names = row_units(trace, kind, rows=rows, words=words), column_units(trace, kind, words=words)
+    cells = mean_rows(sum_columns(maps[at], column_names), row_names)
+    if kind == "decoder":
+        cells[masked(row_names, column_names)] = np.nan
+    return Picture(
+        view, kind, layer, head, maps.shape[0], maps.shape[1] if with_heads else 0, words, cells,
+        _names(trace.row_pieces(kind, rows=rows), row_names, words=words),
+        _names(trace.column_pieces(kind), column_names, words=words),
+        row_meaning(kind, view, rows=rows, words=words), column_meaning(kind, view, words=words),
+        said_of_sinks(*sink_shares(trace, kind, view=view)[at], view=view),
+        said_of_trust(trace, view, kind, rows, at),
+    )  # fmt: skip
+
+
+def masked(rows: tuple[Unit, ...], columns: tuple[Unit, ...]) -> np.ndarray:
+    """[R,C] in the decoder: whether a column comes after all steps of a row."""
+    last = np.array([unit.pieces[-1] for unit in rows])
+    first = np.array([unit.pieces[0] for unit in columns])
+    later: np.ndarray = first[None, :] > last[:, None]
+    return later
+
+
+def _left_out(trace: TraceData, kind: Kind, layer: int | None, head: int | None, words: bool) -> Picture:
+    if kind != "cross":
+        raise UserError(f"view left_out is of the source's words and has no {kind} map: take --kind cross", exit_code=2)
+    if layer is not None or head is not None:
+        raise UserError("view left_out has neither layers nor heads: leave them out", exit_code=2)
+    if trace.left_out is None:
+        raise UserError("no view 'left_out' in this trace: look with views=...", exit_code=2)
+    if not trace.source_words:
+        raise UserError("the source has no words that could be left out")
+    row_names = row_units(trace, "cross", words=words)
+    cells = np.add.reduceat(trace.left_out, [unit.pieces[0] for unit in row_names], axis=0)
+    return Picture(
+        "left_out", "cross", None, None, 0, 0, words, cells,
+        _names(trace.target, row_names, words=words), tuple(label(word.text) for word in trace.source_words),
+        row_meaning("cross", "left_out", rows="predicts", words=words),
+        column_meaning("cross", "left_out", words=words), "", said_of_trust(trace, "left_out", "cross", "predicts", ()),
+    )  # fmt: skip
+
+
+def _names(tokens: tuple[Piece, ...], units: tuple[Unit, ...], *, words: bool) -> tuple[str, ...]:
+    return tuple([label(unit.text) for unit in units] if words else labels(tokens))
+
+
+def said_of_sinks(end: float, tags: float, punctuation: float, *, view: str) -> str:
+    """One line about the share on sinks."""
+    whose = "this head's attention" if view == "raw" else "this map"
+    return (f"{end:.0%} of {whose} is on the closing </s>, {tags:.0%} on tags and the start, "
+            f"{punctuation:.0%} on punctuation")
+
+
+def said_of_trust(trace: TraceData, view: str, kind: Kind, rows: Rows, name: tuple[int, ...]) -> str:
+    """One line about how faithful a map is, or how to measure it."""
+    return UNMEASURED if trace.trust is None else trace.trust.line(view, kind, rows, name)
+
+
+def facts(trace: TraceData) -> str:
+    """One line: the model, the engine, and the probability of the hypothesis under the float32 weights."""
+    steps = len(trace.target) - trace.given
+    parts = [f"log-probability {trace.log_prob:.3f} over {steps} steps (float32 weights)"]
+    if trace.confidence is None:
+        parts.append(NOT_CALIBRATED)
+    else:
+        parts.append(f"confidence {trace.confidence:.0%}, the mean over its tokens, calibrated")
+    if not trace.target[-1].special:
+        parts.append("stopped at the limit of length, before </s>")
+    if trace.score is not None:
+        parts.append(f"score {trace.score:.4f} from {trace.engine}, {trace.precision}")
+    difference = abs(trace.difference or 0)
+    if trace.engine != "torch" and difference > WORTH_TELLING:
+        pair = f"{trace.engine} and torch" if trace.precision == "float32" else f"{trace.precision} and float32"
+        parts.append(f"{pair} log-probabilities differ by {difference:.3f}")
+    return " · ".join([*([trace.model] if trace.model else []), *parts])
+
+
+def _check(what: str, number: int, count: int) -> int:
+    if not 0 <= number < count:
+        raise UserError(f"there is no {what} {number} here: expected 0 to {count - 1}", exit_code=2)
+    return number

@@ -1,0 +1,210 @@
+"""Teacher forcing: one pass over a source and a given translation, which predicts every step at once.
+
+Also what everything that runs a model needs: texts to ids and back, batches of bounded size, eval mode.  Works on
+Seq2See and on transformers' encoder-decoders of text; `hooks.py` names the families that support interventions.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import refuse_surrogates
+
+# B sentences, S source tokens, T decoder steps
+
+CELLS_AT_ONCE = 1_000_000  # cells of one head's three maps in one batch: bounds memory to a few hundred megabytes
+LOGITS_AT_ONCE = 2**24  # logits of one batch: 64 MiB in float32
+ROWS = 64  # sentences of a batch by length
+
+
+def encode_source(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+    """Source text to ids, `</s>` included.  Special tokens typed by a user are plain text."""
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.encode_source(text)
+    refuse_surrogates(text)
+    ids: list[int] = tokenizer(text, split_special_tokens=True)["input_ids"]
+    return ids
+
+
+def encode_target(tokenizer: PreTrainedTokenizerBase, text: str, *, language: str, first: int | None) -> list[int]:
+    """A translation to ids, up to its `</s>`, beginning with `first` if generation must begin with it.
+
+    mBART-25's tokenizer puts the language after `</s>`; generation starts from it, so it is not a step.
+    """
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.encode_target(text, language=language)
+    refuse_surrogates(text)
+    ids: list[int] = tokenizer(text_target=text, split_special_tokens=True)["input_ids"]
+    if tokenizer.eos_token_id in ids:
+        ids = ids[: ids.index(tokenizer.eos_token_id) + 1]
+    return ids if first is None or ids[0] == first else [first, *ids]
+
+
+def decode_target(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    """Target ids to text, without tags and special tokens."""
+    if isinstance(tokenizer, Seq2SeeTokenizer):
+        return tokenizer.decode_text(ids)
+    return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+
+def cut_at_end(ids: Sequence[int], end: Collection[int]) -> tuple[int, ...]:
+    """A generated row up to and including its first `end` id; all of it if there is none."""
+    return tuple(ids[: next((i for i, token in enumerate(ids, 1) if token in end), len(ids))])
+
+
+def forced_pass(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
+) -> tuple[Any, torch.Tensor]:
+    """The model's output for source ids and target ids (`</s>` included), and the padded targets [B,T].
+
+    Step t reads target t-1, step 0 the start; padding is on the right.  `wanted` is passed to the model, such as
+    `output_attentions=True`.  Call it inside `eval_mode` or `eval_with_eager_attention`.
+    """
+    input_ids_BS, target_BT = (padded(side).to(model.device) for side in (sources, targets))
+    start_B1 = torch.full_like(target_BT[:, :1], decoder_start(model))
+    with torch.no_grad(), torch.autocast(model.device.type, enabled=False):
+        output = model(
+            input_ids=input_ids_BS,
+            attention_mask=real_positions(sources).long().to(model.device),
+            decoder_input_ids=torch.cat([start_B1, target_BT[:, :-1]], dim=1),
+            use_cache=False,
+            return_dict=True,
+            **wanted,
+        )
+    return output, target_BT
+
+
+def chosen_log_probs(logits_BTV: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+    """Log-probability of each target token: [B,T]."""
+    chosen_BT: torch.Tensor = logits_BTV.gather(-1, target_BT[..., None])[..., 0] - logits_BTV.logsumexp(-1)
+    return chosen_BT
+
+
+@contextmanager
+def eval_mode(model: PreTrainedModel) -> Iterator[None]:
+    """Eval mode inside; restores every submodule at the end."""
+    training = {module: module.training for module in model.modules()}
+    try:
+        model.eval()
+        yield
+    finally:
+        for module, mode in training.items():
+            module.training = mode
+
+
+@contextmanager
+def eval_with_eager_attention(model: PreTrainedModel) -> Iterator[None]:
+    """Eval mode and eager attention, which returns its weights; restores every submodule and config at the end."""
+    configs = [module.config for module in model.modules() if isinstance(module, PreTrainedModel)]
+    found = [config._attn_implementation for config in configs]
+    with eval_mode(model):
+        try:
+            model.set_attn_implementation("eager")
+            yield
+        finally:
+            for config, implementation in zip(configs, found, strict=True):
+                config._attn_implementation = implementation
+
+
+def packed(
+    lengths: Sequence[tuple[int, ...]], fits: Callable[..., bool], *, by_length: bool = False
+) -> Iterator[list[int]]:
+    """Indices in batches as large as fit, at least one each; in the given order, or sorted by length.
+
+    Each item has a length for each of its sides; `fits(rows, longest, ...)` gets the longest of each side.
+    """
+    batch: list[int] = []
+    longest: tuple[int, ...] = ()
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__) if by_length else range(len(lengths)):
+        longest = tuple(map(max, longest, lengths[i])) if batch else lengths[i]
+        if batch and not fits(len(batch) + 1, *longest):
+            yield batch
+            batch, longest = [], lengths[i]
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def batches(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], *, vocabulary: int
+) -> Iterator[list[int]]:
+    """Batches of consecutive sentences that keep maps under CELLS_AT_ONCE and logits under LOGITS_AT_ONCE."""
+    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
+    return packed(lengths, lambda rows, source, target: rows * 3 * max(source, target) ** 2 <= CELLS_AT_ONCE
+                  and rows * target * vocabulary <= LOGITS_AT_ONCE)
+
+
+def by_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[int]]:
+    """The numbers of all sentences in batches of at most ROWS, sorted by length so that there is little padding."""
+    lengths = [(len(source), len(target)) for source, target in zip(sources, targets, strict=True)]
+    return list(packed(lengths, lambda rows, *_: rows <= ROWS, by_length=True))
+
+
+def forced_batches(
+    model: PreTrainedModel, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], **wanted: bool
+) -> Iterator[tuple[list[int], Any, torch.Tensor]]:
+    """`forced_pass` over any number of sentences, in order: of each batch its sentences' numbers, the output, and the
+    padded targets [B,T]."""
+    for batch in batches(sources, targets, vocabulary=vocabulary_size(model)):
+        yield batch, *forced_pass(model, [sources[i] for i in batch], [targets[i] for i in batch], **wanted)
+
+
+def vocabulary_size(model: PreTrainedModel) -> int:
+    """The number of logits of a step; an `EncoderDecoderModel` has it in its decoder's config."""
+    return int(model.config.get_text_config(decoder=True).vocab_size)
+
+
+def check_model(model: PreTrainedModel) -> None:
+    """UserError for a model that is no encoder-decoder or does not hold float32 weights."""
+    if not model.config.is_encoder_decoder:
+        raise UserError(f"{type(model).__name__} is not an encoder-decoder: it has no translation to look into")
+    if model.dtype != torch.float32:
+        raise UserError(f"expected a model of float32 weights, got {model.dtype}: call model.float() first")
+
+
+def check_list(texts: Sequence[str], name: str) -> None:
+    """UserError for a bare string where a list is meant: it would be read as a list of characters."""
+    if isinstance(texts, str):
+        raise UserError(f"{name} is a single text, expected a list of texts: {name}=[{texts[:40]!r}]", exit_code=2)
+
+
+def check_lengths(model: PreTrainedModel, sequences: Sequence[Sequence[int]], *, side: str) -> None:
+    """UserError for a text with more tokens than the model has positions."""
+    longest = getattr(model.config, "max_position_embeddings", None)  # T5 has no limit
+    for number, ids in enumerate(sequences):
+        if longest is not None and len(ids) > longest:
+            which = side if len(sequences) == 1 else f"{side} {number}"
+            raise UserError(f"{which} has {len(ids)} tokens, the model takes {longest}: look at a shorter text")
+
+
+def decoder_start(model: PreTrainedModel) -> int:
+    """The first decoder input of generation."""
+    generation = model.generation_config
+    start = generation.decoder_start_token_id
+    start = start if start is not None else generation.bos_token_id
+    if start is None:
+        raise UserError("the checkpoint's generation_config.json has no decoder_start_token_id; add it")
+    return int(start)
+
+
+def end_ids(model: PreTrainedModel) -> frozenset[int]:
+    """The ids that end a hypothesis."""
+    end = model.generation_config.eos_token_id
+    return frozenset([end] if isinstance(end, int) else end or ())
+
+
+def real_positions(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
+    """[B, longest]: True where the padded sequences have no padding."""
+    lengths_B = torch.tensor([len(ids) for ids in sequences])
+    return torch.arange(int(lengths_B.max())) < lengths_B[:, None]
+
+
+def padded(sequences: Sequence[Sequence[int]]) -> torch.Tensor:
+    """[B, longest], on the right."""
+    return pad_sequence([torch.tensor(ids, dtype=torch.long) for ids in sequences], batch_first=True)

@@ -1,0 +1,199 @@
+"""Makes the `Trace` of a hypothesis.
+
+A trace belongs to exactly one hypothesis.  It is generated first, by any engine, or given; then one teacher-forced pass
+with eager attention reads every layer and head of all three kinds of attention.  These are the weights that generation
+itself used (a test holds it: greedy, beam, sampling), without collecting them while beams are reordered.  Works on
+Seq2See and on transformers' encoder-decoders of text that return full attention weights: Marian, BART, mBART, M2M-100
+and NLLB, Pegasus, Blenderbot, PLBart, BigBird-Pegasus on short texts, T5, mT5, UMT5, Switch, FSMT.  LED, LongT5 and
+ProphetNet return something else and are refused.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from seq2see.errors import UserError
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer
+from ..tokenizer.words import Piece, piece_spans
+from .kinds import KINDS, Kind
+from .teacher_forcing import (
+    check_lengths,
+    check_list,
+    check_model,
+    decode_target,
+    decoder_start,
+    encode_source,
+    encode_target,
+    eval_with_eager_attention,
+    forced_batches,
+    real_positions,
+)
+from .trace import Trace
+from .trace_data import TOP, Candidate
+from .views import add_views, check_views
+
+# B sentences, L layers, H heads, S source tokens, T decoder steps, V vocabulary, K candidates kept
+
+SUM_OFF = 1e-3  # how far from 1 a row of float32 weights may sum
+
+
+def trace_hypotheses(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    sources: Sequence[str],
+    target_ids: Sequence[Sequence[int]],
+    *,
+    source_language: str = "",
+    target_language: str = "",
+    given: int | Sequence[int] = 0,
+    scores: Sequence[float | None] | None = None,
+    engine_log_probs: Sequence[float | None] | None = None,
+    engine: str = "torch",
+    precision: str = "float32",
+    model_name: str = "",
+    views: Sequence[str] = ("raw",),
+) -> list[Trace]:
+    """Trace one hypothesis of each source.  `target_ids` are the predicted ids: the tag if there is one, ..., `</s>`.
+
+    `given` is the number of leading ids that were forced, not chosen: one number for all targets, or one each.
+    `scores` and `engine_log_probs` come from the engine that made the hypotheses, in its `precision`.  `views` are
+    names in `views.VIEWS`; each but "raw" costs another pass or more.
+
+    Restores the model's attention implementation and mode, also after an exception.  UserError for a model that is no
+    encoder-decoder, does not hold float32 weights or does not return attention weights, for an unknown view, for a
+    text longer than the model's positions, and for a bare string instead of a list.
+    """
+    check_model(model)
+    check_views(views)
+    check_list(sources, "sources")
+    if len(sources) != len(target_ids) or not all(target_ids):
+        raise ValueError(f"expected a non-empty target a source: {len(sources)} sources, {len(target_ids)} targets")
+    source_ids = [encode_source(tokenizer, text) for text in sources]
+    check_lengths(model, source_ids, side="source")
+    check_lengths(model, target_ids, side="target")
+    start = str(tokenizer.convert_ids_to_tokens(decoder_start(model)))
+    traces = []
+    with eval_with_eager_attention(model):
+        for batch, output, _ in forced_batches(model, source_ids, target_ids, output_attentions=True):
+            seen = _read(model, tokenizer, output, [source_ids[i] for i in batch], [target_ids[i] for i in batch])
+            for i, numbers in zip(batch, seen, strict=True):
+                target_text = decode_target(tokenizer, target_ids[i])
+                target = piece_spans(tokenizer, list(target_ids[i]), target_text, language=target_language)
+                traces.append(Trace(
+                    source_text=sources[i],
+                    target_text=target_text,
+                    source=tuple(piece_spans(tokenizer, source_ids[i], sources[i], language=source_language)),
+                    target=tuple(target),
+                    inputs=(Piece(start, None, 0, 0, True), *target[:-1]),
+                    source_ids=tuple(source_ids[i]),
+                    target_ids=tuple(target_ids[i]),
+                    given=min(given if isinstance(given, int) else given[i], len(target)),
+                    score=None if scores is None else scores[i],
+                    engine_log_prob=None if engine_log_probs is None else engine_log_probs[i],
+                    engine=engine,
+                    precision=precision,
+                    model=model_name,
+                    source_language=source_language,
+                    target_language=target_language,
+                    **numbers,
+                ))
+    return add_views(model, tokenizer, traces, views=views)
+
+
+def trace_texts(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str], targets: Sequence[str], *,
+    source_language: str = "", target_language: str = "", model_name: str = "", views: Sequence[str] = ("raw",),
+) -> list[Trace]:
+    """Traces given translations: as `trace_hypotheses`, with texts.
+
+    If generation must begin with a certain token (a language tag), so does the trace, and that token counts as given.
+    """
+    check_model(model)
+    check_list(sources, "sources")
+    check_list(targets, "targets")
+    first = model.generation_config.forced_bos_token_id
+    tagged = first is not None or isinstance(tokenizer, Seq2SeeTokenizer)
+    if len(sources) != len(targets):
+        raise ValueError(f"expected a target a source: {len(sources)} sources, {len(targets)} targets")
+    ids = [encode_target(tokenizer, text, language=target_language, first=first) for text in targets]
+    return trace_hypotheses(
+        model, tokenizer, sources, ids, given=int(tagged), source_language=source_language,
+        target_language=target_language, engine="", precision="", model_name=model_name, views=views,
+    )
+
+
+def _read(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, output: Any, sources: list[list[int]],
+    targets: list[Sequence[int]],
+) -> Iterator[dict[str, Any]]:
+    """The numbers of a Trace for each sentence of a batch, without padding."""
+    pieces, lengths = [len(source) for source in sources], [len(target) for target in targets]
+    real_BT = real_positions(targets).to(output.logits.device)
+    steps = _steps(tokenizer, output.logits[real_BT], [id for target in targets for id in target])
+    sizes = {"encoder": (pieces, pieces), "decoder": (lengths, lengths), "cross": (lengths, pieces)}
+    maps = zip(*(_maps(model, kind, output.get(f"{kind}_attentions"), *sizes[kind]) for kind in KINDS), strict=True)
+    at = 0
+    for T, raw in zip(lengths, maps, strict=True):
+        own = {name: found[at : at + T] for name, found in steps.items()}
+        # Copies, since a view would keep the whole batch alive.
+        yield {
+            **{kind: {"raw": array} for kind, array in zip(KINDS, raw, strict=True)},
+            **{name: found.copy() if isinstance(found, np.ndarray) else found for name, found in own.items()},
+        }
+        at += T
+
+
+def _steps(tokenizer: PreTrainedTokenizerBase, logits_NV: torch.Tensor, chosen: list[int]) -> dict[str, Any]:
+    """The numbers of a Trace for N steps, from their logits and the chosen ids."""
+    logits_NV = logits_NV.float().clamp_min(-1e30)  # an impossible token has probability 0, not NaN
+    log_prob_NV = logits_NV.log_softmax(-1)
+    best_NK, id_NK = log_prob_NV.topk(min(TOP, log_prob_NV.shape[-1]), dim=-1)
+    chosen_N1 = torch.tensor(chosen, device=logits_NV.device)[:, None]
+    numbers = {
+        "log_probs": log_prob_NV.gather(-1, chosen_N1)[:, 0],
+        "entropies": -log_prob_NV.exp().mul_(log_prob_NV).sum(-1),
+        "log_normalisers": logits_NV.amax(-1) - best_NK[:, 0],
+        "logits": (log_prob_NV - best_NK[:, :1]).half(),
+    }
+    return {
+        **{name: number.cpu().numpy() for name, number in numbers.items()},
+        "top": candidates(tokenizer, id_NK, best_NK),
+    }
+
+
+def candidates(
+    tokenizer: PreTrainedTokenizerBase, id_NK: torch.Tensor, log_prob_NK: torch.Tensor
+) -> tuple[tuple[Candidate, ...], ...]:
+    """The K best tokens of N steps."""
+    unique = id_NK.unique().tolist()
+    names = dict(zip(unique, tokenizer.convert_ids_to_tokens(unique), strict=True))
+    names = {id: name or f"<{id}>" for id, name in names.items()}  # where the embeddings are padded
+    rows = zip(id_NK.tolist(), log_prob_NK.tolist(), strict=True)
+    return tuple(tuple(map(Candidate, ids, [names[id] for id in ids], values)) for ids, values in rows)
+
+
+def _maps(
+    model: PreTrainedModel, kind: Kind, layers: Sequence[torch.Tensor] | None, rows: list[int], columns: list[int]
+) -> Iterator[np.ndarray]:
+    """The weights [L,H,rows,columns] of each sentence, without padding.
+
+    UserError for what is no weights: another shape, numbers below 0, or rows that do not sum to 1.
+    """
+    refused = f"{type(model).__name__} gives no attention weights that can be shown: "
+    if not layers or layers[0] is None:
+        raise UserError(refused + f"none of {kind} attention")
+    expected = len(rows), max(rows), max(columns)
+    for layer in layers:
+        if layer.ndim != 4 or (layer.shape[0], *layer.shape[2:]) != expected:
+            raise UserError(refused + f"those of {kind} attention have shape {tuple(layer.shape)}, expected"
+                            " ({}, heads, {}, {})".format(*expected))  # fmt: skip
+    for b, (R, C) in enumerate(zip(rows, columns, strict=True)):
+        weight_LHRC = torch.stack([layer[b, :, :R, :C] for layer in layers]).float()
+        sum_LHR = weight_LHRC.sum(-1)
+        if not ((weight_LHRC >= 0).all() and ((sum_LHR - 1).abs() <= SUM_OFF).all()):
+            raise UserError(refused + f"rows of {kind} attention sum to {sum_LHR.min():.3g} to {sum_LHR.max():.3g}, not"
+                            " to 1, or have numbers below 0")  # fmt: skip
+        yield weight_LHRC.cpu().numpy()

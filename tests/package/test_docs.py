@@ -1,0 +1,155 @@
+"""Every code block of README and of the pages in docs/ runs as it is written, offline, page by page and in order.
+
+A page has a folder of its own with the files that the blocks name.  `seq2see train` stops after its dry run, which
+reads the configuration and the data, and tokenises; `seq2see serve` serves the rest of its page, at a free port.  A
+block with a line `# not tested here: why` is left out; there are few.
+"""
+
+import ast
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import tiny
+import yaml
+
+from seq2see.manifest import write_manifest
+from seq2see.pretrained import home_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LEFT_OUT = re.compile(r"^ *# not tested here: (.+)$", re.MULTILINE)
+PORT = re.compile(r"localhost:(\d+)")
+SHELL = """
+seq2see() { if [ "$1" = train ]; then python -m seq2see "$@" --dry-run; else python -m seq2see "$@"; fi; }
+curl() { command curl --fail-with-body --no-progress-meter "$@"; }
+set -euo pipefail
+"""
+ADJECTIVES = [("red", "rouge"), ("big", "énorme"), ("sad", "triste"), ("young", "jeune"), ("calm", "calme")]
+ROWS = [(f"The {a} cat sees {n} boats.", f"Le chat {b} voit {n} bateaux.") for a, b in ADJECTIVES for n in range(2, 22)]
+
+
+def blocks(page):
+    return [(kind, code) for kind, code in BLOCK.findall(page.read_text("utf-8")) if not LEFT_OUT.search(code)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """What the blocks name: runs, pairs, and a tiny model under the name of one of the Hub's."""
+    table = "".join(f"{source}\t{target}\n" for source, target in ROWS)
+    for name in ("mine.tsv", "pairs.tsv"):
+        (tmp_path / name).write_text(table, "utf-8")
+    for side, name in enumerate(("en", "fr")):
+        text = "".join(f"{row[side]}\n" for row in ROWS[:3])
+        (tmp_path / f"dev.{name}").write_text(text, "utf-8")
+    (tmp_path / "in.txt").write_text("The cat is tired.\n\nThe box was big.\n", "utf-8")
+    (tmp_path / "multi30k").mkdir()
+    for split, rows in (("train", ROWS), ("val", ROWS[:9]), ("test_2016_flickr", ROWS[:9])):
+        for side, name in enumerate(("en", "de")):
+            (tmp_path / "multi30k" / f"{split}.{name}").write_text("".join(f"{row[side]}\n" for row in rows), "utf-8")
+    hub = tmp_path / "Helsinki-NLP" / "opus-mt-en-fr"
+    hub.mkdir(parents=True)
+    tiny.save(hub, *tiny.published_marian())
+    for name in ("storybook", "finetune", "mine"):
+        run = shutil.copytree(home_of("storybook"), tmp_path / "runs" / name)
+        if name != "storybook":
+            settings = yaml.safe_load((run / "run.yaml").read_text("utf-8"))
+            settings["data"] |= {"path": "mine.tsv", "val_fraction": 0.1, "test_fraction": 0.1}
+            (run / "run.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+            write_manifest(run)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.is_offline_mode", lambda: False)  # or its client would not ask
+    return tmp_path
+
+
+@contextmanager
+def serving(command, port):
+    """`seq2see serve ...`, as it is written but for its port."""
+    words = [sys.executable, "-m", *re.sub(r"--port \d+", "", command).split(), "--port", str(port)]
+    words += ["--no-browser"] if "demo" in words else []
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            end = time.monotonic() + 240
+            while True:
+                try:
+                    if httpx.get(f"http://localhost:{port}/readyz").status_code == 200:
+                        break
+                except httpx.TransportError:
+                    pass
+                assert process.poll() is None, process.stderr.read()
+                assert time.monotonic() < end, f"{command} is not ready"
+                time.sleep(0.1)
+            yield
+        finally:
+            process.terminate()
+
+
+def run(kind, code, space, port, stack):
+    code = PORT.sub(f"localhost:{port}", code)
+    if kind == "python":
+        tree = ast.parse(code)
+        last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, "a block", "exec"), space)
+        value = eval(compile(last, "a block", "eval"), space) if last else None
+        assert value or "localhost" not in code, "a client got no answer"
+    elif server := re.search(r"^seq2see (?:serve|demo)\b[^#\n]*", code, re.MULTILINE):
+        rest = re.sub(r"#.*", "", code.replace(server[0], ""))
+        assert not rest.strip(), "a server stands in a block of its own"
+        stack.close()  # the page's earlier server
+        stack.enter_context(serving(server[0], port))
+    elif kind == "sh":
+        env = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(["bash", "-c", SHELL + code], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr[-2000:]
+    elif kind == "json":
+        json.loads(code)
+    elif kind == "yaml":
+        from seq2see.serve.settings import ServerSettings
+
+        assert {name: getattr(ServerSettings(), name) for name in yaml.safe_load(code)} == {
+            name: tuple(value) if isinstance(value, list) else value for name, value in yaml.safe_load(code).items()}
+    else:
+        assert kind == "text", f"a block of {kind or 'no language'} is not run"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+def test_the_blocks_of_a_page_run(page, folder):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    space = {"__name__": "__main__"}
+    with ExitStack() as stack:
+        for kind, code in blocks(page):
+            if kind == "sh" and re.search(r"^make ", code, re.MULTILINE):
+                continue  # below
+            try:
+                run(kind, code, space, port, stack)
+            except BaseException as error:
+                raise AssertionError(f"this block of {page.name} fails:\n{code}") from error
+
+
+def test_make_has_the_targets_that_are_named():
+    named = {target for page in PAGES for _, code in blocks(page) for target in re.findall(r"^make (\w+)", code, re.M)}
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert {"demo", "test"} <= named <= targets
+
+
+def test_few_blocks_are_left_out():
+    told = [why for page in PAGES for _, code in BLOCK.findall(page.read_text("utf-8"))
+            for why in LEFT_OUT.findall(code)]  # fmt: skip
+    assert len(told) <= 8 and set(told) <= {"it installs", "takes minutes", "needs Ray",
+                                            "needs GPUs or several machines"}, told  # fmt: skip
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150

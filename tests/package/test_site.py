@@ -1,0 +1,87 @@
+"""The site's sources: every page has a place, every link leads somewhere, and what is generated leaves nothing out.
+
+`make site` builds it, which CI does; here it is read as GitHub shows it, without the site's tools.
+"""
+
+import importlib.util
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from seq2see.cli.parser import build_parser
+from seq2see.training import config
+from seq2see.translate.decoding import OPTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = importlib.util.spec_from_file_location("build_site", ROOT / "docs" / "build_site.py")
+build_site = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(build_site)
+DOCUMENTS = [ROOT / "README.md", *(ROOT / name for name in build_site.PAGES), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def listed(entry):
+    if isinstance(entry, str):
+        return [entry]
+    return [page for one in (entry.values() if isinstance(entry, dict) else entry) for page in listed(one)]
+
+
+def test_every_page_is_in_the_navigation_once():
+    pages = [path.name for path in (ROOT / "docs").glob("*.md")] + list(build_site.PAGES.values())
+    assert sorted(listed(yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"])) == sorted(pages)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_every_link_of_a_document_leads_somewhere(document):
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    targets = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    assert not [link for link in targets if not (document.parent / link).exists()]
+
+
+def test_links_are_put_right_for_the_site():
+    text = "[a](docs/look.md#x) [b](LOG.md) [c](Makefile) `[d](e)` ![f](docs/page.png)"
+    page = build_site.relinked(text, "README.md", "index.md")
+    assert page == "[a](look.md#x) [b](log.md) c (`Makefile`) `[d](e)` ![f](page.png)"
+    assert build_site.relinked("[a](../LOG.md)", "docs/log/x.md", "log/x.md") == "[a](../LOG.md)", "nothing is there"
+    assert build_site.relinked("[a](../../LOG.md)", "docs/log/x.md", "log/x.md") == "[a](../log.md)"
+
+
+def test_every_setting_has_its_row():
+    table = build_site.settings()
+    for section in ("Data", "Tokenizer", "Model", "Evaluation"):
+        for one in fields(getattr(config, f"{section}Config")):
+            assert re.search(rf"^\| `{section.lower()}\.{one.name}` \| `.*` \| .*\|$", table, re.MULTILINE), one.name
+    assert "`training.max_tokens`" in table and "`training.ema_decay`" in table
+
+
+def test_every_decoding_option_has_its_row():
+    assert re.findall(r"^\| `(\w+)` \| \S+ to \S+ \| .+ \|$", build_site.options(), re.MULTILINE) == list(OPTIONS)
+
+
+def test_every_route_has_its_row():
+    said = build_site.routes()
+    found = re.findall(r"^\| `([A-Z]+ /\S*)` \| .+ \| (.*) \| .* \|$", said, re.MULTILINE)
+    assert {"POST /translate", "POST /v1/look", "POST /models/{model}", "GET /languages"} <= set(dict(found))
+    assert dict(found)["POST /translate"] == "[LibreTranslateBody](#libretranslatebody)"
+    assert "\n## LibreTranslateBody\n" in said and "| `q` (required) |" in said
+
+
+def test_every_verb_has_its_help():
+    said = build_site.commands()
+    verbs = re.findall(r"^    (\w+)(?: |$)", build_parser().format_help(), re.MULTILINE)
+    assert len(verbs) > 10 and re.findall(r"^## seq2see (\w+)$", said, re.MULTILINE) == verbs
+
+
+@pytest.mark.parametrize(("page", "fault"), [
+    ('<a href="b.html">b</a>', "links b.html, which is not there"),
+    ('<a href="#b">b</a>', "links #b, which has no such anchor"),
+    ('<img src="https://a.example/b.png">', "loads https://a.example/b.png"),
+    ('<link rel="stylesheet" href="//a.example/b.css">', "loads //a.example/b.css"),
+])
+def test_a_broken_site_is_told(tmp_path, page, fault):
+    (tmp_path / "a.html").write_text('<a href="a.html#c" id="c">a</a><a href="https://a.example">b</a>', "utf-8")
+    assert not list(build_site.broken(tmp_path))
+    (tmp_path / "a.html").write_text(page, "utf-8")
+    assert list(build_site.broken(tmp_path)) == [f"a.html {fault}"]

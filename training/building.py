@@ -1,0 +1,110 @@
+"""Tokenizer and model (a checkpoint's, the start of a fine-tuning, or new ones) and the training set."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+from huggingface_hub.errors import StrictDataclassError
+from transformers import GenerationConfig, PreTrainedModel
+
+from seq2see.errors import UserError
+from ..modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
+from ..modeling.loading import load_checkpoint
+from ..tokenizer.layout import tag_slots
+from ..tokenizer.subwords import train_backend
+from ..tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
+from .arguments import Seq2SeeTrainingArguments
+from .batching import EncodedPairs
+from .cache import fingerprint, get_or_build
+from .config import VOCABULARY, RunConfig
+from .finetuning import start_from
+from .guided import guides_of, training_links
+from .joining import JoinedPairs
+from .pairs import Corpus, Texts
+from .progress import Watched, say
+
+SETTINGS = ("init_from", "lora")  # of the model section, that are no part of the model's shape
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that training starts from."""
+
+    arguments: Seq2SeeTrainingArguments
+    checkpoint: Path | None
+    corpus: Corpus
+    tokenizer: Seq2SeeTokenizer
+    model: PreTrainedModel
+    adapter: Any  # peft's PeftModel around the model, or None
+
+
+def make_model(
+    config: RunConfig, corpus: Corpus, checkpoint: Path | None
+) -> tuple[Seq2SeeTokenizer, PreTrainedModel]:
+    """Tokenizer and model: of the checkpoint, fine-tuned from another model, or new."""
+    if checkpoint:
+        tokenizer = Seq2SeeTokenizer.from_pretrained(checkpoint)
+        if config.model.lora:  # the checkpoint holds matrices and adapter apart, for the Trainer to load
+            return tokenizer, Seq2SeeForConditionalGeneration(Seq2SeeConfig.from_pretrained(checkpoint))
+        return tokenizer, load_checkpoint(checkpoint)
+    if config.model.init_from:
+        return start_from(config, corpus)
+    tokenizer = learn_tokenizer(config, corpus)
+    shape = {key: getattr(config.model, key) for key in config.model.__dataclass_fields__ if key not in SETTINGS}
+    pairs = [[config.data.source, target] for target in config.data.targets]
+    try:
+        return tokenizer, Seq2SeeForConditionalGeneration(
+            Seq2SeeConfig(vocab_size=len(tokenizer), language_pairs=pairs, **shape)
+        )
+    except (StrictDataclassError, ValueError) as error:
+        raise UserError(f"model section: {str(error).strip().splitlines()[-1].strip()}", exit_code=2) from error
+
+
+def learn_tokenizer(config: RunConfig, corpus: Corpus) -> Seq2SeeTokenizer:
+    """Learnt once from a corpus and kept beside it: each process of a run would learn the same."""
+    size, languages = config.tokenizer.vocab_size or VOCABULARY, sorted(config.data.targets)
+    made_by = (train_backend, tag_slots, Seq2SeeTokenizer, Texts)
+    code = [Path(inspect.getfile(item)).read_text("utf-8") for item in made_by]
+    texts = Texts(corpus.train)
+    total = 2 * min(len(texts.pairs), texts.most)
+    say(f"vocabulary of {size:,} tokens")
+    folder = get_or_build(
+        corpus.train.folder / f"tokenizer-{fingerprint(code, tokenizers.__version__, size, languages)}",
+        lambda folder: train_tokenizer(
+            Watched(texts, "learning a vocabulary, texts", total), vocab_size=size, languages=languages
+        ).save_pretrained(folder),
+    )
+    return Seq2SeeTokenizer.from_pretrained(folder)
+
+
+def set_generation(model: PreTrainedModel, tokenizer: Seq2SeeTokenizer, config: RunConfig) -> None:
+    """Say how the model translates, before the Trainer fills in what is unset."""
+    tokenizer.tgt_lang = config.data.targets[0]
+    model.config.blank_token_ids = tokenizer.blank_token_ids
+    beams = config.evaluation.num_beams
+    only_with_beams = {"early_stopping": True, "length_penalty": config.evaluation.length_penalty} if beams > 1 else {}
+    model.generation_config = GenerationConfig(
+        pad_token_id=model.config.pad_token_id,
+        bos_token_id=model.config.bos_token_id,
+        eos_token_id=model.config.eos_token_id,
+        decoder_start_token_id=model.config.decoder_start_token_id,
+        forced_bos_token_id=tokenizer.tag_id(config.data.targets[0]),
+        num_beams=beams,
+        max_length=min(config.evaluation.max_length, model.config.max_position_embeddings),
+        **only_with_beams,
+    )
+
+
+def training_set(prepared: Prepared, config: RunConfig) -> JoinedPairs:
+    """The training pairs as tokens, with links where a head is guided, a share of them joined into texts."""
+    arguments, pairs, tokenizer = prepared.arguments, prepared.corpus.train, prepared.tokenizer
+    longest, guides = prepared.model.config.max_position_embeddings, None
+    if arguments.guided_alignment:
+        guides = guides_of(pairs, training_links(config, arguments, pairs), tokenizer)
+    encoded = EncodedPairs(pairs, tokenizer, max_length=longest, guides=guides)
+    most = min(longest, arguments.max_tokens)
+    return JoinedPairs(encoded, share=config.data.joined, max_length=most, seed=arguments.seed)

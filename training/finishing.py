@@ -1,0 +1,93 @@
+"""The end of a training: the finished model with its metrics, curve and card is put in place, scores are printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from seq2see.manifest import write_manifest
+from ..modeling.loading import resolve_folder
+from .batching import EncodedPairs
+from .building import Prepared, set_generation
+from .card import model_card
+from .checkpoints import atomic_files, step_of
+from .config import RunConfig
+from .curve import draw_curve
+from .evaluation import evaluate_run
+from .hub import push_run
+from .lora import merge_adapter
+from .progress import duration, say
+from .scores import print_scores
+from .seen import seen_words, source_limits
+from .shortlist import write_shortlist
+from .trainer import Seq2SeeTrainer
+
+
+def finish(prepared: Prepared, trainer: Seq2SeeTrainer, config: RunConfig, output: Path) -> None:
+    """Evaluate the trained model and put the finished files in place."""
+    model, tokenizer, corpus, state = prepared.model, prepared.tokenizer, prepared.corpus, trainer.state
+    seconds, kept = trainer.pace.elapsed(), step_kept(trainer)
+    set_generation(model, tokenizer, config)  # again: the Trainer has filled in what was unset
+    model.eval()
+    with atomic_files(output) as folder:
+        if prepared.adapter:
+            model = merge_adapter(prepared.adapter, folder / "adapter")
+        start = resolve_folder(config.model.init_from) if config.model.init_from else None
+        for name, number in source_limits(trainer.train_dataset, start=start).items():
+            setattr(model.generation_config, name, number)  # `update` passes over what transformers does not know
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        write_json(folder / "seen_words.json", seen_words(corpus.train, start=start))
+        if config.evaluation.shortlist:
+            pairs = EncodedPairs(corpus.train, tokenizer, max_length=model.config.max_position_embeddings)
+            write_shortlist(folder, pairs, size=config.evaluation.shortlist)
+        write_manifest(folder)
+    rows = [{"path": data.path, "target": data.target, "pairs": len(part.train), "val": len(part.val)}
+            for data, part in corpus.parts]  # fmt: skip
+    metrics: dict[str, Any] = {
+        "evaluation": evaluate_run(model, tokenizer, config, corpus),
+        "training": {
+            "steps": state.global_step,
+            "kept_step": state.global_step if kept is None else kept,
+            "epochs": round(state.epoch or 0, 2),
+            "seconds": round(seconds, 1),
+            "parameters": model.num_parameters(),
+            "pairs": len(corpus.train),
+            **({"corpora": rows} if rows else {}),
+            "skipped_pairs": corpus.skipped,
+            "left_out_batches": sum("left_out" in row for row in state.log_history),
+            "log": state.log_history,
+        },
+    }
+    with atomic_files(output) as folder:
+        write_json(folder / "metrics.json", metrics)
+        title = f"{config.name}: {model.num_parameters() / 1e6:.2f} M parameters, trained in {duration(seconds)}"
+        draw_curve(folder / "curve.png", state.log_history, title=title, kept=kept,
+                   label_smoothing=trainer.args.label_smoothing_factor)  # fmt: skip
+        card = model_card(config, metrics, folder=output, supervised=model.config.supervised_heads or ())
+        (folder / "README.md").write_text(card, "utf-8")
+    say(f"finished in {seconds:.0f} s, evaluations and saves among them: {output}")
+    for split, row in metrics["evaluation"].items():
+        print_scores(f"{output} {split}", row)
+    if trainer.hub_model_id:
+        push_run(output, trainer.hub_model_id, trainer.args)
+
+
+def step_kept(trainer: Seq2SeeTrainer) -> int | None:
+    """The step of the checkpoint whose weights the model has; None where it has simply the last ones.
+
+    Says so where the best evaluation was at another step: evaluations may be more frequent than checkpoints.
+    """
+    if not trainer.args.load_best_model_at_end:
+        return None
+    best, checkpoint = trainer.state.best_global_step, trainer.state.best_model_checkpoint
+    kept = step_of(Path(checkpoint)) if checkpoint else None
+    if best != kept:
+        weights = "the last ones" if kept is None else f"those of step {kept}"
+        say(f"the weights of the best evaluation, at step {best}, were never saved: the model has {weights}")
+    return kept
+
+
+def write_json(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -1,0 +1,85 @@
+"""Which checkpoint a run resumes from, and whether settings and data are still those that it was trained with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from seq2see.errors import UserError
+from .arguments import Seq2SeeTrainingArguments
+from .checkpoints import find_checkpoint
+from .checks import check_output
+from .config import RunConfig, TrainingFields, load_record
+from .pairs import Corpus
+from .progress import say
+
+DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
+PLACES = ("data.path", "data.folder", "data.corpora")  # what is read there, the fingerprint tells
+KEPT = ("optim", "muon_lr_scale", "seed", "max_tokens")  # the kind of states, and what makes the batches
+
+
+def choose_checkpoint(
+    config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path, *, dry_run: bool
+) -> Path | None:
+    """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
+    if not arguments.resume:  # the first process alone looks: it may have begun to fill the folder
+        if arguments.should_save and not dry_run:
+            check_output(output)
+        return None
+    checkpoint, passed_over = find_checkpoint(output, averaged=bool(arguments.ema_decay))
+    for item in passed_over:
+        say(f"passed over {item}")
+    if passed_over and not checkpoint:
+        raise UserError(
+            f"no checkpoint in {output} passes the integrity checks; fix or delete them, or start afresh with another"
+            " training.output_dir"
+        )
+    say(f"resuming from {checkpoint}" if checkpoint else f"no checkpoint in {output}: starting afresh")
+    if checkpoint and (wrote := len(list(checkpoint.glob("rng_state*")))) != arguments.world_size:
+        say(f"processes then {wrote}, now {arguments.world_size}: the same batches, with other dropout masks")
+    if checkpoint and (output / "run.yaml").exists():
+        before = resume_invariants(load_record(output / "run.yaml"))
+        for name, value in resume_invariants(config).items():
+            if before[name] != value:
+                raise UserError(
+                    f"{name} is {value!r}, but the run in {output} has {before[name]!r};"
+                    f" give {name}={before[name]}, or another training.output_dir",
+                    exit_code=2,
+                )
+    return checkpoint
+
+
+def resume_invariants(config: RunConfig) -> dict[str, Any]:
+    """The settings that must not change when a run is resumed."""
+    sections = asdict(config)
+    shared = {f"{section}.{key}": value for section in ("data", "tokenizer", "model")
+              for key, value in sections[section].items()}  # fmt: skip
+    chosen = {item.name: item.default for item in fields(TrainingFields)} | dict(config.training)
+    return {key: value for key, value in shared.items() if key not in PLACES} | {
+        f"training.{key}": chosen[key] for key in KEPT
+    }
+
+
+def check_data(config: RunConfig, corpus: Corpus, output: Path, *, force: bool) -> None:
+    """Raises UserError where these are not the pairs that the run in this folder was trained on, or says so where that
+    is to be; a run of an earlier version does not tell."""
+    if not (output / DATA).exists():
+        return
+    before, now = json.loads((output / DATA).read_text("utf-8")), data_record(corpus)
+    if now == before:
+        return
+    counts = (f"{found['train']} training and {found['val']} validation pairs" for found in (before, now))
+    changed = f"{config.data.where} has changed since {output} was trained on it ({', now '.join(counts)})"
+    if not force:
+        raise UserError(
+            f"{changed}; restore it, or resume on the changed data with training.resume=force, or give another"
+            " training.output_dir",
+            exit_code=2,
+        )
+    say(f"{changed}; resuming on the changed data")
+
+
+def data_record(corpus: Corpus) -> dict[str, Any]:
+    return {"train": len(corpus.train), "val": len(corpus.val), "fingerprint": corpus.fingerprint}
