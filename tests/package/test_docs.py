@@ -25,6 +25,7 @@ import yaml
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import home_of
 
+pytestmark = pytest.mark.docs
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)

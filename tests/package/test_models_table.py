@@ -17,6 +17,7 @@ from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, Head, ablate
 
+pytestmark = pytest.mark.docs
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
 ROWS = {
     row[0]: row[1:]

@@ -153,7 +153,7 @@ def draw(tab):
 
 
 def without_word(text, word):
-    return text[: word["start"]].removesuffix(" ") + text[word["end"]:]
+    return (text[: word["start"]].removesuffix(" ") + text[word["end"]:]).strip()
 
 
 def of_step(out, step, own, rival):
@@ -211,6 +211,10 @@ def hold(subject, text, tab):
         for word in said.split(" or "):
             outs = [subject.forced(text, without_word(text, one)) for one in words if one["text"] == word]
             assert any(plain(names(int(out.logits[0, step].argmax()))) != plain(names(own)) for out in outs)
+    for word, said in re.findall(r"(?:Without |; )([^;:]+): ([−\d.]+\d)", needed):
+        falls = [of_step(subject.forced(text, without_word(text, one)), step, own, rival) for one in words
+                 if one["text"] == word]
+        assert any(figure(said) == pytest.approx(after, abs=0.06) for after in falls), word
     if "Erasing any one word changes little" in needed:
         for word in words:
             out = subject.forced(text, without_word(text, word))
