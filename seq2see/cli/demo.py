@@ -3,7 +3,6 @@ shows the training of storybook's model in it (`demo_run.py`); then it serves th
 """
 
 import argparse
-import json
 import socket
 from collections.abc import Callable
 from functools import partial
@@ -43,10 +42,7 @@ def run(args: argparse.Namespace) -> None:
         if not packaged and demo.needed:
             demo.start()
             demo.wait()
-        translator = Translator.from_pretrained(args.run)
-        if known:
-            print_summary(run)
-        return translator
+        return Translator.from_pretrained(args.run)
 
     try:
         settings = ServerSettings(run_lessons=args.host in LOOPBACK)
@@ -58,14 +54,6 @@ def run(args: argparse.Namespace) -> None:
                settings=settings, training=None if known else demo.record).run()
     finally:
         demo.stop()
-
-
-def print_summary(run: Path) -> None:
-    """The run's own evaluation: BLEU, chrF and, by family, exact matches and correct pronouns."""
-    from seq2see.training.scores import print_scores
-
-    for split, scores in json.loads((run / "metrics.json").read_text("utf-8"))["evaluation"].items():
-        print_scores(f"{run} on {split}", scores)
 
 
 def choose_port(host: str, port: int | None) -> int:
