@@ -394,7 +394,8 @@ def test_what_is_not_there_is_told_in_one_line(
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 @pytest.mark.parametrize("number, code, said", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")])
 def test_signals_end_it_with_their_own_exit_code(number: int, code: int, said: str) -> None:
-    process = python(command_that("print('ready', flush=True); time.sleep(60)"))
+    # Many short sleeps: a signal between Python's last look for one and the system call does not end that call.
+    process = python(command_that("print('ready', flush=True); [time.sleep(0.05) for _ in range(1200)]"))
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     process.send_signal(number)
     _, err = process.communicate(timeout=20)
