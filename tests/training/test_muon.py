@@ -24,7 +24,7 @@ def take(optimizer, weights, gradients):
         optimizer.step()
 
 
-@pytest.mark.parametrize("shape", [(12, 12), (8, 20), (20, 8)])
+@pytest.mark.parametrize("shape", [(12, 12), (8, 20), (20, 8), (6, 32)])
 def test_singular_vectors_stay_and_singular_values_become_one(shape):
     matrices = (
         torch.randn(3, *shape, generator=torch.Generator().manual_seed(0)) * torch.tensor([1e-3, 1, 1e3])[:, None, None]
