@@ -47,8 +47,9 @@ from ..training.reading import is_nowhere
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
+from .card import show_measurements
 from .pairs import LinkedFiles, TextPair, read_pairs
-from .reliability import PICTURE, add_to_card, draw_reliability, mean_figure, reliability
+from .reliability import mean_figure, reliability
 
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
@@ -103,8 +104,7 @@ def calibrate(
                         " language; give more with --src FILE --tgt FILE")
     calibration = Calibration(name, found, fingerprint(path.parent))
     calibration.save(path)
-    draw_reliability(path.with_name(PICTURE), found)
-    add_to_card(path.parent, calibration)
+    show_measurements(path.parent)
     return calibration
 
 

@@ -17,6 +17,7 @@ from ..storybook import StoryPair
 from ..tokenizer.links import Links
 from ..translate.checkpoint import fingerprint
 from .alignment import Aligner, linked_pairs, output_path, settings_of, storybook, texts_and_links
+from .card import show_measurements
 from .gold import groups_of, in_halves
 from .pairs import LinkedFiles, TextPair
 
@@ -38,6 +39,7 @@ def measure(aligner: Aligner, run: str, files: LinkedFiles | None) -> Trust:
         _check_count(*map(len, stories))
         trust = measure_on_stories(aligner, path.parent, *stories)
     trust.save(path)
+    show_measurements(path.parent)
     return trust
 
 

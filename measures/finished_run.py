@@ -24,6 +24,7 @@ from ..training.progress import duration, say
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import Aligner, fit_to_stories, settings_of, storybook, trained_on_storybook
+from .card import show_measurements
 from .faithfulness import measure_on_stories
 from .gold import in_halves
 from .heads import measure_roles, save_report
@@ -85,6 +86,7 @@ def measure_run(run: Path) -> None:
             except Exception as error:
                 later = f"; to measure it: {measure.command}" if measure.command else ""
                 say(f"not measured: {measure.name} ({reason_of(error)}){later}")
+    show_measurements(run)
     shutil.rmtree(run / FOLDER, ignore_errors=True)
 
 

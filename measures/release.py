@@ -30,16 +30,14 @@ from seq2see.manifest import NAME as MANIFEST
 from seq2see.manifest import write_manifest
 from seq2see.pretrained import HOME, NAMES
 from seq2see.vetting import vet, weight_files
-from ..lens.calibration import FILE as CALIBRATION
-from ..lens.calibration import Calibration
 from ..training.card import packaged_card
 from ..training.checkpoints import open_to_others
 from ..training.config import load_record
 from ..training.packaged import is_finished
 from ..translate.checkpoint import fingerprint, model_files
 from ..translate.translator import Translator
+from .card import show_measurements
 from .examples import SENTENCES
-from .reliability import PICTURE, add_to_card, draw_reliability
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = (  # measurements, copied if they exist
@@ -66,7 +64,7 @@ def release(run: Path, name: str, *, commit: str, home: Path = HOME) -> Path:
                             f" {MOST_CHANGE}")
         write_json(made / "examples.json", {"sentences": SENTENCES[name], **examples})
         write_records(run, made, {"version": __version__, "commit": commit, "rounding": round(change, 6)})
-        show_calibration(made)
+        show_measurements(made)
         write_manifest(made, leave_out=[MANIFEST])
         open_to_others(made)
         weights = [made / "model.safetensors", *made.glob("ctranslate2-*/*")]
@@ -113,15 +111,6 @@ def copy_measured(run: Path, made: Path) -> None:
         (made / path.name).write_bytes(gzip.compress(changed, mtime=0) if zipped else changed)
 
 
-def show_calibration(made: Path) -> None:
-    """Add the reliability plot and its section of the card, if the run was calibrated."""
-    path = made / CALIBRATION
-    if path.is_file():
-        calibration = Calibration.load(path)
-        draw_reliability(made / PICTURE, calibration.languages)
-        add_to_card(made, calibration)
-
-
 def translations(made: Path, sentences: Sequence[str], engine: Any) -> dict[str, list[str]]:
     """The released model's translations of the sentences, by language pair; creates the CTranslate2 export, which is
     kept."""
@@ -154,7 +143,10 @@ def write_records(run: Path, made: Path, released: dict[str, Any]) -> None:
     metrics["release"] = released | {"seed": config.training.get("seed", 0)}
     write_json(made / "metrics.json", metrics)
     supervised = read_json(made / "config.json").get("supervised_heads") or ()
-    (made / "README.md").write_text(packaged_card(config, metrics, name=made.name, supervised=supervised), "utf-8")
+    examples = read_json(made / "examples.json")
+    card = packaged_card(config, metrics, name=made.name, sentences=examples["sentences"],
+                         translations=examples["ctranslate2"], supervised=supervised)  # fmt: skip
+    (made / "README.md").write_text(card, "utf-8")
 
 
 def strings(value: Any) -> Iterator[str]:

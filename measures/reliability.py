@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from seq2see.atomic import atomic_write
 from ..lens.calibration import KEPT, Bin, Calibration, Calibrator, LanguageCalibration, Reliability
 from ..lens.intervals import Figure, resampled
 from ..training.curve import BLUE, GREY, ORANGE, STYLE
@@ -15,7 +14,6 @@ from ..training.curve import BLUE, GREY, ORANGE, STYLE
 
 BINS = 15
 PICTURE = "reliability.png"  # beside the run
-SECTION = "## Calibration"  # of the model card
 CARD = """\
 The difference between confidence and accuracy (expected calibration error, 15 bins of equally many tokens, 95 %
 intervals), on validation pairs not used for fitting.  Seq2See shows probabilities calibrated with `calibration.json`;
@@ -91,17 +89,13 @@ def draw_reliability(path: Path, languages: Mapping[str, LanguageCalibration]) -
         canvas.savefig(path, format="png", metadata={"Software": None})
 
 
-def add_to_card(folder: Path, calibration: Calibration) -> None:
-    """Add the figures and the plot as the last section of the run's model card, if it has one."""
-    card = folder / "README.md"
-    if not card.is_file():
-        return
+def calibration_section(calibration: Calibration) -> str:
+    """The figures and the plot, as the model card shows them."""
     rows = ["| language | tokens | ECE | ECE, calibrated |", "| --- | --- | --- | --- |"]
     for language, measured in calibration.languages.items():
         before, after = ("{:.2%} ({:.2%} to {:.2%})".format(*measured.ways[way].ece) for way in ("raw", KEPT))
         rows.append(f"| {language} | {measured.tokens:,} | {before} | {after} |")
-    text = card.read_text("utf-8").partition(f"\n{SECTION}")[0].rstrip("\n")
-    atomic_write(card, f"{text}\n\n{SECTION}\n" + CARD.format(rows="\n".join(rows), picture=PICTURE))
+    return CARD.format(rows="\n".join(rows), picture=PICTURE)
 
 
 def describe(calibration: Calibration) -> str:

@@ -8,7 +8,10 @@ from typing import Any
 
 import yaml
 
+from seq2see import __version__
 from .config import RunConfig, notes_on
+
+EXAMPLE_COUNT = 8
 
 CARD = """\
 {front}
@@ -18,19 +21,37 @@ A small translation model, {source} to {targets}, made with Seq2See: an encoder-
 {millions:.1f} M parameters that shows what it looks at while it translates.
 
 ## Use
-{use}
+{use}{examples}
 ## Scores
 {scores}
-Signatures: {signatures}
+Figures of this one training run. Signatures: {signatures}
 
 ## Training
-{pairs} pairs from `{data}`; {steps} steps ({epochs} epochs) in {seconds:.0f} seconds.
+{pairs:,} pairs from `{data}`; {steps:,} steps ({epochs} epochs) in {minutes:.0f} minutes. Energy was not measured.
 `run.yaml` holds the whole configuration, `metrics.json` all figures.
 {corpora}{released}{guided}
 ![Loss and validation BLEU over the steps of the training](curve.png)
 
 {notes}
+
+## Citation
+{citation}
 """
+
+CITATION = """\
+```bibtex
+@software{seq2see,
+  title = {Seq2See: a translation model you can see through},
+  author = {{The Seq2See authors}},
+  version = {VERSION},
+  license = {Apache-2.0}
+}
+```""".replace("VERSION", __version__)
+
+EXAMPLES = """
+Example translations, unedited. Sentences as common as these can be in the training data.
+
+{table}"""
 
 WITH_TRANSFORMERS = """\
 With transformers alone (the model's code comes with it):
@@ -56,20 +77,23 @@ trace, = translator.look(result)
 """
 
 LIMITS = """\
+## Intended use
+Translating short sentences like those it was trained on; seeing how an encoder-decoder works by looking inside one.
+
 ## Limits
 The model was trained on short sentences of one kind.  Text of other kinds, or words that are not in `seen_words.json`,
 will be translated badly.
 """
 
 RELEASED = """
-It comes with Seq2See {version}, released from commit {commit}; its seed is {seed}.  The weights are stored in float16,
-and become float32 as they are loaded.  Scores and measured files are of the weights before they were rounded: that
-changed the log-probability of no translation in `examples.json` by more than {rounding:.4f}.
+It comes with Seq2See {version}, released from commit {commit}; its seed is {seed}. The weights are stored in float16
+and loaded in float32. Scores and measurements are of the weights before rounding, which changed the log-probability
+of each translation in `examples.json` by at most {rounding:.4f}.
 """
 
 GUIDED = """
-Supervised cross-attention heads (layer.head), trained with word links (guided alignment): {heads}.  What they show is
-what they were taught: it tells nothing of where other heads look.
+Supervised cross-attention heads (layer.head), trained with word links (guided alignment): {heads}. Their maps show
+what they were taught and say nothing about other heads.
 """
 
 
@@ -84,15 +108,17 @@ def model_card(config: RunConfig, metrics: Mapping[str, Any], *, folder: Path,
                  supervised=supervised)
 
 
-def packaged_card(config: RunConfig, metrics: Mapping[str, Any], *, name: str,
-                  supervised: Sequence[Sequence[int]] = ()) -> str:
-    """The card's text, of a model that comes with the package."""
+def packaged_card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, sentences: Sequence[str],
+                  translations: Mapping[str, Sequence[str]], supervised: Sequence[Sequence[int]] = ()) -> str:
+    """The card's text, of a model that comes with the package, with example translations by language pair."""
+    names = [languages.replace("-", " to ") for languages in translations]
+    table = _table(["sentence", *names], list(zip(sentences, *translations.values(), strict=True))[:EXAMPLE_COUNT])
     return _card(config, metrics, name=name, folder=name, use=WITH_SEQ2SEE, supervised=supervised,
-                 released=RELEASED.format(**metrics["release"]))
+                 examples=EXAMPLES.format(table=table), released=RELEASED.format(**metrics["release"]))
 
 
 def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: str, use: str,
-          supervised: Sequence[Sequence[int]], released: str = "") -> str:
+          supervised: Sequence[Sequence[int]], examples: str = "", released: str = "") -> str:
     training, evaluation, data = metrics["training"], metrics["evaluation"], config.data
     front = {
         "language": [data.source, *data.targets], "pipeline_tag": "translation", "library_name": "transformers",
@@ -116,9 +142,12 @@ def _card(config: RunConfig, metrics: Mapping[str, Any], *, name: str, folder: s
         data="`, `".join(f"{part.path}" for part in data.parts()),
         corpora="\n" + _table(["corpus", "to", "training pairs", "validation pairs"], corpora) if corpora else "",
         guided=GUIDED.format(heads=", ".join(f"{layer}.{head}" for layer, head in supervised)) if supervised else "",
-        notes=(notes_on(config.name) or LIMITS).rstrip(),
+        notes=(notes_on(name) or notes_on(config.name) or LIMITS).rstrip(),
+        citation=CITATION,
+        examples=examples,
         released=released,
-        **{key: training[key] for key in ("pairs", "steps", "epochs", "seconds")},
+        minutes=training["seconds"] / 60,
+        **{key: training[key] for key in ("pairs", "steps", "epochs")},
     )  # fmt: skip
 
 

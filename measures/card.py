@@ -1,0 +1,61 @@
+"""The sections of a model card that show measurements."""
+
+from pathlib import Path
+
+from seq2see.atomic import atomic_write
+from ..lens import calibration, trust
+from ..lens.intervals import Figure
+from ..lens.trust import MapTrust
+from .reliability import PICTURE, calibration_section, draw_reliability
+
+FAITHFULNESS = """\
+How far each view of cross-attention can be read as an explanation, measured on {sentences} sentences of {measured_on}.
+AER is the error of reading the largest share of a row as a word link (0 is perfect). Tau compares the order of a row
+with the order of erasure drops (1 is the same order, 0 no relation). Each row is the view's best map, chosen on
+{chosen_on} other sentences; brackets: 95 % intervals. A supervised head was trained with word links.
+
+| view | map | AER | tau |
+| --- | --- | --- | --- |
+{rows}
+"""
+
+
+def show_measurements(folder: Path) -> None:
+    """Put what was measured of a model, beside it, into its model card."""
+    if (folder / trust.FILE).is_file():
+        _put_section(folder, "Faithfulness", faithfulness_section(trust.Trust.load(folder / trust.FILE)))
+    if (folder / calibration.FILE).is_file():
+        measured = calibration.Calibration.load(folder / calibration.FILE)
+        draw_reliability(folder / PICTURE, measured.languages)
+        _put_section(folder, "Calibration", calibration_section(measured))
+
+
+def _put_section(folder: Path, title: str, text: str) -> None:
+    """Put `text` under the heading `title` of the folder's model card, if it has one: in place of the section of that
+    name, or at the end."""
+    card = folder / "README.md"
+    if not card.is_file():
+        return
+    before, _, rest = card.read_text("utf-8").partition(f"\n## {title}\n")
+    _, heading, after = rest.partition("\n## ")
+    atomic_write(card, f"{before.rstrip()}\n\n## {title}\n{text.rstrip()}\n" + (f"{heading}{after}" if heading else ""))
+
+
+def faithfulness_section(measured: trust.Trust) -> str:
+    """The best map of every view and a random one."""
+    named = [(one.view.replace("left_out", "erasure"), _place(one), one) for one in measured.best]
+    rows = [f"| {view} | {place} | {_spelled(one.aer, '{:.1%}')} | {_spelled(one.tau, '{:.2f}')} |"
+            for view, place, one in [*named, ("random", "", measured.random)]]  # fmt: skip
+    return FAITHFULNESS.format(sentences=measured.sentences, measured_on=measured.measured_on,
+                               chosen_on=measured.chosen_on, rows="\n".join(rows))
+
+
+def _place(one: MapTrust) -> str:
+    """The layer and head of a map, and whether it was trained to link words."""
+    names = [f"{part} {number}" for part, number in zip(("layer", "head"), one.map, strict=False)]
+    return ", ".join(names + ["supervised"] * one.supervised)
+
+
+def _spelled(figure: Figure | None, form: str) -> str:
+    return "{} [{}, {}]".format(*map(form.format, figure)) if figure else ""
+
