@@ -1,12 +1,13 @@
 """Fits and measures the calibration of a run (`lens/calibration.py`) on sentence pairs that it was not trained on.
 
 With teacher forcing, the model predicts each token of a reference and is right if its most probable token is the
-reference's (Müller et al. 2019).  A temperature is fitted on half of the pairs by maximum likelihood and measured on
-the other half; no source sentence is in both.  Three ways are compared with the model's own probabilities: temperature
-alone, undoing label smoothing alone (its e is known from the run's settings), and undoing it before a temperature.
-The last is used.  Smoothing adds a known amount to every token, so it is removed, not fitted.  A temperature alone
-sharpens confident tokens as needed, and doubtful ones too much; after removal it corrects the remaining over- or
-underconfidence.  On everyday the last way has the lowest error and the lowest negative log-likelihood.
+reference's (Müller et al.  2019).  A temperature is fitted on the validation pairs by maximum likelihood and measured
+on the test pairs; without those, or on files, on one half and the other.  No source sentence is in both.  Three ways
+are compared with the model's own probabilities: temperature alone, undoing label smoothing alone (its e is known from
+the run's settings), and undoing it before a temperature.  The last is used.  Smoothing adds a known amount to every
+token, so it is removed, not fitted.  A temperature alone sharpens confident tokens as needed, and doubtful ones too
+much; after removal it corrects the remaining over- or underconfidence.  On everyday the last way has the lowest error
+and the lowest negative log-likelihood.
 
 For a whole sentence two numbers are meaningful.  The mean probability of its tokens is the share of them that a
 reference would have too, given those before, and is comparable between texts.  Their product is the probability that
@@ -40,10 +41,10 @@ from ..lens.calibration import (
 )
 from ..lens.teacher_forcing import batches, encode_target, eval_mode, forced_pass, vocabulary_size
 from ..training.checkpoints import find_record
-from ..training.config import TrainingFields, load_record
+from ..training.config import RunConfig, TrainingFields, load_record
 from ..training.pairs import load_split, sentence_key
 from ..training.pairs import place as hash_fraction
-from ..training.reading import is_nowhere
+from ..training.reading import find_part, is_nowhere
 from ..translate.checkpoint import fingerprint
 from ..translate.translator import Translator
 from .alignment import language_pair, output_path
@@ -54,12 +55,13 @@ from .reliability import mean_figure, reliability
 # N tokens of some sentences, V vocabulary, G temperatures tried
 
 INVERSE = np.linspace(0.5, 2.5, 15)  # [G]: 1 / temperature; between them a parabola is fitted
-FITTED, MEASURED = 5_000, 20_000  # maximum tokens per language
+FITTED, MEASURED = 10_000, 20_000  # maximum tokens per language
 SENTENCES = 300  # maximum to translate
 AT_ONCE = 32  # translated together
-LEAST = 500  # tokens in each half; a language with fewer is not calibrated
+LEAST = 500  # tokens to fit on, and to measure on; a language with fewer is not calibrated
 
 Languages = tuple[str, str]
+Halves = tuple[list[TextPair], list[TextPair]]  # to fit on, to measure on
 
 
 @dataclass(frozen=True)
@@ -85,23 +87,23 @@ def calibrate(
     translator: Translator, run: str, files: LinkedFiles | None = None, *, source: str | None = None,
     target: str | None = None, seconds: float | None = None,
 ) -> Calibration:
-    """Fit and measure on the given files or on the run's own validation pairs, for each target language or `target`;
+    """Fit and measure on the given files or on the run's own held-out pairs, for each target language or `target`;
     saves calibration.json and a picture in the run.
 
     `seconds`: an approximate time limit, met by using fewer sentences.  UserError if there are too few.
     """
     path = output_path(run, FILE)
-    by_languages, name = _pairs(translator, path.parent, files, source, target)
+    by_languages, name = calibration_pairs(translator, path.parent, files, source=source, target=target)
     smoothing = smoothing_of(path.parent)
     each = None if seconds is None else seconds / len(by_languages)
     found: dict[str, LanguageCalibration] = {}
-    for languages, pairs in tqdm(by_languages.items(), desc="Calibrating", disable=None, leave=False):
-        measured = _measure(translator, languages, pairs, smoothing=smoothing, seconds=each)
+    for languages, (fitted, held) in tqdm(by_languages.items(), desc="Calibrating", disable=None, leave=False):
+        measured = _measure(translator, languages, fitted, held, smoothing=smoothing, seconds=each)
         if measured:
             found[languages[1]] = measured
     if not found:
-        raise UserError(f"{name} has too few sentence pairs for calibration: each half needs {LEAST} tokens in a"
-                        " language; give more with --src FILE --tgt FILE")
+        raise UserError(f"{name}: too few sentence pairs for calibration: fitting and measuring each need {LEAST}"
+                        " tokens of a language; give more with --src FILE --tgt FILE")
     calibration = Calibration(name, found, fingerprint(path.parent))
     calibration.save(path)
     show_measurements(path.parent)
@@ -109,7 +111,7 @@ def calibrate(
 
 
 def calibrate_run(run: str, *, seconds: float | None = None) -> Calibration:
-    """`calibrate` a finished run on its own validation pairs, within about this many seconds."""
+    """`calibrate` a finished run on its own held-out pairs, within about this many seconds."""
     return calibrate(Translator.from_pretrained(run, engine="torch"), run, seconds=seconds)
 
 
@@ -121,29 +123,50 @@ def smoothing_of(folder: Path) -> float:
     return float(load_record(record).training.get("label_smoothing_factor", TrainingFields.label_smoothing_factor))
 
 
-def _pairs(translator: Translator, folder: Path, files: LinkedFiles | None, source: str | None, target: str | None
-           ) -> tuple[dict[Languages, list[TextPair]], str]:
-    """The sentence pairs for calibration by language pair, in random order, and a name for them."""
-    found: dict[Languages, list[TextPair]] = {}
+def calibration_pairs(
+    translator: Translator, folder: Path, files: LinkedFiles | None = None, *, source: str | None = None,
+    target: str | None = None,
+) -> tuple[dict[Languages, Halves], str]:
+    """The pairs to fit on and those to measure on by language pair, each in random order, and a name for them."""
     languages = language_pair(translator, source, target)
     if files:
         kept = [pair for pair in read_pairs(files.source, files.target) if all(text.strip() for text in pair)]
-        found, name = {languages: kept}, f"{Path(files.source).name} and {Path(files.target).name}"
-    else:
-        record = find_record(folder, "run.yaml")
-        if record is None:
-            raise UserError(f"{folder} has no run.yaml that names its training data: give --src FILE and --tgt FILE,"
-                            " sentences that it was not trained on", exit_code=2)  # fmt: skip
-        config, name = load_record(record), "the validation pairs"
-        for part in config.data.parts():
-            if is_nowhere(part):
-                raise UserError(f"{folder} was trained on {part.path}, which is not here; give --src FILE and --tgt"
-                                " FILE, sentences that it was not trained on")  # fmt: skip
-            for pair in load_split(part, "val", seed=config.training.get("seed", 0)):
-                if target in (None, pair.target_language):
-                    both = pair.source_language, pair.target_language
-                    found.setdefault(both, []).append((pair.source, pair.target))
-    return {key: sorted(pairs, key=_place) for key, pairs in found.items()}, name
+        return {languages: _halves(kept)}, f"{Path(files.source).name} and {Path(files.target).name}"
+    record = find_record(folder, "run.yaml")
+    if record is None:
+        raise UserError(f"{folder} has no run.yaml that names its training data: give --src FILE and --tgt FILE,"
+                        " sentences that it was not trained on", exit_code=2)  # fmt: skip
+    config = load_record(record)
+    for part in config.data.parts():
+        if is_nowhere(part):
+            raise UserError(f"{folder} was trained on {part.path}, which is not here; give --src FILE and --tgt FILE,"
+                            " sentences that it was not trained on")  # fmt: skip
+    val, test = (_split(config, side, target) for side in ("val", "test"))
+    if set(val) <= set(test):
+        return {key: (_shuffled(val[key]), _shuffled(test[key])) for key in val}, "the validation and test pairs"
+    return {key: _halves(pairs) for key, pairs in val.items()}, "the validation pairs"
+
+
+def _split(config: RunConfig, side: str, target: str | None) -> dict[Languages, list[TextPair]]:
+    """The pairs of one side of the run's data by language pair; none of them if a part of the data has no such side."""
+    found: dict[Languages, list[TextPair]] = {}
+    for part in config.data.parts():
+        if side == "test" and not part.test_fraction and not find_part(part, "test", optional=("test",)):
+            return {}
+        for pair in load_split(part, side, seed=config.training.get("seed", 0)):
+            if target in (None, pair.target_language):
+                found.setdefault((pair.source_language, pair.target_language), []).append((pair.source, pair.target))
+    return found
+
+
+def _halves(pairs: Sequence[TextPair]) -> Halves:
+    found = _shuffled(pairs)
+    cut = next((number for number, pair in enumerate(found) if _place(pair) >= 0.5), len(found))
+    return found[:cut], found[cut:]
+
+
+def _shuffled(pairs: Sequence[TextPair]) -> list[TextPair]:
+    return sorted(pairs, key=_place)
 
 
 def _place(pair: TextPair) -> float:
@@ -151,17 +174,16 @@ def _place(pair: TextPair) -> float:
     return hash_fraction(f"calibration {sentence_key(pair[0])}")
 
 
-def _measure(translator: Translator, languages: Languages, pairs: Sequence[TextPair], *, smoothing: float,
-             seconds: float | None) -> LanguageCalibration | None:
+def _measure(translator: Translator, languages: Languages, fitted: Sequence[TextPair], held: Sequence[TextPair], *,
+             smoothing: float, seconds: float | None) -> LanguageCalibration | None:
     """None if there are too few tokens.  Fitting, measuring and translating get a third of the time each."""
     start = time.monotonic()
     ends = [math.inf if seconds is None else start + seconds * third / 3 for third in (1, 2, 3)]
-    cut = next((number for number, pair in enumerate(pairs) if _place(pair) >= 0.5), len(pairs))
-    fitted, held = (_forced(translator, languages, some) for some in (pairs[:cut], pairs[cut:]))
-    found = compare(translator, fitted, held, smoothing=smoothing, fit_until=ends[0], measure_until=ends[1])
+    both = (_forced(translator, languages, some) for some in (fitted, held))
+    found = compare(translator, *both, smoothing=smoothing, fit_until=ends[0], measure_until=ends[1])
     if found is None:
         return None
-    exact = exact_match(translator, languages, pairs[cut:][:SENTENCES], found.ways[KEPT].calibrator, until=ends[2])
+    exact = exact_match(translator, languages, held[:SENTENCES], found.ways[KEPT].calibrator, until=ends[2])
     return replace(found, exact_match=exact)
 
 

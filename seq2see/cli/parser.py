@@ -329,9 +329,10 @@ def add_calibrate(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "calibrate",
         "calibrate the model's probabilities, and measure their error",
-        "One half of the pairs fits, the other measures the expected calibration error (ECE) before and after. The\n"
-        "result is RUN/calibration.json; probabilities are shown calibrated from then on.\n"
-        "  seq2see calibrate RUN                                on the run's own validation pairs\n"
+        "Fits on the validation pairs and measures the expected calibration error (ECE) on the test pairs, before and\n"
+        "after; without test pairs, each on one half. The result is RUN/calibration.json; probabilities are shown\n"
+        "calibrated from then on.\n"
+        "  seq2see calibrate RUN                                on the run's own held-out pairs\n"
         "  seq2see calibrate RUN --src dev.en --tgt dev.fr      on other pairs that it was not trained on",
     )
     verb.set_defaults(check="seq2see.cli.align_checks:check_files")

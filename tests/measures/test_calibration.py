@@ -180,7 +180,7 @@ def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_car
 
 def test_no_source_is_in_both_halves_and_no_time_gives_nothing(run: Path, files: LinkedFiles) -> None:
     loaded = Translator.from_pretrained(run, engine="torch")
-    with pytest.raises(UserError, match="has too few sentence pairs for calibration"):
+    with pytest.raises(UserError, match="too few sentence pairs for calibration"):
         calibrate(loaded, str(run), files, seconds=0)
     assert not (run / "calibration.json").exists()
 
@@ -228,3 +228,4 @@ def test_what_cannot_be_measured_is_refused_in_one_line(
     (run / "run.yaml").write_text(load_config("storybook", ["data.path=/no/where.tsv"]).to_yaml(), "utf-8")
     assert "was trained on /no/where.tsv, which is not here" in told()
     assert "does not translate to es" in told("--to", "es")
+
