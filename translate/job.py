@@ -132,7 +132,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Cutter:
+class SegmentTranslator:
     """Splits and translates texts with the languages and resolved options of a call."""
 
     codec: Codec
@@ -199,11 +199,11 @@ class Cutter:
         if start and reading.spans and not reading.care:
             reading = Reading.of(reading.text, prefix=self.codec.decode(start))
             [ids] = self.codec.encode([reading.model_input])
-        return (yield from self._translated(reading, ids, start))
+        return (yield from self._without_loss(reading, ids, start))
 
-    def _translated(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
-        """One segment; if every hypothesis has lost or added something, translate again: sentence by sentence, or with
-        other stand-ins for protected text."""
+    def _without_loss(self, reading: Reading, ids: Ids, start: Ids) -> Steps[Passage]:
+        """One segment; if every hypothesis has lost or added a sentence or protected text, translate again: sentence by
+        sentence, or with other stand-ins for protected text."""
         [found] = yield [(ids, self.options.with_prefix(start))]
         written = [replace(one, text=self.codec.decode(one.token_ids)) for one in found]
         texts = [(one, reading.restored(one.text)) for one in written if one.text.strip()]
@@ -212,19 +212,22 @@ class Cutter:
         if self.defaults.source_sentences > 1 or start:
             sentences = cut_sentences(reading.text, language=self.source)
         count = len(sentences.segments)
-        kept = tuple(one for one in restored if count < 2
-                     or count_sentences(one.text, language=self.target) == count)
-        first = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
-        if not kept and count > first:
-            finer = sentences.joined(first)
+        complete = tuple(one for one in restored if self._has_sentences(one.text, count))
+        given = max(1, count_sentences(self.codec.decode(start), language=self.target) if start else 0)
+        if not complete and count > given:
+            finer = sentences.joined(given)
             again = yield from self._passage(finer, self._read(finer.segments), start)
             return replace(again, one_by_one=True)
-        further = None if kept or restored else reading.further()
+        further = None if restored else reading.further()
         if further is not None:
             [ids] = self.codec.encode([further.model_input])
             return (yield from self._segment(further, ids, start))
         blank = tuple(replace(one, text=reading.text) for one in written)  # all hypotheses are blank: keep the source
-        return Passage(whole, ((reading, kept or restored or blank),))
+        return Passage(whole, ((reading, complete or restored or blank),))
+
+    def _has_sentences(self, translation: str, count: int) -> bool:
+        """Whether a translation has as many sentences as its source; a single one may be translated by several."""
+        return count < 2 or count_sentences(translation, language=self.target) == count
 
 
 def check_text(text: str) -> str:

@@ -30,7 +30,7 @@ from .codec import Codec, Seq2SeeCodec, TokenizerCodec
 from .decoding import NO_OPTIONS, DecodingOptions
 from .devices import Device, ctranslate2_device
 from .export import KINDS, NotForCTranslate2, exported, spaceless
-from .job import Cutter, Job, Steps, Text, bare_pair, by_group, check_length, composed
+from .job import Job, SegmentTranslator, Steps, Text, bare_pair, by_group, check_length, composed
 from .marks import Alignment
 from .results import Engine, Hypothesis, Translation
 
@@ -196,24 +196,24 @@ class Translator(LoadedCheckpoint):
         tag = self.tag(target)
         with _option_errors():
             options = self.defaults.resolve(options, first=tag)
-        cutter = Cutter(self.codec, self.defaults, source, target, options)
-        return Job(self._translations(cutter, cutter.texts(texts, prefix=prefix, html=format == "html")))
+        segments = SegmentTranslator(self.codec, self.defaults, source, target, options)
+        return Job(self._translations(segments, segments.texts(texts, prefix=prefix, html=format == "html")))
 
     def engine_for(self, options: DecodingOptions) -> Engine:
         """The engine that translates with these options."""
         return self.torch_engine if options.sampling else self.engine
 
-    def _translations(self, cutter: Cutter, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
+    def _translations(self, segments: SegmentTranslator, steps: Steps[list[Text]]) -> Steps[list[Translation]]:
         """The translations; all HTML segments with elements inside are traced in one batch."""
         texts = yield from steps
-        engine = self.engine_for(cutter.options)
-        make = partial(Translation.of, source_language=cutter.source, target_language=cutter.target, engine=engine.name,
-                       precision=engine.precision, seen=self.seen_words(cutter.source))
+        engine = self.engine_for(segments.options)
+        make = partial(Translation.of, source_language=segments.source, target_language=segments.target,
+                       engine=engine.name, precision=engine.precision, seen=self.seen_words(segments.source))
         parts = [one.parts(make) for one in texts]
         marked = [replace(part, hypotheses=(one,)) for text, own in zip(texts, parts, strict=True) if text.markup
                   for part in compress(own, text.marked) for one in part.hypotheses if one.text.strip()]
         alignments = dict(zip(marked, self._alignments(marked), strict=True))
-        return [text.translation(own, alignments, options=cutter.options, make=make)
+        return [text.translation(own, alignments, options=segments.options, make=make)
                 for text, own in zip(texts, parts, strict=True)]
 
     def _alignments(self, parts: Sequence[Translation]) -> list[Alignment]:

@@ -405,7 +405,7 @@ FAULTS = [
     Fault(
         "safeguard: a hypothesis that lost a sentence is kept beside a whole one",
         "translate/job.py",
-        "kept or restored or blank",
+        "complete or restored or blank",
         "restored or blank",
         tests="tests/translate/test_safeguard.py -k left_out",
     ),
