@@ -2,15 +2,12 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seq2see import Seq2SeeConfig
 from seq2see.errors import UserError
@@ -19,56 +16,15 @@ from seq2see.tokenizer.layout import FIRST_LEARNT
 from .conftest import SENTENCES, TEXTS
 
 AWKWARD = [
-    "",
-    " ",
-    "  two  spaces, inside and at both ends  ",
-    "\n\nlines\r\n\tand tabs\n",
-    "▁not a space▁",
-    "</s> <s> <pad> <unk> <2fr> <tag7>",
-    "<0x41> <0xE2><0x96>",
-    "nul \0 nul",
-    "e\u0301 \u0301 \u0301\u0301",
-    "\ufffd \ufeff \u200b \u2028",
-    "क्\u200dष 👩🏽‍🚀 🇫🇷",
-    "never seen: 漢字 ﷽ 𝕏 \U0010ffff",
-]
+    "", " ", "  two  spaces, inside and at both ends  ", "\n\nlines\r\n\tand tabs\n", "▁not a space▁",
+    "</s> <s> <pad> <unk> <2fr> <tag7>", "<0x41> <0xE2><0x96>", "nul \0 nul", "e\u0301 \u0301 \u0301\u0301",
+    "\ufffd \ufeff \u200b \u2028", "क्\u200dष 👩🏽‍🚀 🇫🇷", "never seen: 漢字 ﷽ 𝕏 \U0010ffff",
+]  # fmt: skip
 
 
-def scripts(seed: int, count: int) -> list[str]:
-    """Random strings, each of characters of a few blocks."""
-    blocks = [
-        range(0x20, 0x7F), range(0x300), range(0x300, 0x370), range(0x600, 0x700), range(0x900, 0x980),
-        range(0x2000, 0x2070), range(0x4E00, 0x4F00), range(0xAC00, 0xAD00), range(0x1F1E6, 0x1F200),
-        range(0x1F300, 0x1FA00), [0x20, 0x9, 0xA, 0xD, 0xA0, 0x202F], [0x200D, 0xFE0F, 0x2581],
-    ]  # fmt: skip
-    choose = random.Random(seed)
-    texts = []
-    for _ in range(count):
-        some = choose.sample(blocks, choose.randint(1, 3))
-        texts.append("".join(chr(choose.choice(choose.choice(some))) for _ in range(choose.randint(0, 30))))
-    return texts
-
-
-# Nothing is lost
-
-
-@given(text=st.text())
-def test_any_text_comes_back(tokenizer: Seq2SeeTokenizer, text: str) -> None:
-    assert tokenizer.decode_text(tokenizer.encode_source(text)) == text
-    assert tokenizer.decode_text(tokenizer.encode_target(text, language="fr")) == text
-
-
-@pytest.mark.parametrize("text", AWKWARD)
-def test_awkward_text_comes_back(tokenizer: Seq2SeeTokenizer, text: str) -> None:
-    ids = tokenizer.encode_source(text)
-    assert tokenizer.decode_text(ids) == text
-    assert tokenizer.unk_token_id not in ids
-    assert [i for i in ids if i < 36] == [tokenizer.eos_token_id]  # no special token, no tag, out of a user's text
-
-
-def test_texts_in_many_scripts_come_back(tokenizer: Seq2SeeTokenizer) -> None:
-    texts = scripts(seed=0, count=3000)
-    assert [tokenizer.decode_text(ids) for ids in tokenizer.encode_sources(texts)] == texts
+def test_awkward_text_comes_back(tokenizer: Seq2SeeTokenizer) -> None:
+    for text in AWKWARD:
+        assert tokenizer.decode_text(tokenizer.encode_source(text)) == text
 
 
 def test_a_text_about_byte_pieces_in_the_training_data_comes_back() -> None:
@@ -88,43 +44,20 @@ def test_a_lone_surrogate_is_refused(tokenizer: Seq2SeeTokenizer, text: str) -> 
             act()
 
 
-# The layout of ids
-
-
 def test_layout(tokenizer: Seq2SeeTokenizer) -> None:
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     assert tokens[:8] == ["<pad>", "<s>", "</s>", "<unk>", "<2de>", "<2fr>", "<2hi>", "<tag3>"]
     assert tokens[35:37] == ["<tag31>", "<0x00>"] and tokens[291] == "<0xFF>"
-    assert len(set(tokens)) == len(tokens) == tokenizer.vocab_size
-    assert (tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id) == (
-        0,
-        1,
-        2,
-        3,
-    )
+    assert len(set(tokens)) == len(tokens) == tokenizer.vocab_size == 600
+    special = tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id
+    assert special == (0, 1, 2, 3)
     assert set(tokenizer.added_tokens_decoder) == set(range(36))  # byte pieces are ordinary: decoding keeps them
     assert tokenizer.model_max_length == Seq2SeeConfig().max_position_embeddings
-
-
-@pytest.mark.parametrize("size", [300, 400, 555])
-def test_vocab_size_is_met_exactly(size: int) -> None:
-    assert len(train_tokenizer(TEXTS, vocab_size=size, languages=["fr"])) == size
 
 
 def test_vocab_size_is_not_met_where_nothing_recurs() -> None:
     few = train_tokenizer(["ab", "ab"], vocab_size=1000, languages=["fr"])
     assert few.convert_ids_to_tokens(list(range(292, len(few)))) == [" ", "a", "b", " a", " ab"]
-
-
-def test_what_is_frequent_gets_a_piece_with_its_space(tokenizer: Seq2SeeTokenizer) -> None:
-    assert tokenizer.tokenize("the goat")[0] == " the"
-
-
-def test_a_rare_character_takes_no_room_and_joins_nothing() -> None:
-    texts = [f"ab{character}cd" for character in "漢字仮名平片訓音"]
-    rare = train_tokenizer(texts, vocab_size=1000, languages=["fr"])
-    assert " ab" in rare.get_vocab() and "cd" in rare.get_vocab()
-    assert not any(piece for piece in rare.get_vocab() if "bc" in piece or set(piece) & set("漢字仮名平片訓音"))
 
 
 def test_a_number_is_spelled_digit_by_digit() -> None:
@@ -144,9 +77,6 @@ def test_pieces_stay_within_words(tokenizer: Seq2SeeTokenizer) -> None:
         for piece in big.spans(big.encode_source(text), text, language=language):
             if not piece.special:
                 assert piece.word is not None and piece.end <= words[piece.word].end
-
-
-# Tags
 
 
 def test_source_and_target(tokenizer: Seq2SeeTokenizer) -> None:
@@ -169,11 +99,6 @@ def test_batches_equal_single_texts(tokenizer: Seq2SeeTokenizer) -> None:
         tokenizer.encode_targets(AWKWARD, ["fr"])
 
 
-def test_an_unknown_language_is_refused_by_name(tokenizer: Seq2SeeTokenizer) -> None:
-    with pytest.raises(UserError, match="'cs'.*de, fr, hi"):
-        tokenizer.encode_target("x", language="cs")
-
-
 def test_add_language(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
     tokenizer.save_pretrained(tmp_path / "old")
     new = Seq2SeeTokenizer.from_pretrained(tmp_path / "old")
@@ -188,18 +113,13 @@ def test_add_language(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
     assert tokenizer.languages == ["de", "fr", "hi"]
 
 
-@pytest.mark.parametrize(
-    ("languages", "message"),
-    [(["fr", "fr"], "duplicate"), (["f r"], "not a language code"), ([f"l{i}" for i in range(33)], "at most 32")],
-)
-def test_bad_languages_are_refused(languages: list[str], message: str) -> None:
+@pytest.mark.parametrize(("size", "languages", "message"), [
+    (400, ["fr", "fr"], "duplicate"), (400, ["f r"], "not a language code"), (400, [f"l{i}" for i in range(33)],
+    "at most 32"), (200, ["fr"], "vocab_size 200 is too small.* 292 "),
+])  # fmt: skip
+def test_bad_languages_and_sizes_are_refused(size: int, languages: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        train_tokenizer(TEXTS, vocab_size=400, languages=languages)
-
-
-def test_a_vocabulary_too_small_is_refused() -> None:
-    with pytest.raises(UserError, match="vocab_size 200 is too small.* 292 "):
-        train_tokenizer(TEXTS, vocab_size=200, languages=["fr"])
+        train_tokenizer(TEXTS, vocab_size=size, languages=languages)
 
 
 def test_all_slots_can_be_taken() -> None:
@@ -207,9 +127,6 @@ def test_all_slots_can_be_taken() -> None:
     assert full.languages[-1] == "l31" and full.tag_id("l31") == 35
     with pytest.raises(UserError, match="at most 32"):
         full.add_language("fr")
-
-
-# Hugging Face's own way of calling
 
 
 def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
@@ -221,11 +138,10 @@ def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_
         both = mine("the wolf", text_target="le loup")
         assert both.input_ids == tokenizer.encode_source("the wolf")
         assert both.labels == tokenizer.encode_target("le loup", language=language)
-        assert mine("the wolf", text_target="le loup", tgt_lang="fr").labels == tokenizer.encode_target(
-            "le loup", language="fr"
-        )
+        french = mine("the wolf", text_target="le loup", tgt_lang="fr").labels
+        assert french == tokenizer.encode_target("le loup", language="fr")
         assert mine.tgt_lang == language  # the argument is for one call
-        with pytest.raises(UserError, match="'cs'"):
+        with pytest.raises(UserError, match="'cs'.*de, fr, hi"):
             mine("the wolf", text_target="le loup", tgt_lang="cs")
     with pytest.raises(UserError):
         mine.tgt_lang = "cs"
@@ -236,12 +152,6 @@ def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_
     assert again("le loup").input_ids == tokenizer.encode_source("le loup")
     assert again(text_target="le loup").input_ids == tokenizer.encode_target("le loup", language="hi")
     assert Seq2SeeTokenizer.from_pretrained(tmp_path, tgt_lang="fr").tgt_lang == "fr"
-
-
-def test_the_plain_call_reads_special_tokens_and_only_it(tokenizer: Seq2SeeTokenizer) -> None:
-    assert tokenizer("</s>").input_ids == [2, 2]
-    assert tokenizer.encode_source("</s>").count(2) == 1
-    assert tokenizer("</s>").input_ids == [2, 2]
 
 
 def test_threads_do_not_disturb_each_other(tokenizer: Seq2SeeTokenizer) -> None:
@@ -257,8 +167,6 @@ def test_threads_do_not_disturb_each_other(tokenizer: Seq2SeeTokenizer) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert all(ids == expected for ids in pool.map(labels_or_sources, range(200)))
 
-
-# Files
 
 STRANGER = """
 import json, sys
