@@ -114,22 +114,15 @@ DAMAGES = [
     (lambda f: _edit_weights(f, lambda w: w.update({NAME: torch.zeros(3, 3)})),
      f"wrong shape: {NAME} (expected [24, 16], got [3, 3])"),
     (lambda f: _edit_weights(f, lambda w: w.update(extra=torch.zeros(1))), "do not belong to this model: extra"),
-    (lambda f: _edit_weights(f, lambda w: w.update({NAME: w[NAME].long()})), f"tensor {NAME} is of type I64"),
     (lambda f: _edit_weights(f, lambda w: w[NAME].fill_(math.nan)), f"infinity or numbers beyond 1e+12: {NAME}"),
     (lambda f: _edit_weights(f, lambda w: w[NAME][0].fill_(-3e38)), f"beyond 1e+12: {NAME}"),
     (lambda f: os.truncate(f / "model.safetensors", 20_000), "possibly incomplete"),
     (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
     (lambda f: [file.unlink() for file in f.iterdir()], "has no config.json"),
-    (lambda f: (f / "config.json").write_text('{"d_model":'), "config.json is not valid JSON"),
     (lambda f: _edit_config(f, model_type=None), "config.json"),
-    (lambda f: _edit_config(f, encoder_layers=-3), "encoder_layers: expected a whole number from 1 to 256, got -3"),
     (lambda f: _edit_config(f, encoder_attention_heads=3), "d_model 16 is not a multiple of encoder_attention_heads 3"),
-    (lambda f: _edit_config(f, dtype="exec"), "config.json"),
     (lambda f: _edit_config(f, d_model=8_192, vocab_size=2**20), "wrong shape: model.decoder.layer_norm.bias"),
     (lambda f: _edit_config(f, encoder_layers=256), "config.json describes a model of 4,"),
-    (lambda f: _edit_config(f, model_type="t5", d_ff=65_536), "config.json describes a model of 25,"),
-    (lambda f: (f / "model.safetensors").rename(f / "model.safetensors.index.json").write_text(
-        '{"weight_map": {"a": "../x.safetensors"}}'), "names '../x.safetensors', which is not a weight file in"),
 ]  # fmt: skip
 
 
