@@ -199,14 +199,14 @@ FAULTS = [
         "training/arguments.py",
         'log_level_replica: str = "error"',
         'log_level_replica: str = "warning"',
-        tests="tests/training/test_launchers.py -k torchrun",
+        tests="tests/training/test_trajectory.py -k torchrun",
     ),
     Fault(
         "dropout is not seeded",
         "training/trainer.py",
         "torch.manual_seed(self.args.seed + self.args.process_index)",
         "torch.seed()",
-        tests="tests/training/test_same_seed.py -k wherever",
+        tests="tests/training/test_trajectory.py -k wherever",
     ),
     Fault(
         "a model does not say which head was taught",
@@ -711,7 +711,7 @@ FAULTS = [
         "training/lora.py",
         "lora_alpha=2 * rank",
         "lora_alpha=rank",
-        tests="tests/training/test_lora.py -k twice",
+        tests="tests/training/test_lora.py -k only_what",
     ),
     Fault(
         "evaluate does not pass on its number of beams",
