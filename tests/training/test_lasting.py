@@ -313,12 +313,3 @@ def test_bad_batches_without_end_stop_all_the_same(make_trainer):
     spoil(trainer, set(range(3, 31)), float("nan"))
     with pytest.raises(UserError, match="step 13, .*10 batches before it"):
         trainer.train()
-
-
-def test_nothing_to_say_but_padding_is_no_bad_loss(make_trainer, tokenizer, pairs):
-    """Text that spells special tokens is text; a batch without labels, as an idle process has it, weighs nothing."""
-    words = "<pad> <pad> </s>"
-    trainer = make_trainer(train_pairs=[*pairs[:3], type(pairs[0])(words, words, "en", "fr")], max_tokens=40)
-    trainer.train()
-    loss, count, _ = trainer._loss_sum(trainer.model, trainer.collate([]), label_smoothing=0.1)
-    assert (loss.item(), count.item()) == (0.0, 0)

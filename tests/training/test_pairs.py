@@ -2,7 +2,6 @@
 
 import dataclasses
 import gzip
-import hashlib
 import itertools
 import json
 import time
@@ -23,7 +22,7 @@ from seq2see.training.cache import get_or_build
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
 from seq2see.training.pairs import Pair, Texts, _side, clean, load_split
-from seq2see.training.reading import Part, absolute, find_part
+from seq2see.training.reading import Part, find_part
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
 EXPECTED = [Pair(source, target, "en", "fr") for source, target in PAIRS]
@@ -69,16 +68,11 @@ def test_parallel_files_and_folders(tmp_path):
         (tmp_path / f"{name}.fr.gz").write_bytes(gzip.compress("\n".join(fr for _, fr in PAIRS).encode()))
         (tmp_path / f"{name}.de").write_text("".join(f"{en} auf Deutsch\n" for en, _ in PAIRS), "utf-8")
     corpus = load_corpus(data(tmp_path))
-    assert list(corpus.train) == corpus.val == EXPECTED
-    assert load_split(data(tmp_path), "test_old") == EXPECTED
+    assert list(corpus.train) == corpus.val == load_split(data(tmp_path), "test_old") == EXPECTED
     for path in ("train", "train.en", "train.fr.gz"):
         assert load_all(data(tmp_path / path)) == EXPECTED
-    assert load_all(DataConfig(path=[str(tmp_path / "val.en"), str(tmp_path / "train.fr.gz")])) == EXPECTED
     both = load_split(data(tmp_path, target=["fr", "de"]), "train")
-    assert both[0] == EXPECTED[0]
-    assert both[1] == Pair("Hello.", "Hello. auf Deutsch", "en", "de")
-    (tmp_path / "val.fr.gz").unlink()
-    assert load_corpus(data(tmp_path, val_fraction=0.5)).val != EXPECTED  # no val part: split by hash
+    assert both[:2] == [EXPECTED[0], Pair("Hello.", "Hello. auf Deutsch", "en", "de")]
 
 
 def test_split_keeps_all_translations_of_a_sentence_on_one_side(tmp_path):
@@ -105,18 +99,8 @@ def test_case_and_punctuation_make_no_other_sentence(tmp_path):
         assert counts and set(counts.values()) == {3}
 
 
-SYMBOLS = st.characters(categories=["So"])
-
-
-@given(source=st.text(st.characters(exclude_categories=["Cs", "So"]), min_size=1))
-def test_letters_and_digits_alone_choose_the_side_of_a_text_without_symbols(source):
-    letters = "".join(filter(str.isalnum, source.casefold())) or source
-    place = int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), "big") / 2**64
-    for fraction in (0.01, 0.3, 0.5, 0.9):
-        assert _side(source, {"val": fraction}) == ("val" if place < fraction else "train")
-
-
-@given(symbol=SYMBOLS, fraction=st.sampled_from([0.05, 0.2, 0.5]), text=st.sampled_from(["I like {}!", "{}", "{}{} 3"]))
+@given(symbol=st.characters(categories=["So"]), fraction=st.sampled_from([0.05, 0.2, 0.5]))
+@pytest.mark.parametrize("text", ["I like {}!", "{}{} 3"])
 def test_symbols_make_another_sentence(symbol, fraction, text):
     """Texts that differ in an emoji alone are spread over both sides, and punctuation still makes none."""
     symbols = [chr(code) for code in range(0x1F300, 0x1F600) if unicodedata.category(chr(code)) == "So"]
@@ -198,18 +182,6 @@ def test_windows_line_ends_and_byte_order_marks_are_taken_off_and_text_is_compos
     assert [(pair.source, pair.target) for pair in load_split(data(tmp_path), "train")] == [("a", "\xe9"), ("b", "y")]
 
 
-def test_data_that_lie_here_have_an_absolute_path(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("storybook", "owner/name"):  # the built-in corpus goes before a folder; the second is the Hub's
-        (tmp_path / name.partition("/")[0]).mkdir()
-        assert absolute(data(name)).path == name
-    for name in ("a.en", "a.fr", "b.tsv"):
-        (tmp_path / name).touch()
-    for name in ("a", "b.tsv", "owner"):
-        assert absolute(data(name)).path == str(tmp_path / name)
-    assert absolute(DataConfig(path=["a.en", "./a.fr"])).path == [str(tmp_path / "a.en"), str(tmp_path / "a.fr")]
-
-
 def test_copies_of_pairs_are_kept_left_out_or_refused(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("en\tfr\n" + "".join(f"source {i % 150}\ttarget {i % 150}\n" for i in range(200)), "utf-8")
@@ -219,21 +191,6 @@ def test_copies_of_pairs_are_kept_left_out_or_refused(tmp_path):
     assert (len(fewer.train) + len(fewer.val), fewer.skipped) == (150, {"copies of other pairs": 50})
     with pytest.raises(UserError, match="holds 50 copies"):
         load_corpus(data(path, val_fraction=0.1, duplicates="error"))
-
-
-def test_a_pair_knows_its_row_whatever_was_left_out_before_it(tmp_path):
-    """Counted without the header, by each way to a pair; a pair that train gave away has no row of its own part."""
-    (tmp_path / "train.csv").write_text('en,fr\n"two\nlines",x\n,\na,b\na,b\nc,d\n', "utf-8")
-    settings = data(tmp_path, on_invalid="skip", duplicates="skip", val_fraction=1e-6)
-    (tmp_path / "val.tsv").write_text("en\tfr\nx\ty\n", "utf-8")
-    train = load_corpus(settings).train
-    assert [pair.row for pair in train] == [pair.row for pair in train[:]] == [0, 2, 4]
-    assert [train[i].row for i in range(3)] == [0, 2, 4]
-    both = load_split(data(tmp_path / "train.csv", target=["fr", "en"], on_invalid="skip"), "all")
-    assert [pair.row for pair in both] == [0, 0, 2, 2, 3, 3, 4, 4]
-    (tmp_path / "val.tsv").unlink()
-    corpus = load_corpus(data(tmp_path, on_invalid="skip", val_fraction=0.5))
-    assert {pair.row for pair in corpus.val} == {-1} and -1 not in {pair.row for pair in corpus.train}
 
 
 def test_rows_are_read_one_by_one():
@@ -265,27 +222,11 @@ def test_a_corpus_is_read_once_and_found_again_by_its_content(tmp_path, cache, m
     assert len([item for item in cache.iterdir() if item.is_dir()]) == 3
 
 
-def test_stored_pairs_are_a_sequence_beyond_one_batch_of_rows(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr(pairs_module, "ROWS", 7)
-    (tmp_path / "a.tsv").write_text("en\tfr\n" + "\n".join(f"sentence {n}\tphrase {n}" for n in range(50)), "utf-8")
-    train = load_corpus(data(tmp_path / "a.tsv", val_fraction=0.1)).train
-    everything = list(train)
-    assert sorted(everything, key=lambda pair: int(pair.source[9:])) == everything
-    assert len(train) == len(everything) > 30
-    assert [train[index] for index in range(-2, len(train))] == [*everything[-2:], *everything]
-    assert train[::9] == everything[::9]
-    with pytest.raises(IndexError):
-        train[len(train)]
-
-
 def test_texts_are_both_sides_of_all_pairs_or_of_some_drawn_among_them():
     pairs = [Pair(f"s{number}", f"t{number}", "en", "fr") for number in range(100)]
     assert list(Texts(pairs)) == [text for pair in pairs for text in (pair.source, pair.target)]
-    some = Texts(pairs, most=20)
-    drawn = list(some)
-    assert list(some) == drawn and len(set(drawn)) == 40
-    assert [text[1:] for text in drawn[::2]] == [text[1:] for text in drawn[1::2]]
-    assert 25 < sum(int(text[1:]) for text in drawn) / 40 < 75
+    drawn = list(Texts(pairs, most=20))
+    assert len(set(drawn)) == 40 and 25 < sum(int(text[1:]) for text in drawn) / 40 < 75
 
 
 def test_of_many_at_once_one_makes_and_the_others_wait(tmp_path):

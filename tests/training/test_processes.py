@@ -25,29 +25,19 @@ def machine(monkeypatch):
     return pretend
 
 
-@pytest.mark.parametrize(
-    ("cores", "amx", "pieces", "settings", "count"),
-    [
-        (1, False, 2048, [], 1),
-        (2, False, 2048, [], 2),
-        (2, False, 512, [], 1),  # a batch too small to share
-        (4, False, 1024, [], 2),
-        (64, False, 8192, [], 8),
-        (1, True, 2048, [], 1),
-        (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
-        (4, True, 2048, [], 2),
-        (2, True, 2048, ["training.cpu_processes=2"], 2),
-        (2, False, 2048, ["training.cpu_processes=1"], 1),
-    ],
-)
+@pytest.mark.parametrize(("cores", "amx", "pieces", "settings", "count"), [
+    (2, False, 2048, [], 2),
+    (2, False, 512, [], 1),  # a batch too small to share
+    (64, False, 8192, [], 8),
+    (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
+    (2, True, 2048, ["training.cpu_processes=2"], 2),
+])  # fmt: skip
 def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, pieces, settings, count):
     machine(cores, amx=amx)
     assert choose_count(load_config("storybook", [f"training.max_tokens={pieces}", *settings])) == count
 
 
-@pytest.mark.parametrize(
-    ("cores", "amx", "threads"), [(2, False, 1), (2, True, 1), (4, False, 1), (4, True, 2), (8, True, 2)]
-)
+@pytest.mark.parametrize(("cores", "amx", "threads"), [(2, True, 1), (4, False, 1), (4, True, 2)])
 def test_two_processes_share_the_cores(machine, monkeypatch, cores, amx, threads):
     """What the second is told is what the first has, and afterwards all is as it was."""
     before, environment = torch.get_num_threads(), dict(os.environ)

@@ -226,20 +226,6 @@ def test_evaluate_refuses_what_it_cannot_measure(run, tmp_path, capsys):
         assert message in last_error(capsys)
 
 
-def test_a_model_that_does_not_say_what_it_was_trained_on_is_evaluated_on_given_data(run, toy_file, tmp_path, capsys):
-    stranger = tmp_path / "stranger"
-    stranger.mkdir()
-    names = ("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
-    for name in names:
-        (stranger / name).write_bytes((run / name).read_bytes())
-    assert main(["evaluate", str(stranger)]) == 2
-    assert "no run.yaml" in last_error(capsys)
-    for folder in (stranger, run):
-        assert main(["evaluate", str(folder), "--data", str(toy_file), "--num-beams", "1", "--json"]) == 0
-    ours, known = map(json.loads, capsys.readouterr().out.splitlines())
-    assert ours["fr"] == known["fr"] and ours["source"] == "en"
-
-
 @pytest.fixture(scope="module")
 def hindi_file(tmp_path_factory) -> Path:
     words = {"dog": "कुत्ता", "cat": "बिल्ली", "the": "यह", "a": "एक", "sees": "देखता", "big": "बड़ा", "here": "यहाँ"}
