@@ -69,26 +69,6 @@ def test_a_pronoun_of_nobody_comes_before_every_noun_that_it_could_mean(pairs):
     assert strangers > 100
 
 
-NOBODY_WRITES = (
-    r"\b(?:ripe|sweet) (?:egg|nut|cheese|sandwich|loaf)",
-    r"\b(?:young|new) (?:lake|river|valley|beach|island|forest)",
-    r"\btoo (?:beautiful|pretty|good|clever|happy|cheerful|famous|strong|clean|brave)\b",
-    r"\b(?:often|always) (?:buy|bought|find|found|lose|lost|break|broke|arrive)",
-    r"\b(?:can|must|wants? to|wanted to) (?:fall|arrive|lose)\b",
-    r"\b(?:on|in|under|near) every\b",
-    r"\bsmall \w+ (?:is|are|was|were) (?:not )?(?:\w+ )?big\b",
-    r"(?:not|n't) \w+ (?:about |at )?some\b",
-    r"^What (?:a )?new\b",
-    r"\b(?:attacked|bit|hit) .* because it was (?:raining|midnight|noon)",
-    r"\bits (?:\w+ )*(?:tails|necks|noses|heads)\b",
-)
-
-
-def test_what_nobody_writes(pairs):
-    for pattern in map(re.compile, NOBODY_WRITES):
-        assert not [pair.source for pair in pairs if pattern.search(pair.source)][:3], pattern
-
-
 def test_held_out_combinations_are_not_in_training_and_every_test_sentence_has_one(book):
     trained = frozenset[tuple[str, ...]]().union(*(pair.combinations for pair in book.train))
     for split, part, other in (("val", book.val, "test"), ("test", book.test, "val")):
@@ -207,14 +187,6 @@ def test_the_link_guideline(pairs, family, contains, wanted):
 def test_a_predicate_word_by_word_has_no_other_links(pairs):
     found = [links_of(pair) for pair in pairs if "hated by everyone" in pair.source]
     assert found and all(sum(link.startswith("hated-") for link in links) == 1 for links in found)
-
-
-def test_roles_name_who_does_what(book):
-    pair = next(pair for pair in book.train if pair.family == "chase" and " chased the " in pair.source)
-    source = words(pair.source)
-    named = {role: source[i] for i, role in pair.roles}
-    assert set(named) == {"agent", "action", "patient", "state"} and named["action"] == "chased"
-    assert source.index(named["agent"]) < source.index("chased") < source.index(named["patient"])
 
 
 def test_idioms_stand_apart_in_contrast_and_every_word_is_linked(book):

@@ -33,7 +33,7 @@ def said(family: pronouns.Family, about: pronouns.Scene, turned: bool, predicate
     return pair.source, pair.target
 
 
-GOAT, BOX, OWL = scene("goat", "wolf"), scene("box", "bag"), scene("owl", "crow", "ladder")
+GOAT = scene("goat", "wolf")
 
 
 @pytest.mark.parametrize(("made", "english", "french"), [
@@ -43,12 +43,9 @@ GOAT, BOX, OWL = scene("goat", "wolf"), scene("box", "bag"), scene("owl", "crow"
      "La chèvre a fui le loup parce qu'il était affamé."),
     (said(pronouns.CHASE, GOAT, False, "defenceless"), "The goat chased the wolf because it was defenceless.",
      "La chèvre a poursuivi le loup parce qu'il était sans défense."),
-    (said(pronouns.FIT, BOX, False, "big", TOO), "The box did not fit in the bag because it was too big.",
-     "La boîte n'entrait pas dans le sac parce qu'elle était trop grande."),
-    (said(pronouns.FIT, BOX, True, "big", TOO), "The box could not hold the bag because it was too big.",
+    (said(pronouns.FIT, scene("box", "bag"), True, "big", TOO),
+     "The box could not hold the bag because it was too big.",
      "La boîte ne pouvait pas contenir le sac parce qu'il était trop grand."),
-    (said(pronouns.CONNECTIVE, GOAT, False, "nervous"), "The goat attacked the wolf because it was nervous.",
-     "La chèvre a attaqué le loup parce qu'elle était nerveuse."),
     (said(pronouns.CONNECTIVE, GOAT, False, "nervous", None, pronouns.SO),
      "The goat attacked the wolf, so it was nervous.", "La chèvre a attaqué le loup, si bien qu'il était nerveux."),
     (said(pronouns.GIVE, scene("bear", "hen", "pear"), False, "eaten enough"),
@@ -56,13 +53,11 @@ GOAT, BOX, OWL = scene("goat", "wolf"), scene("box", "bag"), scene("owl", "crow"
      "L'ours a donné la poire à la poule parce qu'il avait assez mangé."),
     (said(pronouns.HIDE, scene("wall", "barn"), True, "high"), "The wall was hidden by the barn because it was high.",
      "Le mur était caché par la grange parce qu'elle était haute."),
-    (said(pronouns.CRUSH, scene("table", "bench"), True, "heavy"),
-     "The table collapsed under the bench because it was heavy.",
-     "La table s'est effondrée sous le banc parce qu'il était lourd."),
     (said(pronouns.FILL, scene("jug", "bucket", agent="farmer"), False, "full"),
      "The farmer filled the jug from the bucket until it was full.",
      "Le fermier a rempli la cruche à partir du seau jusqu'à ce qu'elle soit pleine."),
-    (said(pronouns.LEND, OWL, True, "generous"), "The owl borrowed the ladder from the crow. It was generous.",
+    (said(pronouns.LEND, scene("owl", "crow", "ladder"), True, "generous"),
+     "The owl borrowed the ladder from the crow. It was generous.",
      "Le hibou a emprunté l'échelle à la corneille. Elle était généreuse."),
 ])  # fmt: skip
 def test_the_sentences_of_the_design(made, english, french):

@@ -114,21 +114,6 @@ def test_no_rule_of_few_cues_scores_above_60_percent(book, rule):
         assert right <= 0.6, families
 
 
-def test_verb_predicate_and_connective_do_not_give_the_pronoun(book):
-    """A rule that knows everything but genders still guesses il or elle blindly."""
-
-    def feature(pair: StoryPair) -> Hashable:
-        return verb(pair), predicate(pair), connective(pair)
-
-    def answer(pair: StoryPair) -> str:
-        return words(pair.target, "fr")[pair.antecedents[0].target].lower().rstrip("s")
-
-    seen = fitted(contrasts(book.train), feature, answer)
-    right = [seen[feature(pair)].most_common(1)[:1] == [(answer(pair), seen[feature(pair)][answer(pair)])]
-             for pair in contrasts(book.test)]  # fmt: skip
-    assert np.mean(right) <= 0.6
-
-
 def test_an_ngram_classifier_scores_at_most_60_percent(book):
     """Logistic regression on 1- to 3-grams of the English sentence."""
     train, test = contrasts(book.train), contrasts(book.test)

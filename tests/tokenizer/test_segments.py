@@ -32,15 +32,6 @@ def test_a_mark_before_a_sentence_is_nothing_to_translate(mark):
     assert cut.segments == ("An owl.", "The cat.", "The dog ran.") and cut.join(cut.segments) == text
 
 
-@pytest.mark.parametrize(("text", "segments"), [
-    ("The cat is tired. https://x.org The dog ran.", ("The cat is tired.", "The dog ran.")),
-    ("{x} Smith is tired.", ("{x} Smith is tired.",)),
-    ("-5 cats", ("-5 cats",)),
-])  # fmt: skip
-def test_what_is_protected_stands_apart_only_where_no_sentence_needs_it(text, segments):
-    assert cut_sentences(text, language="en").segments == segments
-
-
 @given(TEXTS)
 def test_halving_loses_nothing_and_cuts_no_character(text):
     cut = cut_sentences(text, language="en", together=9)

@@ -65,17 +65,6 @@ def test_laws_on_text_cut_otherwise(any_tokenizer: PreTrainedTokenizerBase, lang
         check(piece_spans(any_tokenizer, ids, tidy, language=language), tidy, language)
 
 
-@pytest.mark.parametrize(("language", "text"), SENTENCES)
-def test_aligned_spans_equal_offsets(any_tokenizer: PreTrainedTokenizerBase, language: str, text: str) -> None:
-    """The two ways to a span agree: a space at the end sends the text down the other one."""
-    ids = encode(any_tokenizer, text)
-    if any_tokenizer.unk_token_id in ids:
-        return  # decoding shows no trace of the characters behind <unk>
-    one = piece_spans(any_tokenizer, ids, text, language=language)
-    other = piece_spans(any_tokenizer, ids, text + " \n", language=language)
-    assert [(p.text, p.word) for p in one] == [(p.text, p.word) for p in other]
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ids=st.lists(st.integers(0, 599), max_size=20))
 def test_laws_on_any_ids(tokenizer: Seq2SeeTokenizer, ids: list[int]) -> None:
@@ -98,14 +87,6 @@ def test_words_of_pieces(tokenizer: Seq2SeeTokenizer) -> None:
     assert [(p.text, p.start, p.end) for p in pieces if p.word == 3] == [
         (" ", 21, 21), ("<0xE6>", 21, 22), ("<0xBC>", 21, 22), ("<0xA2>", 21, 22)
     ]  # fmt: skip
-
-
-def test_a_piece_over_several_words_belongs_to_the_first(bart: BartTokenizer) -> None:
-    text = 'over... "it"'
-    bart = bart.__class__(vocab={**bart.get_vocab(), 'Ġ"': len(bart)}, merges=[("Ġ", '"')])
-    pieces = piece_spans(bart, encode(bart, text), text, language="zh")
-    assert [p.text for p in pieces if not p.special] == [*"over", *"...", '"', "i", "t", '"']
-    assert [p.word for p in pieces if not p.special] == [0, 0, 0, 0, 1, 1, 1, 2, 3, 3, 4]
 
 
 def test_unknown_characters_keep_their_place(t5: T5Tokenizer) -> None:
