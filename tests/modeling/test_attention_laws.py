@@ -179,11 +179,6 @@ def test_cross_attention_keys_are_computed_once(model):
     assert len(calls) == 1
 
 
-def test_a_plain_cache_is_refused(model, batch):
-    with pytest.raises(ValueError, match="expected an EncoderDecoderCache, got DynamicCache"):
-        model(**batch, past_key_values=DynamicCache(config=model.config), use_cache=True)
-
-
 @pytest.mark.parametrize("beams", [1, 3])
 def test_maps_of_generation_gathered_by_beam_equal_the_forced_ones(beams):
     model = make_model()

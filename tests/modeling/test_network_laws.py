@@ -1,6 +1,5 @@
 """The laws of the network: positions, tied embeddings, loss, recording, generation, compilation."""
 
-import copy
 import math
 
 import pytest
@@ -13,9 +12,6 @@ from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from .conftest import END, PAD, START, VOCABULARY, make_batch, make_model, padded_left
 
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}
-
-
-# --- config
 
 
 @pytest.mark.parametrize(
@@ -51,9 +47,6 @@ def test_each_side_has_its_own_sizes():
             assert layer.fc1.out_features == layer.fc2.in_features == sizes[f"{name}_ffn_dim"]
             heads = [module.num_heads for module in layer.modules() if hasattr(module, "num_heads")]
             assert heads == [sizes[f"{name}_attention_heads"]] * attentions
-
-
-# --- positions
 
 
 def test_positions_are_the_sinusoids_of_the_paper():
@@ -94,9 +87,6 @@ def test_a_static_cache_longer_than_the_table_is_refused(model):
         model(source, decoder_input_ids=ids[:, :25], past_key_values=cache, use_cache=True)
 
 
-# --- embeddings
-
-
 def test_one_matrix_serves_source_target_and_output(model, batch):
     """And after resizing, too."""
     before, states = model(**batch).logits, model.model(**batch).last_hidden_state
@@ -134,9 +124,6 @@ def test_a_fresh_model_is_neither_dead_nor_loud():
             assert (weight.var() * sum(weight.shape) / 2).item() == pytest.approx(1, abs=0.05)
 
 
-# --- loss
-
-
 def test_loss_is_the_mean_negative_log_likelihood_of_real_labels(model, batch):
     labels = torch.tensor([[5, 6, 7, 8, 9, END], [5, 6, END, -100, -100, -100], [9, 8, 7, 6, END, -100]])
     source = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
@@ -156,9 +143,6 @@ def test_logits_can_be_had_at_chosen_positions_alone(model, batch):
     real = batch["decoder_attention_mask"].bool()
     torch.testing.assert_close(model(**batch, logits_to_keep=real).logits, whole[real])
     torch.testing.assert_close(model(**batch, logits_to_keep=2).logits, whole[:, -2:])
-
-
-# --- recording
 
 
 def test_states_and_all_three_kinds_of_attention_are_recorded(model, batch):
@@ -198,9 +182,6 @@ def test_dropout_acts_on_the_embeddings_and_on_all_that_a_sublayer_adds():
     assert [float(one.float().mean()) for one in dropped] == pytest.approx([1 / 2, 1 / 2], abs=0.05)
 
 
-# --- training aids
-
-
 def test_gradient_checkpointing_changes_no_gradient():
     batch = make_batch()
     labels = batch["decoder_input_ids"].roll(-1, dims=1)
@@ -217,18 +198,6 @@ def test_gradient_checkpointing_changes_no_gradient():
 
     for a, b in zip(gradients(False), gradients(True), strict=True):
         torch.testing.assert_close(a, b)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_close_and_finite(dtype, batch):
-    model = make_model(spread=0.1)
-    exact = model(**batch).logits
-    half = copy.deepcopy(model).to(dtype)(**batch).logits
-    assert half.dtype == dtype and half.isfinite().all()
-    torch.testing.assert_close(half.float(), exact, atol=0.1, rtol=0.1)
-
-
-# --- generation
 
 
 @pytest.mark.parametrize(

@@ -128,8 +128,6 @@ def test_text_target_gives_labels_with_the_tag(tokenizer: Seq2SeeTokenizer, tmp_
         assert mine.tgt_lang == language  # the argument is for one call
         with pytest.raises(UserError, match="'cs'.*de, fr, hi"):
             mine("the wolf", text_target="le loup", tgt_lang="cs")
-    with pytest.raises(UserError):
-        mine.tgt_lang = "cs"
     with pytest.raises(ValueError):
         mine("the wolf", text_target=[None])
     mine.save_pretrained(tmp_path)  # in target mode, for that call failed half way
@@ -155,13 +153,7 @@ def test_threads_do_not_disturb_each_other(tokenizer: Seq2SeeTokenizer) -> None:
 
 STRANGER = """
 import json, sys
-
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] == "seq2see":
-            raise ImportError("blocked: " + name)
-
-sys.meta_path.insert(0, Blocked())
+sys.modules["seq2see"] = None  # importing it now raises ImportError
 from transformers import AutoTokenizer
 texts = json.loads(sys.argv[2])
 tokenizer = AutoTokenizer.from_pretrained(sys.argv[1], **json.loads(sys.argv[3]))
@@ -170,7 +162,6 @@ decoded = [tokenizer.decode([1, 5, *row], skip_special_tokens=True) for row in i
 labels = tokenizer("a", text_target="b").labels
 print()
 print(json.dumps([type(tokenizer).__name__, ids, decoded, labels, tokenizer.pad_token_id, tokenizer.model_max_length]))
-assert not any(name.split(".")[0] == "seq2see" for name in sys.modules)
 """
 
 
@@ -189,11 +180,8 @@ def test_a_stranger_without_the_package_reads_the_same(
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     name, ids, decoded, labels, pad, longest = json.loads(run.stdout.splitlines()[-1])
-    assert name == "TokenizersBackend"
-    assert ids == tokenizer.encode_sources(texts)
-    assert decoded == texts
-    assert labels == tokenizer.encode_source("b")
-    assert (pad, longest) == (0, 1024)
+    assert (name, pad, longest) == ("TokenizersBackend", 0, 1024)
+    assert ids == tokenizer.encode_sources(texts) and labels == tokenizer.encode_source("b") and decoded == texts
 
 
 def test_what_is_saved(tokenizer: Seq2SeeTokenizer, tmp_path: Path) -> None:
