@@ -117,14 +117,3 @@ def test_any_settings_are_read_or_refused(text: str, folder: Path) -> None:
         load_config(str(path))
     except UserError as error:
         assert error.exit_code == 2 and "\n" not in str(error) and len(str(error)) < 1_000
-
-
-SOME_KEY = st.sampled_from(["data.path", "data.path.x", "training.seed", "x.y", "name"])
-
-
-@given(override=st.one_of(TEXTS, st.builds("{}={}".format, SOME_KEY, TEXTS)))
-def test_any_override_is_taken_or_refused(override: str) -> None:
-    try:
-        load_config("storybook", [override])
-    except UserError as error:
-        assert error.exit_code == 2 and len(str(error)) < 1_000

@@ -33,26 +33,14 @@ SECTIONS = {
 DEFAULTS = {section: {item.name: item.default for item in fields(cls)} for section, cls in SECTIONS.items()}
 
 
-def test_overrides_lie_over_the_file_and_types_follow_the_field():
-    config = load_config(
-        "storybook", ["training.learning_rate=1e-4", "data.target=[fr]", "training.num_train_epochs=3", "name=other"]
-    )
-    assert config.training["learning_rate"] == 1e-4
-    assert config.training["num_train_epochs"] == 3
-    assert config.data.targets == ["fr"]
-    assert config.name == "other"
-
-
-def test_a_section_without_lines_takes_overrides(tmp_path):
-    (tmp_path / "empty.yaml").write_text("data: {path: storybook}\ntraining:\n  # seed: 1\n", "utf-8")
-    config = load_config(str(tmp_path / "empty.yaml"), ["training.seed=3"])
-    assert config.training["seed"] == 3
-
-
-def test_resolved_config_reads_back_the_same(tmp_path):
-    config = load_config("multi30k-en-de", ["training.seed=7", "data.target=[de, fr]"])
-    (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
-    assert load_config(str(tmp_path / "run.yaml")) == config
+def test_overrides_lie_over_the_file_and_what_is_resolved_reads_back_the_same(tmp_path):
+    """Types follow the field; a section may have no lines."""
+    path = tmp_path / "mine.yaml"
+    path.write_text("data: {path: storybook}\ntraining:\n  # seed: 1\n", "utf-8")
+    config = load_config(str(path), ["training.learning_rate=1e-4", "data.target=[de, fr]", "name=other"])
+    assert (config.training["learning_rate"], config.data.targets, config.name) == (1e-4, ["de", "fr"], "other")
+    path.write_text(config.to_yaml(), "utf-8")
+    assert load_config(str(path)) == config
 
 
 def test_keys_of_earlier_versions_work(tmp_path):
@@ -69,20 +57,6 @@ def test_keys_of_earlier_versions_work(tmp_path):
     record = load_record(tmp_path / "run.yaml")
     assert record.data.corpora[0].on_invalid == "error"
     assert record.training == {"optim": "muon", "muon_lr_scale": 1.5}
-
-
-def test_a_run_of_an_earlier_version_is_read_without_what_had_no_effect(tmp_path):
-    record = tmp_path / "run.yaml"
-    record.write_text(
-        "name: old\ndata: {path: pairs.tsv}\ntokenizer: {vocab_size: 8000}\n"
-        "model: {init_from: runs/base, lora: null, d_model: 128, dropout: 0.2}\n"
-        "training: {seed: 3, per_device_train_batch_size: 8}\n", "utf-8",
-    )  # fmt: skip
-    with pytest.raises(UserError, match="has no effect"):
-        load_config(str(record))
-    config = load_record(record)
-    assert (config.model.init_from, config.model.dropout, config.tokenizer.vocab_size) == ("runs/base", 0.2, None)
-    assert config.training == {"seed": 3} and config.data.joined == 0.0
 
 
 @pytest.mark.parametrize("name", packaged_names())
@@ -113,17 +87,14 @@ def test_the_reference_is_what_is_generated_and_its_values_are_the_defaults():
     ("model.dropout=true", r"model.dropout is True \(bool\), expected float"),
     ("tokenizer.vocab_size=null", "tokenizer.vocab_size is null, expected int"),
     ("data.on_invalid=ignore", "data.on_invalid is 'ignore' .*expected 'error' or 'skip'"),
-    ("data.target=[fr, 3]", "data.target is .*expected str or list"),
     ("data.target=en", "data.target is en, expected languages other than en"),
     ("data.val_fraction=2", "data.val_fraction is 2.0, expected a number from 1e-06 to 0.99"),
     ("evaluation.num_beams=65", "evaluation.num_beams is 65, expected a number from 1 to 64"),
     ("evaluation.length_penalty=nan", "evaluation.length_penalty is 'nan'"),
     ("data.path=", "storybook has no data.path; add it"),
-    ("data=3", "data in storybook is 3, expected a section"),
     ("epochs", "'epochs' is not key=value"),
     ("model.d_model=[1", "is not YAML"),
     ("training.cpu_processes=-1", "training.cpu_processes is -1, expected at least 0"),
-    ("training.num_train_epochs=.inf", "training.num_train_epochs is .*, expected "),
     ("training.ema_decay=1", "training.ema_decay is .*, expected "),
     ("training.learning_rate=.nan", "training.learning_rate is .*, expected "),
     ("training.seed=4294967296", "training.seed is .*, expected "),
@@ -145,14 +116,6 @@ def test_what_lies_at_the_edge_is_taken(tmp_path):
                  "num_train_epochs=0.01", "warmup_steps=0.1", "lr_scheduler_type=reduce_lr_on_plateau",
                  "metric_for_best_model=chrf", "lr_scheduler_kwargs={min_lr: [1e-5, 1e-6]}"]  # fmt: skip
     build_arguments(load_config("storybook", [f"training.{item}" for item in overrides]), tmp_path)
-
-
-def test_a_message_of_several_lines_is_told_on_one(tmp_path):
-    """transformers names the two strategies that do not match on lines of their own."""
-    overrides = ["training.eval_strategy=no", "training.patience=0", "training.load_best_model_at_end=true"]
-    with pytest.raises(UserError, match="section: .*match.* Evaluation strategy.*NO.* Save strategy.*EPOCH") as told:
-        build_arguments(load_config("storybook", overrides), tmp_path)
-    assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize("arguments", [

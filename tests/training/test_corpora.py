@@ -13,7 +13,6 @@ from seq2see.training.corpora import HELD_OUT, load_corpus
 from seq2see.training.guided import training_links
 from seq2see.training.offensive import is_offensive
 from seq2see.training.pairs import Pair, sentence_key
-from seq2see.training.reading import absolute
 from seq2see.training.variation import WAYS, other_name, other_numbers, varied
 from .conftest import last_error, train
 
@@ -82,24 +81,6 @@ def test_a_share_is_of_the_same_sentences_in_each_language(folder, share):
     assert all(counts[0].get(key) == count for key, count in counts[1].items())
 
 
-def test_each_corpus_is_cleaned_by_itself(folder):
-    with (folder / "fr.tsv").open("a") as file:
-        file.write("an empty side\t\n")
-    with pytest.raises(UserError, match="fr.tsv, line 302: an empty side"):
-        load_corpus(data(folder))
-    corpora = [CorpusConfig("fr.tsv", "fr", on_invalid="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
-    assert load_corpus(data(folder, corpora=corpora)).skipped == {"an empty side": 1}
-
-
-def test_some_pairs_are_written_as_people_type(folder):
-    for language in ("fr", "de"):  # without numbers, which would become those of other sentences
-        write(folder / f"{language}.tsv", language, [f"sentence {'ab'[i % 2] * (i + 1)}" for i in range(COUNT)])
-    plain, other = (list(load_corpus(data(folder, varied=share)).train) for share in (0.0, 0.5))
-    changed = [after for before, after in zip(plain, other, strict=True) if before != after]
-    assert 0.3 * len(plain) < len(changed) < 0.6 * len(plain)
-    assert load_corpus(data(folder, varied=0.5)).val == load_corpus(data(folder)).val
-
-
 def test_every_way_of_writing():
     pair = Pair('Say "it\'s me".', "Dis « c'est moi ».", "en", "fr")
     assert list(varied([pair], 0.0)) == [pair]
@@ -125,17 +106,6 @@ def test_mistakes_are_told(tmp_path, overrides, message):
     (tmp_path / "recipe.yaml").write_text("data: {source: en}\n", "utf-8")
     with pytest.raises(UserError, match=message):
         load_config(str(tmp_path / "recipe.yaml"), overrides)
-
-
-def test_a_recorded_run_leads_to_the_same_corpora_from_anywhere(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    config = dataclasses.replace(load_config("storybook"), data=data("."))
-    kept = dataclasses.replace(config, data=absolute(config.data))
-    (folder / "run.yaml").write_text(kept.to_yaml(), "utf-8")
-    again = load_config(str(folder / "run.yaml")).data
-    assert [one.path for one in again.corpora] == [str(folder / "fr.tsv"), str(folder / "de.tsv")]
-    assert again.targets == ["fr", "de"]
-    assert list(load_corpus(again).train) == list(load_corpus(data(folder)).train)
 
 
 def test_only_storybook_guides(folder):

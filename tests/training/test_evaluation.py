@@ -181,19 +181,6 @@ def test_a_part_that_a_table_does_not_have_is_one_line(run, tmp_path, measured, 
     assert not measured
 
 
-def test_of_a_folder_the_test_part_is_measured_unless_another_is_named(run, tmp_path, measured, capsys):
-    write_files(tmp_path, "test", LINES[:5])
-    write_files(tmp_path, "old", LINES[5:8])
-    for arguments, split, lines in (
-        ([], "test", LINES[:5]),
-        (["--split", "old", "--from", "en", "--to", "fr"], "old", LINES[5:8]),
-    ):
-        measured.clear()
-        result, said = evaluated(run, capsys, "--data", tmp_path, *arguments)
-        assert result["split"] == split and f"{tmp_path}, {split}" in said and texts(measured) == lines
-    assert "has no nonsense.en" in refused(run, capsys, "--data", tmp_path, "--split", "nonsense")
-
-
 def test_a_test_part_split_off_a_folder_is_found_again(run, tmp_path, measured, capsys):
     write_files(tmp_path, "train", LINES)
     change(run, path=str(tmp_path))

@@ -84,17 +84,6 @@ def test_without_a_terminal_each_log_is_one_line(make_trainer, capsys):
     assert len(lines) == 6  # and the summary
 
 
-def test_on_a_terminal_the_bar_has_it_and_evaluations_stay_above(make_trainer, capsys):
-    make_trainer(disable_tqdm=False, logging_steps=2, eval_strategy="steps", eval_steps=3).train()
-    out, err = capsys.readouterr()
-    assert out == ""
-    bars, lines = [], []
-    for piece in re.split(r"[\r\n]+", err):
-        (bars if "|" in piece else lines).append(piece)
-    assert re.search(r"100%\|.*\| 6/6 \[.*loss [\d.]+  [\d,]+ target tokens/s\]", bars[-1])
-    assert [line.split("  ")[0] for line in lines if line.strip()] == ["step 3/6", "step 6/6"]
-
-
 def test_long_work_says_every_few_seconds_how_far_it_is(monkeypatch, capsys):
     """Each time it is gone through; what takes no time says nothing."""
     now = SimpleNamespace(seconds=0.0)

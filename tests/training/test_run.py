@@ -1,7 +1,6 @@
 """`seq2see train` and `seq2see evaluate` end to end on toy data: what lies in a run folder, what is refused."""
 
 import ast
-import dataclasses
 import json
 import os
 import re
@@ -15,16 +14,15 @@ from safetensors.torch import load_file
 
 from seq2see.cli.command import main
 from seq2see.modeling.loading import load_checkpoint
-from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
+from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
 from seq2see.training.batching import EncodedPairs
-from seq2see.training.building import learn_tokenizer
 from seq2see.training.card import model_card
-from seq2see.training.config import TokenizerConfig, load_config
+from seq2see.training.config import load_config
 from seq2see.training.corpora import load_corpus
 from seq2see.training.finetuning import start_from
 from seq2see.training.finishing import step_kept
 from seq2see.training.trainer import Seq2SeeTrainer
-from .conftest import SETTINGS, SHAPE, last_error, train
+from .conftest import last_error, train
 
 
 @pytest.fixture(scope="module")
@@ -180,19 +178,6 @@ def test_no_translation_is_asked_for_that_is_longer_than_the_positions(toy_file,
     assert read(tmp_path / "run" / "generation_config.json")["max_length"] == 64
 
 
-def test_a_vocabulary_is_learnt_once_from_a_corpus(toy_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    config = load_config("finetune", [*SHAPE, *SETTINGS, f"data.path={toy_file}"])
-    corpus = load_corpus(config.data)
-    texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
-    expected = train_tokenizer(texts, vocab_size=400, languages=["fr"]).backend_tokenizer.to_str()
-    assert learn_tokenizer(config, corpus).backend_tokenizer.to_str() == expected
-    monkeypatch.setattr("seq2see.tokenizer.subwords._learn", None)
-    assert learn_tokenizer(config, corpus).backend_tokenizer.to_str() == expected
-    with pytest.raises(TypeError):  # another size is another vocabulary
-        learn_tokenizer(dataclasses.replace(config, tokenizer=TokenizerConfig(vocab_size=390)), corpus)
-
-
 @pytest.mark.parametrize(("override", "code", "message"), [
     ("training.lr_scheduler_type=steep", 2, "steep is not a valid SchedulerType"),
     ("model.d_model=15", 2, "model section: "), ("tokenizer.vocab_size=10", 1, "vocab_size"),
@@ -297,17 +282,6 @@ def test_a_fine_tuned_run_records_what_was_in_force(run, toy_file, tmp_path, cap
     capsys.readouterr()
     assert train(*settings, "training.resume=true", "model.encoder_layers=2") == 2
     assert "model.encoder_layers in finetune has no effect beside model.init_from" in last_error(capsys)
-
-
-def test_a_start_of_another_kind_is_refused_before_data_are_read(run, tmp_path, capsys):
-    start = tmp_path / "start"
-    start.mkdir()
-    shutil.copy(run / "model.safetensors", start)
-    other = read(run / "config.json") | {"model_type": "bart"}
-    (start / "config.json").write_text(json.dumps(other), "utf-8")
-    settings = [f"model.init_from={start}", f"training.output_dir={tmp_path / 'run'}"]
-    assert train(*settings, f"data.path={tmp_path / 'nowhere.tsv'}") == 1
-    assert "start is a bart model; give a Seq2See" in last_error(capsys)
 
 
 def test_fine_tuning_has_a_dropout_of_its_own(run, toy_file):
