@@ -41,13 +41,6 @@ def test_loading_gives_equal_logits(saved, kind):
     assert model.generation_config.forced_bos_token_id == 9
 
 
-def test_sharded_weights_load(saved, tmp_path):
-    make_model().save_pretrained(tmp_path, max_shard_size="10KB")
-    assert (tmp_path / "model.safetensors.index.json").is_file()
-    logits = load_checkpoint(tmp_path)(**make_batch()).logits
-    torch.testing.assert_close(logits, torch.load(saved.parent / "logits.pt"))
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_weights_stored_in_half_precision_are_loaded_in_float32_and_ready_to_use(tmp_path, dtype):
     """A network that was saved while it trained, too, drops nothing when it is loaded."""

@@ -68,14 +68,6 @@ def test_any_table_is_read_or_refused(suffix: str, content: bytes, folder: Path)
     rows_of(folder / f"any.{suffix}", content)
 
 
-@given(left=st.binary(max_size=60), right=st.binary(max_size=60))
-def test_any_two_files_side_by_side(left: bytes, right: bytes, folder: Path) -> None:
-    (folder / "side.fr").write_bytes(right)
-    rows = rows_of(folder / "side.en", left)
-    if rows is not None:
-        assert len(rows) == left.count(b"\n") + (not left.endswith(b"\n") and bool(left))
-
-
 @given(pairs=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
 def test_what_is_written_is_read(pairs: list[tuple[str, str]], folder: Path) -> None:
     """Whatever the characters: no separator but the tab, the newline and a carriage return before it."""

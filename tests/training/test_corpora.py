@@ -1,8 +1,8 @@
 """Several corpora in one run: what is mixed, what is held out, and what may change when a run is resumed."""
 
-import dataclasses
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -10,7 +10,6 @@ from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.training.config import CorpusConfig, DataConfig, load_config
 from seq2see.training.corpora import HELD_OUT, load_corpus
-from seq2see.training.guided import training_links
 from seq2see.training.offensive import is_offensive
 from seq2see.training.pairs import Pair, sentence_key
 from seq2see.training.variation import WAYS, other_name, other_numbers, varied
@@ -74,11 +73,9 @@ def test_a_share_is_of_the_same_sentences_in_each_language(folder, share):
     whole = load_corpus(data(folder))
     assert len(corpus.train) == pytest.approx(share * len(whole.train), rel=0.15)
     assert (corpus.val, corpus.test) == (whole.val, whole.test)
-    counts = [{}, {}]
-    for pair in corpus.train:
-        mine = counts[pair.target_language == "de"]
-        mine[sentence_key(pair.source)] = mine.get(sentence_key(pair.source), 0) + 1
-    assert all(counts[0].get(key) == count for key, count in counts[1].items())
+    french, german = (Counter(sentence_key(pair.source) for pair in corpus.train if pair.target_language == language)
+                      for language in ("fr", "de"))  # fmt: skip
+    assert german and all(french[key] == count for key, count in german.items())
 
 
 def test_every_way_of_writing():
@@ -98,7 +95,6 @@ def test_every_way_of_writing():
 @pytest.mark.parametrize(("overrides", "message"), [
     (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], r"data.corpora\[0\].share is 0"),
     (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside"),
-    (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
     (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
     (["data.path=a.tsv", "data.varied=0.1"], "data.varied in .* has no effect without data.corpora"),
 ])  # fmt: skip
@@ -106,14 +102,6 @@ def test_mistakes_are_told(tmp_path, overrides, message):
     (tmp_path / "recipe.yaml").write_text("data: {source: en}\n", "utf-8")
     with pytest.raises(UserError, match=message):
         load_config(str(tmp_path / "recipe.yaml"), overrides)
-
-
-def test_only_storybook_guides(folder):
-    corpora = [CorpusConfig("storybook", "fr"), CorpusConfig("de.tsv", "de")]
-    config = dataclasses.replace(load_config("storybook"), data=data(folder, corpora=corpora))
-    pairs = [Pair("SENTENCE 1.", "de SENTENCE 1.", "en", "de"), next(iter(load_corpus(config.data).train))]
-    links = training_links(config, type("Arguments", (), {"guided_links": None, "seed": 0}), pairs)
-    assert links[0] == [] and links[1]
 
 
 def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, capsys):
@@ -158,7 +146,5 @@ def test_pairs_with_offensive_words_are_left_out_where_asked_for(folder):
         "en\tde\nHello.\tHallo.\nThis is SHIT!\tDas ist Mist!\nGo away.\tVerpiss dich, Arschloch.\n"
         "They had a pique-nique.\tEin Picknick.\n", "utf-8")  # fmt: skip
     corpora = [CorpusConfig("rude.tsv", "de", offensive="skip"), CorpusConfig("de.tsv", "de")]
-    corpus = load_corpus(data(folder, corpora=corpora))
-    assert corpus.skipped == {"offensive words": 2}
-    assert not [pair for pair in (*corpus.train, *corpus.val, *corpus.test) if is_offensive(pair.source, language="en")]
+    assert load_corpus(data(folder, corpora=corpora)).skipped == {"offensive words": 2}
     assert not is_offensive("Shit!", language="fr") and not is_offensive("Un pique-nique.", language="fr")

@@ -158,13 +158,6 @@ def test_two_trainings_do_not_share_a_folder(toy, tmp_path, capsys, monkeypatch)
     assert last_error(capsys).startswith(f"seq2see: error: another training is writing to {tmp_path / 'run'}")
 
 
-def test_a_folder_whose_checkpoints_are_all_damaged_is_left_alone(toy, tmp_path, capsys):
-    folder = tmp_path / "run" / "checkpoint-7"
-    folder.mkdir(parents=True)
-    assert toy("run", "training.resume=true")[0] == 1
-    assert "no checkpoint in" in last_error(capsys) and folder.exists()
-
-
 # Signals
 
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import gzip
-import itertools
 import json
 import time
 import unicodedata
@@ -22,7 +21,7 @@ from seq2see.training.cache import get_or_build
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
 from seq2see.training.pairs import Pair, Texts, _side, clean, load_split
-from seq2see.training.reading import Part, find_part
+from seq2see.training.reading import find_part
 
 PAIRS = [("Hello.", "Bonjour."), ("A cat, a dog.", 'Un chat, "un" chien.'), ("line\u2028end", "l'été"), ("x", "y")]
 EXPECTED = [Pair(source, target, "en", "fr") for source, target in PAIRS]
@@ -191,11 +190,6 @@ def test_copies_of_pairs_are_kept_left_out_or_refused(tmp_path):
     assert (len(fewer.train) + len(fewer.val), fewer.skipped) == (150, {"copies of other pairs": 50})
     with pytest.raises(UserError, match="holds 50 copies"):
         load_corpus(data(path, val_fraction=0.1, duplicates="error"))
-
-
-def test_rows_are_read_one_by_one():
-    endless = Part("endless", (), lambda: ((number, ["a", "x"]) for number in itertools.count(1)))
-    assert list(itertools.islice(clean(data("endless"), endless, Counter()), 1)) == [Pair("a", "x", "en", "fr")]
 
 
 @pytest.fixture
