@@ -486,7 +486,7 @@ FAULTS = [
         "training/arguments.py",
         " and is_made_by_amd())",
         ")",
-        tests="tests/training/test_precision.py",
+        tests="tests/training/test_processes.py",
     ),
     Fault(
         "Muon turns tall matrices as if they were wide",
@@ -668,14 +668,14 @@ FAULTS = [
         "training/reading.py",
         "name in wanted or re.fullmatch(REGIONAL, name)",
         "False",
-        tests="tests/training/test_reading.py",
+        tests="tests/training/test_pairs.py",
     ),
     Fault(
         "a loss of bfloat16 is summed in bfloat16",
         "training/loss.py",
         "dtype = torch.promote_types(logits_NV.dtype, torch.float32)",
         "dtype = logits_NV.dtype",
-        tests="tests/training/test_loss.py",
+        tests="tests/training/test_kernels.py",
     ),
     Fault(
         "the validation loss is smoothed",

@@ -12,7 +12,7 @@ from seq2see.training.config import CorpusConfig, DataConfig, load_config
 from seq2see.training.corpora import HELD_OUT, load_corpus
 from seq2see.training.offensive import is_offensive
 from seq2see.training.pairs import Pair, sentence_key
-from seq2see.training.variation import WAYS, other_name, other_numbers, varied
+from seq2see.training.variation import other_name, other_numbers
 from .conftest import last_error, train
 
 COUNT = 300
@@ -76,20 +76,6 @@ def test_a_share_is_of_the_same_sentences_in_each_language(folder, share):
     french, german = (Counter(sentence_key(pair.source) for pair in corpus.train if pair.target_language == language)
                       for language in ("fr", "de"))  # fmt: skip
     assert german and all(french[key] == count for key, count in german.items())
-
-
-def test_every_way_of_writing():
-    pair = Pair('Say "it\'s me".', "Dis « c'est moi ».", "en", "fr")
-    assert list(varied([pair], 0.0)) == [pair]
-    written = [(after.source, after.target) for after in (way(pair) for way in WAYS)]
-    assert written[:5] == [
-        ('Say "it\'s me"', "Dis « c'est moi »"),
-        ('say "it\'s me".', pair.target),
-        ('say "it\'s me"', "Dis « c'est moi »"),
-        ('SAY "IT\'S ME".', "DIS « C'EST MOI »."),
-        ("Say “it’s me”.", pair.target),
-    ]
-    assert written[5][0][:-1] == f"{pair.source} " and written[5][0][-1] == written[5][1][-1]
 
 
 @pytest.mark.parametrize(("overrides", "message"), [

@@ -97,10 +97,6 @@ def test_the_model_says_which_heads_were_taught_wherever_it_goes(make_guided, tm
     assert Seq2SeeConfig.from_pretrained(tmp_path).supervised_heads == config.supervised_heads == expected
 
 
-def test_evaluation_is_without_it(make_guided, make_trainer):
-    assert make_guided().evaluate()["eval_loss"] == make_trainer().evaluate()["eval_loss"]
-
-
 def test_the_head_learns_the_links(make_guided):
     """And only by being guided: the same training without it leaves them out."""
     shares = []

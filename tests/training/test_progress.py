@@ -1,4 +1,4 @@
-"""What is shown while training: loss, target tokens per second and the time left, on a line or on a bar."""
+"""What is shown while training: loss, target tokens per second and the time left, on lines or in TensorBoard."""
 
 import json
 import re
@@ -8,10 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from seq2see.training import pace, progress
 from seq2see.training.pace import Pace
 from seq2see.training.progress import EVERY, Watched
+from .conftest import last_error, train
 
 TRAINING_LINE = r"step (\d+)/6  loss [\d.]+  [\d,]+ target tokens/s  .*epoch [\d.]+(  \d+:\d\d:\d\d left)?"
 
@@ -102,3 +104,24 @@ def test_the_first_line_comes_before_torch():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[0] == "run folder runs/storybook; loading PyTorch and transformers"
     assert "torch" in done.stderr.splitlines()[1]
+
+
+def test_tensorboard_has_every_figure_of_the_log(toy_file, tmp_path, capsys, monkeypatch):
+    run = tmp_path / "run"
+    settings = [f"data.path={toy_file}", f"training.output_dir={run}", "training.report_to=tensorboard",
+                "training.logging_steps=2"]  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr("transformers.integrations.integration_utils.is_tensorboard_available", lambda: False)
+        assert train(*settings) == 2 and not run.exists()
+        assert "training section: TensorBoardCallback requires tensorboard to be installed" in last_error(capsys)
+    assert train(*settings) == 0
+    (events,) = run.glob("runs/*")
+    curves = EventAccumulator(str(events)).Reload()
+    log = json.loads((run / "metrics.json").read_text("utf-8"))["training"]["log"]
+    for tag, key in (
+        ("train/loss", "loss"), ("train/target_tokens_per_second", "target_tokens_per_second"),
+        ("eval/loss", "eval_loss"), ("eval/bleu", "eval_bleu"),
+    ):  # fmt: skip
+        found = [(event.step, event.value) for event in curves.Scalars(tag)]
+        assert len(found) >= 2
+        assert found == [(row["step"], pytest.approx(row[key], rel=1e-5)) for row in log if key in row]

@@ -51,10 +51,3 @@ def test_of_two_target_languages_in_turn_both_are_looked_at(none_frequent, monke
     monkeypatch.setattr(shortlist, "MOST_PAIRS", 2)
     in_turn = [EncodedPair([A], [TAG, X, END]), EncodedPair([A], [TAG + 1, Y, END])] * 2
     assert set(shortlist.shortlist(in_turn, size=9)[1][A]) == {A, X, Y}
-
-
-def test_frequent_targets_are_always_candidates(monkeypatch):
-    monkeypatch.setattr(shortlist, "FREQUENT", 3)
-    pairs = [*PAIRS, EncodedPair([A], [TAG, Z, Z, Z, END])]
-    always, candidates = shortlist.shortlist(pairs, size=9)
-    assert always == [*range(292), Z] and Z not in candidates[A]
