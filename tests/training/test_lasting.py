@@ -62,7 +62,7 @@ def toy(toy_file, tmp_path):
 def command(toy_file: Path, run: Path, *overrides: str) -> tuple[int, Path]:
     return train(
         f"data.path={toy_file}", f"training.output_dir={run}", "training.max_tokens=700", "training.warmup_steps=4",
-        "training.num_train_epochs=3", "model.dropout=0.3", *overrides,
+        "training.num_train_epochs=3", "training.patience=0", "model.dropout=0.3", *overrides,
     ), run  # fmt: skip
 
 
