@@ -12,7 +12,7 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSeq2SeqLM, MarianConfig, MarianMTModel
+from transformers import AutoModelForSeq2SeqLM
 
 from seq2see import Seq2SeeForConditionalGeneration, load_checkpoint
 from seq2see.errors import UserError

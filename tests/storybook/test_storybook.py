@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from seq2see.storybook import HARD, Storybook, StoryPair, generate
+from seq2see.storybook import Storybook, StoryPair, generate
 from seq2see.storybook.clauses import clause, conjoined, name, noun_phrase
 from seq2see.storybook.lexicon import NOUNS, adjectives
 from seq2see.storybook.morphology import elide

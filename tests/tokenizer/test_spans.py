@@ -74,21 +74,6 @@ def test_laws_on_any_ids(tokenizer: Seq2SeeTokenizer, ids: list[int]) -> None:
     check(tokenizer.spans(ids, text, language="en"), text, "en", covered=False)
 
 
-def test_words_of_pieces(tokenizer: Seq2SeeTokenizer) -> None:
-    text = "L'arbre  aujourd'hui 漢?"
-    ids = [1, *tokenizer.encode_target(text, language="fr")]
-    pieces = tokenizer.spans(ids, text, language="fr")
-    assert [(p.text, p.special) for p in pieces[:2]] == [("<s>", True), ("<2fr>", True)]
-    spelt: dict[int, str] = {}
-    for piece in pieces:
-        if piece.word is not None and piece.text == text[piece.start : piece.end]:
-            spelt[piece.word] = spelt.get(piece.word, "") + piece.text
-    assert spelt == {0: "L'", 1: "arbre", 2: "aujourd'hui", 4: "?"}
-    assert [(p.text, p.start, p.end) for p in pieces if p.word == 3] == [
-        (" ", 21, 21), ("<0xE6>", 21, 22), ("<0xBC>", 21, 22), ("<0xA2>", 21, 22)
-    ]  # fmt: skip
-
-
 def test_unknown_characters_keep_their_place(t5: T5Tokenizer) -> None:
     text = "the 漢字 wolf"
     unknown = [p for p in piece_spans(t5, encode(t5, text), text, language="en") if p.text == "漢字"]

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
-from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, MicroBatches, plan_epoch
+from seq2see.training.batching import EncodedPairs, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
 from seq2see.training.pairs import StoredPairs
@@ -118,14 +118,3 @@ def test_micro_batches_are_the_plan_dealt_out(lengths, accumulation, processes, 
     for step, batch in enumerate(plan):
         mine = [hand[step * accumulation : (step + 1) * accumulation] for hand in hands]
         assert sorted(index for steps in mine for micro in steps for index in micro) == sorted(batch)
-
-
-def test_collator_pads_shifts_and_makes_a_batch_of_weight_zero_from_nothing():
-    collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
-    batch = collate([EncodedPair([7, 8, 2], [4, 9, 2]), EncodedPair([7, 2], [4, 9, 9, 9, 2])])
-    assert batch["input_ids"].tolist() == [[7, 8, 2], [7, 2, 0]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
-    assert batch["labels"].tolist() == [[4, 9, 2, -100, -100], [4, 9, 9, 9, 2]]
-    assert batch["decoder_input_ids"].tolist() == [[1, 4, 9, 0, 0], [1, 4, 9, 9, 9]]
-    empty = collate([])
-    assert empty["labels"].tolist() == [[-100]] and empty["attention_mask"].sum() == 1
