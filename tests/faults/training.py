@@ -199,14 +199,14 @@ FAULTS = [
         "training/arguments.py",
         'log_level_replica: str = "error"',
         'log_level_replica: str = "warning"',
-        tests="tests/training/test_launchers.py -k torchrun",
+        tests="tests/training/test_trajectory.py -k torchrun",
     ),
     Fault(
         "dropout is not seeded",
         "training/trainer.py",
         "torch.manual_seed(self.args.seed + self.args.process_index)",
         "torch.seed()",
-        tests="tests/training/test_same_seed.py -k wherever",
+        tests="tests/training/test_trajectory.py -k wherever",
     ),
     Fault(
         "a model does not say which head was taught",
@@ -486,7 +486,7 @@ FAULTS = [
         "training/arguments.py",
         " and is_made_by_amd())",
         ")",
-        tests="tests/training/test_precision.py",
+        tests="tests/training/test_processes.py",
     ),
     Fault(
         "Muon turns tall matrices as if they were wide",
@@ -668,14 +668,14 @@ FAULTS = [
         "training/reading.py",
         "name in wanted or re.fullmatch(REGIONAL, name)",
         "False",
-        tests="tests/training/test_reading.py",
+        tests="tests/training/test_pairs.py",
     ),
     Fault(
         "a loss of bfloat16 is summed in bfloat16",
         "training/loss.py",
         "dtype = torch.promote_types(logits_NV.dtype, torch.float32)",
         "dtype = logits_NV.dtype",
-        tests="tests/training/test_loss.py",
+        tests="tests/training/test_kernels.py",
     ),
     Fault(
         "the validation loss is smoothed",
@@ -711,7 +711,7 @@ FAULTS = [
         "training/lora.py",
         "lora_alpha=2 * rank",
         "lora_alpha=rank",
-        tests="tests/training/test_lora.py -k twice",
+        tests="tests/training/test_lora.py -k only_what",
     ),
     Fault(
         "evaluate does not pass on its number of beams",

@@ -1,7 +1,4 @@
-"""A source without a word has an empty translation, in every way of generating; the rows beside it stay as they are.
-
-pytest tests/modeling/test_blank.py
-"""
+"""A source without a word has an empty translation, in every way of generating; the rows beside it stay as they are."""
 
 import pytest
 import torch
@@ -12,15 +9,13 @@ BLANK = ["", " ", "\n", " \t\r\n   ", "\u00a0", "\u3000\u2003"]
 WORDS = ["The cat did not cross the street.", "because", "</s> a", "。", "\u00a0猫"]  # two are spelled in bytes
 
 WAYS = [
-    {},
     {"min_new_tokens": 5},
-    {"num_beams": 4, "early_stopping": True, "num_return_sequences": 4},
     {"num_beams": 3, "num_return_sequences": 3, "length_penalty": 2.0, "forced_bos_token_id": None},
     {"do_sample": True, "num_return_sequences": 3, "temperature": 2.0, "top_k": 50, "top_p": 0.9},
     {"do_sample": True, "num_beams": 2, "num_return_sequences": 2},
     {"prompt_lookup_num_tokens": 2},
     {"cache_implementation": "static", "num_beams": 2},
-    {"use_cache": False, "repetition_penalty": 1.5},
+    {"use_cache": False, "repetition_penalty": 1.5, "no_repeat_ngram_size": 2},
 ]
 
 

@@ -1,9 +1,5 @@
-"""The laws of the network: positions, tied embeddings, loss, recording, generation, compilation.
+"""The laws of the network: positions, tied embeddings, loss, recording, generation, compilation."""
 
-pytest tests/modeling/test_network_laws.py
-"""
-
-import copy
 import math
 
 import pytest
@@ -18,39 +14,20 @@ from .conftest import END, PAD, START, VOCABULARY, make_batch, make_model, padde
 TIGHT = {"atol": 1e-5, "rtol": 1e-4}
 
 
-# --- config
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         ({"d_model": 130}, "d_model 130 is not a multiple of encoder_attention_heads 4"),
-        ({"decoder_attention_heads": 3}, "d_model 128 is not a multiple of decoder_attention_heads 3"),
-        (
-            {"d_model": 3, "encoder_attention_heads": 3, "decoder_attention_heads": 1},
-            "d_model: expected an even number, got 3",
-        ),
+        ({"d_model": 3, "encoder_attention_heads": 3, "decoder_attention_heads": 1}, "expected an even number, got 3"),
         ({"encoder_layers": 20_000}, "encoder_layers: expected 1 to 256, got 20000"),
-        ({"encoder_layers": -3}, "encoder_layers: expected 1 to 256, got -3"),
-        ({"vocab_size": 10**9}, "vocab_size: expected 1 to 1048576, got 1000000000"),
-        ({"max_position_embeddings": 10**7}, "max_position_embeddings: expected 1 to 65536, got 10000000"),
-        ({"dropout": 1.5}, "dropout: expected a probability from 0 to below 1, got 1.5"),
         ({"dropout": 1}, "dropout: expected a probability from 0 to below 1, got 1"),
-        ({"attention_dropout": 1.0}, "attention_dropout: expected a probability from 0 to below 1, got 1.0"),
-        ({"activation_dropout": -0.1}, "activation_dropout: expected a probability from 0 to below 1, got -0.1"),
         ({"activation_function": "sine"}, "expected one of relu, gelu, gelu_new, silu, got sine"),
-        ({"pad_token_id": 8_000}, "pad_token_id: expected 0 to 7999 (below vocab_size), got 8000"),
         ({"decoder_start_token_id": None}, "decoder_start_token_id: expected 0 to 7999 (below vocab_size), got None"),
-        ({"eos_token_id": 8_000}, "eos_token_id: expected 0 to 7999 (below vocab_size), got 8000"),
         ({"eos_token_id": [2, 8_000]}, "eos_token_id: expected 0 to 7999 (below vocab_size), got [2, 8000]"),
-        ({"eos_token_id": []}, "eos_token_id: expected 0 to 7999 (below vocab_size), got []"),
         ({"bos_token_id": -5}, "bos_token_id: expected 0 to 7999 (below vocab_size), got -5"),
         ({"is_encoder_decoder": False}, "is_encoder_decoder: expected True, got False"),
-        ({"language_pairs": [5]}, 'expected pairs of codes such as ["en", "fr"], got 5'),
-        ({"language_pairs": ["en"]}, 'expected pairs of codes such as ["en", "fr"], got en'),
-        ({"supervised_heads": [3]}, "supervised_heads: expected [layer, head] below [4, 4], got 3"),
-        ({"supervised_heads": [[9, 0]]}, "supervised_heads: expected [layer, head] below [4, 4], got [9, 0]"),
         ({"language_pairs": [["en"]]}, 'expected pairs of codes such as ["en", "fr"], got [\'en\']'),
+        ({"supervised_heads": [[9, 0]]}, "supervised_heads: expected [layer, head] below [4, 4], got [9, 0]"),
         ({"d_model": "128"}, "Field 'd_model' expected int, got str"),
     ],
 )
@@ -72,9 +49,6 @@ def test_each_side_has_its_own_sizes():
             assert heads == [sizes[f"{name}_attention_heads"]] * attentions
 
 
-# --- positions
-
-
 def test_positions_are_the_sinusoids_of_the_paper():
     table = make_model().model.encoder.embedder.positions.table_PD
     assert table.shape == (1024, 16)
@@ -83,14 +57,6 @@ def test_positions_are_the_sinusoids_of_the_paper():
             angle = position / 10_000 ** (2 * i / 16)
             assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
             assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_both_sides_add_positions_to_scaled_embeddings():
-    model = make_model()
-    for side in (model.model.encoder, model.model.decoder):
-        embeddings = side.embed_tokens(torch.tensor([[5, 6, 5]]))
-        expected = embeddings * 4.0 + side.embedder.positions.table_PD[2:5]  # sqrt(16) = 4
-        torch.testing.assert_close(side.embedder(embeddings, start=2), expected)
 
 
 def test_scaling_is_as_good_as_a_larger_matrix(batch):
@@ -103,17 +69,6 @@ def test_scaling_is_as_good_as_a_larger_matrix(batch):
     torch.testing.assert_close(plain.model.encoder(batch["input_ids"]).last_hidden_state, states[0], **TIGHT)
 
 
-def test_word_order_matters_only_through_positions():
-    model = make_model()
-    ids = torch.tensor([[5, 6, 7, 8]])
-    order = torch.tensor([2, 0, 3, 1])
-    ordered, shuffled = (model.model.encoder(i).last_hidden_state for i in (ids, ids[:, order]))
-    assert (ordered[:, order] - shuffled).abs().max() > 0.05
-    model.model.encoder.embedder.positions.table_PD.zero_()
-    ordered, shuffled = (model.model.encoder(i).last_hidden_state for i in (ids, ids[:, order]))
-    torch.testing.assert_close(ordered[:, order], shuffled, **TIGHT)
-
-
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_a_text_longer_than_the_table_is_refused(side):
     model = make_model(max_position_embeddings=6)
@@ -124,34 +79,21 @@ def test_a_text_longer_than_the_table_is_refused(side):
 
 def test_a_static_cache_longer_than_the_table_is_refused(model):
     source = make_batch()["input_ids"]
-    cache = EncoderDecoderCache(
-        StaticCache(config=model.config.get_text_config(decoder=True), max_cache_len=1_100),
-        StaticCache(config=model.config.get_text_config(decoder=True), max_cache_len=source.shape[1]),
-    )
+    config = model.config.get_text_config(decoder=True)
+    cache = EncoderDecoderCache(*(StaticCache(config=config, max_cache_len=n) for n in (1_100, source.shape[1])))
     ids = torch.full((len(source), 1_000), 7)
     model(source, decoder_input_ids=ids, past_key_values=cache, use_cache=True)
     with pytest.raises(ValueError, match=r"expected at most 1024 tokens \(max_position_embeddings\), got more"):
         model(source, decoder_input_ids=ids[:, :25], past_key_values=cache, use_cache=True)
 
 
-# --- embeddings
-
-
 def test_one_matrix_serves_source_target_and_output(model, batch):
-    weights = {
-        id(m.weight)
-        for m in (model.model.shared, model.model.encoder.embed_tokens, model.model.decoder.embed_tokens, model.lm_head)
-    }
-    assert len(weights) == 1
-    states = model.model(**batch).last_hidden_state
-    torch.testing.assert_close(model(**batch).logits, states @ model.model.shared.weight.T, **TIGHT)
-
-
-def test_resizing_keeps_them_one_matrix(model, batch):
-    before = model(**batch).logits
+    """And after resizing, too."""
+    before, states = model(**batch).logits, model.model(**batch).last_hidden_state
+    torch.testing.assert_close(before, states @ model.model.shared.weight.T, **TIGHT)
     model.resize_token_embeddings(VOCABULARY + 5, mean_resizing=False)
-    assert model.lm_head.weight is model.model.shared.weight is model.model.decoder.embed_tokens.weight
-    assert model.config.vocab_size == VOCABULARY + 5
+    owners = (model.model.shared, model.model.encoder.embed_tokens, model.model.decoder.embed_tokens, model.lm_head)
+    assert len({id(owner.weight) for owner in owners}) == 1 and model.config.vocab_size == VOCABULARY + 5
     torch.testing.assert_close(model(**batch).logits[..., :VOCABULARY], before, **TIGHT)
 
 
@@ -182,42 +124,18 @@ def test_a_fresh_model_is_neither_dead_nor_loud():
             assert (weight.var() * sum(weight.shape) / 2).item() == pytest.approx(1, abs=0.05)
 
 
-# --- loss
-
-
 def test_loss_is_the_mean_negative_log_likelihood_of_real_labels(model, batch):
     labels = torch.tensor([[5, 6, 7, 8, 9, END], [5, 6, END, -100, -100, -100], [9, 8, 7, 6, END, -100]])
     source = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"]}
     decoder_input = torch.tensor([[START, 5, 6, 7, 8, 9], [START, 5, 6, END, PAD, PAD], [START, 9, 8, 7, 6, END]])
     assert model.prepare_decoder_input_ids_from_labels(labels).tolist() == decoder_input.tolist()
     log_probs = model(**source, decoder_input_ids=decoder_input).logits.log_softmax(-1)
-    picked = [
-        log_probs[b, t, label] for b, row in enumerate(labels.tolist()) for t, label in enumerate(row) if label >= 0
-    ]
-    assert len(picked) == 14
-    expected = -torch.stack(picked).mean()
+    places = (labels >= 0).nonzero().tolist()
+    assert len(places) == 14
+    expected = -sum(log_probs[b, t, labels[b, t]] for b, t in places) / 14
     torch.testing.assert_close(model(**source, labels=labels).loss, expected)
     torch.testing.assert_close(model(**source, labels=labels, num_items_in_batch=14).loss, expected)
     torch.testing.assert_close(model(**source, labels=labels, num_items_in_batch=torch.tensor(28)).loss, expected / 2)
-
-
-def test_accumulated_gradients_equal_those_of_the_whole_batch(batch):
-    labels = torch.tensor([[5, 6, 7, 8, 9, END], [5, 6, END, -100, -100, -100], [9, 8, 7, 6, END, -100]])
-
-    def gradients(pieces):
-        model = make_model(spread=0.1)
-        for piece in pieces:
-            model(
-                input_ids=batch["input_ids"][piece],
-                attention_mask=batch["attention_mask"][piece],
-                labels=labels[piece],
-                num_items_in_batch=14,
-            ).loss.backward()
-        return [p.grad for p in model.parameters()]
-
-    whole, accumulated = gradients([slice(0, 3)]), gradients([slice(0, 1), slice(1, 2), slice(2, 3)])
-    for a, b in zip(whole, accumulated, strict=True):
-        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-4)
 
 
 def test_logits_can_be_had_at_chosen_positions_alone(model, batch):
@@ -227,27 +145,15 @@ def test_logits_can_be_had_at_chosen_positions_alone(model, batch):
     torch.testing.assert_close(model(**batch, logits_to_keep=2).logits, whole[:, -2:])
 
 
-# --- recording
-
-
 def test_states_and_all_three_kinds_of_attention_are_recorded(model, batch):
     outputs = model(**batch, output_attentions=True, output_hidden_states=True)
-    B, S = batch["input_ids"].shape
-    T = batch["decoder_input_ids"].shape[1]
+    (B, S), (_, T) = batch["input_ids"].shape, batch["decoder_input_ids"].shape
     assert [tuple(a.shape) for a in outputs.encoder_attentions] == [(B, 2, S, S)] * 3
     assert [tuple(a.shape) for a in outputs.decoder_attentions] == [(B, 4, T, T)] * 2
     assert [tuple(a.shape) for a in outputs.cross_attentions] == [(B, 4, T, S)] * 2
     assert len(outputs.encoder_hidden_states) == 4 and len(outputs.decoder_hidden_states) == 3
     torch.testing.assert_close(outputs.encoder_hidden_states[-1], outputs.encoder_last_hidden_state)
     torch.testing.assert_close(model.lm_head(outputs.decoder_hidden_states[-1]), outputs.logits)
-
-
-def test_a_chosen_state_is_that_of_its_own_side(model, batch):
-    every = model(**batch, output_hidden_states=True)
-    last = model(**batch, output_hidden_states=[-1])
-    torch.testing.assert_close(last.encoder_hidden_states[3], every.encoder_hidden_states[3])
-    torch.testing.assert_close(last.decoder_hidden_states[2], every.decoder_hidden_states[2])
-    assert last.encoder_hidden_states[2] is None and last.decoder_hidden_states[1] is None
 
 
 def test_the_config_sets_the_defaults_of_a_call(batch):
@@ -257,17 +163,9 @@ def test_the_config_sets_the_defaults_of_a_call(batch):
     assert model(**batch).past_key_values is None
     model.config.output_attentions = True
     assert len(model(**batch).cross_attentions) == 2
-    encoder = model.model.encoder
-    assert len(encoder(batch["input_ids"]).attentions) == 3
+    assert len(model.model.encoder(batch["input_ids"]).attentions) == 3
     model.config.return_dict = False
     assert isinstance(model(**batch), tuple)
-
-
-def test_dropout_acts_in_training_alone():
-    model, batch = make_model(dropout=0.3), make_batch()
-    torch.testing.assert_close(model(**batch).logits, model(**batch).logits)
-    model.train()
-    assert (model(**batch).logits - model(**batch).logits).abs().max() > 0.01
 
 
 def test_dropout_acts_on_the_embeddings_and_on_all_that_a_sublayer_adds():
@@ -282,9 +180,6 @@ def test_dropout_acts_on_the_embeddings_and_on_all_that_a_sublayer_adds():
     ids_BS = torch.randint(4, VOCABULARY, (8, 20))
     dropped = [side.embedder(side.embed_tokens(ids_BS)) == 0 for side in (model.model.encoder, model.model.decoder)]
     assert [float(one.float().mean()) for one in dropped] == pytest.approx([1 / 2, 1 / 2], abs=0.05)
-
-
-# --- training aids
 
 
 def test_gradient_checkpointing_changes_no_gradient():
@@ -305,52 +200,6 @@ def test_gradient_checkpointing_changes_no_gradient():
         torch.testing.assert_close(a, b)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_is_close_and_finite(dtype, batch):
-    model = make_model(spread=0.1)
-    exact = model(**batch).logits
-    half = copy.deepcopy(model).to(dtype)(**batch).logits
-    assert half.dtype == dtype and half.isfinite().all()
-    torch.testing.assert_close(half.float(), exact, atol=0.1, rtol=0.1)
-
-
-# --- generation
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        {},
-        {"num_beams": 3},
-        {"num_beams": 3, "num_return_sequences": 2, "early_stopping": True},
-        {"do_sample": True, "top_k": 5, "top_p": 0.9, "temperature": 0.7},
-        {"do_sample": True, "num_beams": 2},
-        {"cache_implementation": "static"},
-        {"num_beams": 2, "cache_implementation": "static"},
-        {"use_cache": False},
-        {"prompt_lookup_num_tokens": 2},
-        {"repetition_penalty": 1.5, "no_repeat_ngram_size": 2},
-    ],
-    ids=str,
-)
-def test_every_way_of_generating_works(model, how):
-    batch = make_batch(lengths=(7,) if "prompt_lookup_num_tokens" in how else (7, 4, 5))
-    torch.manual_seed(0)
-    ids = model.generate(batch["input_ids"], attention_mask=batch["attention_mask"], max_new_tokens=6, **how)
-    assert ids.shape[0] == len(batch["input_ids"]) * how.get("num_return_sequences", 1)
-    assert 2 <= ids.shape[1] <= 7
-    assert (ids[:, 0] == START).all()
-
-
-@pytest.mark.parametrize("how", [{}, {"num_beams": 3, "early_stopping": True}], ids=["greedy", "beam"])
-def test_the_cache_changes_no_translation(model, how):
-    batch = make_batch()
-    source = {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "max_new_tokens": 8}
-    without = model.generate(**source, **how, use_cache=False)
-    assert without.tolist() == model.generate(**source, **how).tolist()
-    assert without.tolist() == model.generate(**source, **how, cache_implementation="static").tolist()
-
-
 @pytest.mark.parametrize(
     "how",
     [{}, {"num_beams": 3, "early_stopping": True}, {"cache_implementation": "static"}, {"use_cache": False}],
@@ -368,19 +217,12 @@ def test_padding_on_the_left_changes_no_translation(model, how):
         torch.testing.assert_close(together[:, row], alone, **TIGHT)
 
 
-def test_the_first_token_can_be_forced(model):
-    ids = model.generate(make_batch()["input_ids"], forced_bos_token_id=17, max_new_tokens=4, num_beams=2)
-    assert (ids[:, 1] == 17).all()
-
-
 def test_a_decode_step_compiles_to_one_graph(model):
     """Backend "eager" checks that nothing breaks the graph; what a compiler gains is for the benchmarks."""
     batch = make_batch(target_lengths=(4, 4, 4))
     whole = model(**batch, use_cache=False).logits
     config = model.config.get_text_config(decoder=True)
-    cache = EncoderDecoderCache(
-        StaticCache(config=config, max_cache_len=8), StaticCache(config=config, max_cache_len=7)
-    )
+    cache = EncoderDecoderCache(*(StaticCache(config=config, max_cache_len=length) for length in (8, 7)))
     encoded = model.model.encoder(batch["input_ids"], batch["attention_mask"])
     common = {"encoder_outputs": encoded, "attention_mask": batch["attention_mask"], "past_key_values": cache}
     model(**common, decoder_input_ids=batch["decoder_input_ids"][:, :1], use_cache=True)

@@ -1,7 +1,4 @@
-"""A saved folder brings `AutoModel` and transformers' former task `translation` to whoever trusts its code.
-
-pytest tests/modeling/test_pipeline.py
-"""
+"""A saved folder brings `AutoModel` and transformers' former task `translation` to whoever trusts its code."""
 
 import json
 import os

@@ -12,9 +12,6 @@ from seq2see.storybook import HARD, StoryPair, pronouns
 from seq2see.storybook.lexicon import NOUNS
 from .conftest import words
 
-SEEN = 5
-
-
 Feature = Callable[[StoryPair], Hashable]
 
 
@@ -45,50 +42,28 @@ def predicate(pair: StoryPair) -> str:
     return " ".join(words(pair.source)[pair.antecedents[0].pronoun + 1 :])
 
 
-def subject(pair: StoryPair) -> str:
+def nouns(pair: StoryPair) -> tuple[str, ...]:
+    """The candidates, in the order of the text."""
     source = words(pair.source)
-    return source[min(i for i, role in pair.roles if role in ("agent", "patient", "recipient"))]
+    return tuple(source[i] for i, role in sorted(pair.roles) if role in ("agent", "patient", "recipient"))
 
 
-def candidates(pair: StoryPair) -> str:
-    source = words(pair.source)
-    return " ".join(source[i] for i, role in pair.roles if role in ("agent", "patient", "recipient"))
-
-
-def genders(pair: StoryPair) -> str:
-    source = words(pair.source)
-    return " ".join(gender_of(source[i]) for i, role in pair.roles if role in ("agent", "patient", "recipient"))
+def genders(pair: StoryPair) -> tuple[str, ...]:
+    return tuple(map(gender_of, nouns(pair)))
 
 
 def gender_of(word: str) -> str:
     return next(noun.gender for noun in NOUNS.values() if word in (noun.en, noun.en_plural))
 
 
-RULES: dict[str, Feature] = {
-    "subject": lambda pair: "",  # the same noun always: the subject or the nearest, whichever training likes
-    "family": lambda pair: pair.family,
-    "verb alone": verb,
-    "verb with connective": lambda pair: (verb(pair), connective(pair)),
-    "predicate alone": predicate,
-    "predicate with subject": lambda pair: (predicate(pair), subject(pair)),
-    "predicate with connective": lambda pair: (predicate(pair), connective(pair)),
-    "connective": connective,
-    "nouns": candidates,
-    "genders": genders,
-    "verb with genders": lambda pair: (verb(pair), genders(pair)),
-    "predicate with genders": lambda pair: (predicate(pair), genders(pair)),
-}
-
-
 def test_nouns_of_a_contrast_differ_in_gender_and_play_both_roles(book):
     roles: dict[str, set[bool]] = defaultdict(set)
     orders = Counter()
     for pair in contrasts(book.train):
-        source = words(pair.source)
-        other = {gender_of(source[i]) for i, role in pair.roles if role in ("agent", "patient", "recipient")}
-        assert other == {"m", "f"}
-        roles[pair.family, source[pair.antecedents[0].noun]].add(first_role(pair))
-        orders[pair.family, gender_of(source[pair.antecedents[0].noun]), first_role(pair)] += 1
+        assert set(genders(pair)) == {"m", "f"}
+        meant = words(pair.source)[pair.antecedents[0].noun]
+        roles[pair.family, meant].add(first_role(pair))
+        orders[pair.family, gender_of(meant), first_role(pair)] += 1
     assert all(both == {True, False} for key, both in roles.items())
     for name in HARD:
         counts = [orders[name, gender, first] for gender in "mf" for first in (True, False)]
@@ -116,6 +91,17 @@ def fitted(
     return seen
 
 
+RULES: dict[str, Feature] = {
+    "subject": lambda pair: "",  # the same noun always: the subject or the nearest, whichever training likes
+    "nouns": nouns,
+    "verb with connective": lambda pair: (verb(pair), connective(pair)),
+    "verb with genders": lambda pair: (verb(pair), genders(pair)),
+    "predicate with subject": lambda pair: (predicate(pair), nouns(pair)[0]),
+    "predicate with connective": lambda pair: (predicate(pair), connective(pair)),
+    "predicate with genders": lambda pair: (predicate(pair), genders(pair)),
+}
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_no_rule_of_few_cues_scores_above_60_percent(book, rule):
     """Over all families, and in each; what the rule has never seen it answers as training does most."""
@@ -126,39 +112,6 @@ def test_no_rule_of_few_cues_scores_above_60_percent(book, rule):
         guesses = [(seen.get(RULES[rule](pair)) or fallback).most_common(1)[0][0] for pair in test]
         right = np.mean([guess == first_role(pair) for guess, pair in zip(guesses, test, strict=True)])
         assert right <= 0.6, families
-
-
-@pytest.mark.parametrize("which", ["first", "nearest"])
-def test_no_fixed_noun_is_the_antecedent(book, which):
-    test = contrasts(book.test)
-    assert 0.4 <= np.mean([first_role(pair) == (which == "first") for pair in test]) <= 0.6
-
-
-def test_verb_and_predicate_without_the_nouns_genders_do_not_give_the_pronoun(book):
-    """A rule that knows everything but genders still guesses il or elle blindly."""
-
-    def feature(pair: StoryPair) -> Hashable:
-        return verb(pair), predicate(pair), connective(pair)
-
-    def answer(pair: StoryPair) -> str:
-        return words(pair.target, "fr")[pair.antecedents[0].target].lower().rstrip("s")
-
-    seen = fitted(contrasts(book.train), feature, answer)
-    test = contrasts(book.test)
-    right = [
-        seen[feature(pair)].most_common(1)[0][0] == answer(pair) if seen[feature(pair)] else False for pair in test
-    ]
-    assert np.mean(right) <= 0.6
-    majority = Counter(answer(pair) for pair in contrasts(book.train)).most_common(1)[0][0]
-    assert np.mean([answer(pair) == majority for pair in test]) <= 0.6
-
-
-def test_the_connective_family_needs_all_three(book):
-    """Verb with predicate, which decides elsewhere, must fail where the connective turns the answer round."""
-    train, test = ([p for p in contrasts(part) if p.family == "connective"] for part in (book.train, book.test))
-    seen = fitted(train, lambda pair: (verb(pair), predicate(pair)), first_role)
-    guesses = [seen[verb(p), predicate(p)].most_common(1)[0][0] if seen[verb(p), predicate(p)] else True for p in test]
-    assert np.mean([guess == first_role(pair) for guess, pair in zip(guesses, test, strict=True)]) <= 0.7
 
 
 def test_an_ngram_classifier_scores_at_most_60_percent(book):

@@ -1,4 +1,5 @@
-"""A toy language to train on: small, regular, and with words enough for sentences of unlike length."""
+"""A toy language to train on: small, regular, and with words enough for sentences of unlike length.  And how to train
+on it: a Trainer, or the command `seq2see train`, with a model that learns in a second."""
 
 import random
 from pathlib import Path
@@ -7,6 +8,7 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
+from seq2see.cli.command import main
 from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer, train_tokenizer
 from seq2see.training.arguments import Seq2SeeTrainingArguments
@@ -19,6 +21,28 @@ WORDS = {
     "follows": "suit", "small": "petit", "big": "grand", "red": "rouge", "never": "jamais", "often": "souvent",
     "today": "aujourd'hui", "here": "ici", "the": "le", "a": "un",
 }
+
+SHAPE = [  # what a model that is fine-tuned has already
+    "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
+    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
+]  # fmt: skip
+SETTINGS = [
+    "training.max_tokens=300", "training.num_train_epochs=2", "training.use_cpu=true", "training.ema_decay=0.9",
+    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1", "data.val_fraction=0.1",
+]  # fmt: skip
+
+
+def train(*overrides: str) -> int:
+    """The exit code of `seq2see train` with the recipe for one's own pairs."""
+    new = not any(item.startswith("model.init_from=") for item in overrides)
+    return main(["train", "finetune", "--no-measures", *(SHAPE if new else ()), *SETTINGS, *overrides])
+
+
+def last_error(capsys) -> str:
+    """The one line that a refusal leaves on stderr, after what was said before it."""
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert not any("Traceback" in line or "internal" in line for line in lines)
+    return lines[-1]
 
 
 def toy_pairs(count: int, *, seed: int = 0) -> list[Pair]:
@@ -66,8 +90,7 @@ def make_trainer(pairs, tokenizer, tmp_path):
         defaults = {
             "output_dir": str(tmp_path / "run"), "max_tokens": 200, "max_steps": 6, "warmup_steps": 2, "use_cpu": True,
             "eval_strategy": "no", "save_strategy": "no", "load_best_model_at_end": False, "logging_steps": 1,
-            "bf16": False,
-            "disable_tqdm": True,
+            "bf16": False, "disable_tqdm": True,
         }
         return Seq2SeeTrainer(
             tiny_model(tokenizer, dropout=dropout),
@@ -78,6 +101,14 @@ def make_trainer(pairs, tokenizer, tmp_path):
         )
 
     return make
+
+
+@pytest.fixture
+def run(make_trainer) -> Path:
+    """A run folder with checkpoint-2, -4 and -6, averaged weights included."""
+    trainer = make_trainer(ema_decay=0.9, save_strategy="steps", save_steps=2, save_total_limit=9)
+    trainer.train()
+    return Path(trainer.args.output_dir)
 
 
 @pytest.fixture(scope="session")

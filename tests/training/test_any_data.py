@@ -1,24 +1,23 @@
-"""Whatever a file of pairs or settings holds, it is read or refused by one line.  Properties, over arbitrary content.
+"""Whatever a file of pairs or settings holds, it is read or refused by one line: properties over arbitrary content."""
 
-pytest tests/training/test_any_data.py
-"""
-
+import csv
 import gzip
+import io
 import json
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
-from seq2see.training.config import DataConfig, load_config
+from seq2see.training.config import DataConfig
 from seq2see.training.reading import Fault, Row, find_part
 
 CHARACTERS = st.one_of(st.sampled_from("\t\n\r\0\"',;{}[]:&*!#-\ufeff\u2028\x85é漢"), st.characters())
 TEXTS = st.text(CHARACTERS, max_size=60)
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\t"), min_size=1, max_size=20)
+CELLS = st.text(st.sampled_from('ab ,"\n\té'), max_size=6)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["en", "fr", "translation"]), inner),
@@ -26,15 +25,20 @@ VALUES = st.recursive(
 )
 CONTENTS = st.one_of(
     st.binary(max_size=80),
-    TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")),
     TEXTS.map(lambda text: ("en\tfr\n" + text).encode("utf-8", "surrogatepass")),
     TEXTS.map(lambda text: ("en,fr\n" + text).encode("utf-8", "surrogatepass")),
     st.lists(VALUES, max_size=3).map(lambda rows: "\n".join(map(json.dumps, rows)).encode()),
 )
 
 
-def rows_of(path: Path) -> list[Row] | None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("any")
+
+
+def rows_of(path: Path, content: bytes) -> list[Row] | None:
     """The rows of a file, faults among them; None where it is refused, by one line that names it."""
+    path.write_bytes(content)
     try:
         part = find_part(DataConfig(path=str(path)), "train")
         assert part is not None
@@ -59,67 +63,23 @@ def rows_of(path: Path) -> list[Row] | None:
 @example(content=b'{"en": "\\ud800", "fr": "b"}')
 @example(content=gzip.compress(b"a\tb\n" * 99)[:-3])
 @given(content=CONTENTS)
-def test_any_table_is_read_or_refused(suffix: str, content: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.getbasetemp() / f"any.{suffix}"
-    path.write_bytes(content)
-    rows_of(path)
-
-
-@given(left=st.binary(max_size=60), right=st.binary(max_size=60))
-def test_any_two_files_side_by_side(left: bytes, right: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.getbasetemp()
-    (folder / "side.en").write_bytes(left)
-    (folder / "side.fr").write_bytes(right)
-    rows = rows_of(folder / "side.en")
-    if rows is not None:
-        assert len(rows) == left.count(b"\n") + (not left.endswith(b"\n") and bool(left))
+def test_any_table_is_read_or_refused(suffix: str, content: bytes, folder: Path) -> None:
+    rows_of(folder / f"any.{suffix}", content)
 
 
 @given(pairs=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
-def test_what_is_written_is_read(pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_is_written_is_read(pairs: list[tuple[str, str]], folder: Path) -> None:
     """Whatever the characters: no separator but the tab, the newline and a carriage return before it."""
-    path = tmp_path_factory.getbasetemp() / "whole.tsv"
-    path.write_bytes(("en\tfr\n" + "".join(f"{a}\t{b}\n" for a, b in pairs)).encode())
-    assert rows_of(path) == [(number, list(pair)) for number, pair in enumerate(pairs, start=2)]
-    path = path.with_suffix(".jsonl")
-    path.write_text("".join(json.dumps({"fr": b, "en": a}) + "\n" for a, b in pairs), "utf-8")
-    assert rows_of(path) == [(number, list(pair)) for number, pair in enumerate(pairs, start=1)]
+    table = ("en\tfr\n" + "".join(f"{a}\t{b}\n" for a, b in pairs)).encode()
+    assert rows_of(folder / "whole.tsv", table) == [(number, list(pair)) for number, pair in enumerate(pairs, start=2)]
+    lines = "".join(json.dumps({"fr": b, "en": a}) + "\n" for a, b in pairs).encode()
+    assert rows_of(folder / "a.jsonl", lines) == [(number, list(pair)) for number, pair in enumerate(pairs, start=1)]
 
 
-KEYS = ["name", "data", "path", "source", "target", "model", "d_model", "training", "seed", "evaluation", "x"]
-TREES = st.recursive(
-    VALUES, lambda inner: st.dictionaries(st.sampled_from(KEYS), inner, max_size=4), max_leaves=8
-)
-LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
-)
-
-
-@example(text="data: 2001-99-99")
-@example(text="[" * 5_000)
-@example(text="? [a]\n: b")
-@example(text="name: " + "1" * 5_000)
-@example(text=LAUGHS + "data: *i\nname: *i\n")
-@example(text="data: {path: x, target: [[fr]]}")
-@example(text="data: {path: x, target: fr, val_fraction: .nan}")
-@example(text="evaluation: {num_beams: 1e400}\ndata: {path: x}")
-@example(text="!!python/object/apply:os.system ['false']")
-@given(text=st.one_of(TEXTS, TREES.map(lambda tree: yaml.safe_dump(tree))))
-def test_any_settings_are_read_or_refused(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.getbasetemp() / "any.yaml"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    try:
-        load_config(str(path))
-    except UserError as error:
-        assert error.exit_code == 2 and "\n" not in str(error) and len(str(error)) < 1_000
-
-
-SOME_KEY = st.sampled_from(["data.path", "data.path.x", "training.seed", "x.y", "name"])
-
-
-@given(override=st.one_of(TEXTS, st.builds("{}={}".format, SOME_KEY, TEXTS)))
-def test_any_override_is_taken_or_refused(override: str) -> None:
-    try:
-        load_config("storybook", [override])
-    except UserError as error:
-        assert error.exit_code == 2 and len(str(error)) < 1_000
+@given(rows=st.lists(st.tuples(CELLS, CELLS), max_size=6), quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+def test_what_csv_writes_is_read_line_breaks_and_all(rows: list[tuple[str, str]], quoting: int, folder: Path) -> None:
+    text = io.StringIO()
+    csv.writer(text, quoting=quoting, lineterminator="\n").writerows(rows)
+    read = rows_of(folder / "a.csv", f"en,fr\n{text.getvalue()}".encode())
+    lines = [1 + sum(cell.count("\n") for cell in row) for row in rows]
+    assert read == [(2 + sum(lines[:index]), list(row)) for index, row in enumerate(rows)]

@@ -1,6 +1,5 @@
 """Pairs as ids, kept and found again; the plan of batches: a pure function of seed and epoch, each pair once."""
 
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from torch.utils.data import DataLoader
 from seq2see.errors import UserError
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training import batching
-from seq2see.training.batching import Collator, EncodedPair, EncodedPairs, MicroBatches, plan_epoch
+from seq2see.training.batching import EncodedPairs, MicroBatches, plan_epoch
 from seq2see.training.config import DataConfig
 from seq2see.training.corpora import load_corpus
 from seq2see.training.pairs import StoredPairs
@@ -32,7 +31,6 @@ def test_items_are_what_the_tokenizer_makes_of_the_pairs(stored, tokenizer):
     expected = [
         (tokenizer.encode_source(pair.source), tokenizer.encode_target(pair.target, language="fr")) for pair in stored
     ]
-    assert len(encoded) == len(stored) > 100
     assert items(encoded) == items(EncodedPairs(list(stored), tokenizer, max_length=64)) == expected
     assert [encoded.pairs[index] for index in range(len(encoded))] == list(stored)
     assert encoded.lengths().tolist() == [sorted(map(len, sides), reverse=True) for sides in expected]
@@ -46,19 +44,15 @@ def test_stored_pairs_are_tokenised_once_for_each_tokenizer(stored, tokenizer, m
     assert items(EncodedPairs(stored, tokenizer, max_length=64)) == before
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_several_workers_tokenise_as_one(stored, tokenizer, monkeypatch, workers):
+def test_several_workers_tokenise_as_one(stored, tokenizer, monkeypatch):
     expected = items(EncodedPairs(list(stored), tokenizer, max_length=64))
-    monkeypatch.setattr(batching, "PAIRS_PER_WORKER", len(stored) // workers)
-    monkeypatch.setattr(batching, "usable_cores", lambda: workers)
+    monkeypatch.setattr(batching, "PAIRS_PER_WORKER", len(stored) // 3)
+    monkeypatch.setattr(batching, "usable_cores", lambda: 3)
     encoded = EncodedPairs(stored, tokenizer, max_length=64)
-    assert len(list(stored.folder.glob("ids-*/*.arrow"))) == workers
-    assert items(encoded) == expected
+    assert len(list(stored.folder.glob("ids-*/*.arrow"))) == 3 and items(encoded) == expected
 
 
 def test_a_pair_with_more_pieces_than_positions_is_named(stored, tokenizer):
-    longest = max(len(tokenizer.encode_source(pair.source)) for pair in stored)
-    EncodedPairs(stored, tokenizer, max_length=longest + 10)
     with pytest.raises(UserError, match=r"a pair of \d+ tokens, more than the model's 4 positions, starts '") as told:
         EncodedPairs(stored, tokenizer, max_length=4)
     assert "for a model that is new, raise model.max_position_embeddings" in str(told.value)  # others have a shape
@@ -66,30 +60,23 @@ def test_a_pair_with_more_pieces_than_positions_is_named(stored, tokenizer):
 
 @pytest.fixture
 def lengths() -> np.ndarray:
-    sides = np.random.default_rng(0).integers(2, 60, size=(500, 2))
-    return np.sort(sides, axis=1)[:, ::-1]
+    return np.sort(np.random.default_rng(0).integers(2, 60, size=(500, 2)), axis=1)[:, ::-1]
 
 
 def flat(batches) -> list[list[int]]:
     return [list(map(int, batch)) for batch in batches]
 
 
-def test_plan_is_a_pure_function_of_seed_and_epoch(lengths):
-    plan = flat(plan_epoch(lengths, max_tokens=400, seed=3, epoch=5))
-    np.random.seed(1)  # whatever state the global generators are in
-    assert flat(plan_epoch(lengths, max_tokens=400, seed=3, epoch=5)) == plan
-    assert flat(plan_epoch(lengths, max_tokens=400, seed=3, epoch=6)) != plan
-    assert flat(plan_epoch(lengths, max_tokens=400, seed=4, epoch=5)) != plan
-
-
-@pytest.mark.parametrize("epoch", range(4))
-def test_each_pair_comes_once_within_the_budget(lengths, epoch):
-    plan = flat(plan_epoch(lengths, max_tokens=400, seed=0, epoch=epoch))
-    assert sorted(index for batch in plan for index in batch) == list(range(500))
-    assert all(len(batch) * lengths[batch].max() <= 400 for batch in plan)
-    assert len(plan) == len(plan_epoch(lengths, max_tokens=400, seed=0, epoch=0))
-    padded = sum(len(batch) * lengths[batch].max() for batch in plan)
-    assert padded < 1.1 * lengths[:, 0].sum()
+def test_a_plan_has_each_pair_once_within_the_budget_in_an_order_of_seed_and_epoch(lengths):
+    plans = []
+    for seed, epoch in ((0, 0), (0, 1), (1, 0)):
+        plans.append(flat(plan_epoch(lengths, max_tokens=400, seed=seed, epoch=epoch)))
+        assert sorted(index for batch in plans[-1] for index in batch) == list(range(500))
+        assert all(len(batch) * lengths[batch].max() <= 400 for batch in plans[-1])
+        assert sum(len(batch) * lengths[batch].max() for batch in plans[-1]) < 1.1 * lengths[:, 0].sum()
+    assert plans[0] != plans[1] and plans[0] != plans[2] and len(plans[0]) == len(plans[1])
+    alone = flat(plan_epoch(np.array([[900, 3], [4, 4], [5, 5]]), max_tokens=100, seed=0, epoch=0))
+    assert sorted(map(sorted, alone)) == [[0], [1, 2]], "a pair longer than the budget"
 
 
 def plainly_planned(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: int) -> list[list[int]]:
@@ -104,8 +91,8 @@ def plainly_planned(lengths: np.ndarray, *, max_tokens: int, seed: int, epoch: i
     return [batches[index] for index in rng.permutation(len(batches))]
 
 
-@pytest.mark.parametrize(("count", "longest"), [(1, 5), (2, 300), (300, 3), (500, 60), (500, 200)])
-@pytest.mark.parametrize("max_tokens", [1, 64, 100, 400, 100_000])
+@pytest.mark.parametrize(("count", "longest"), [(1, 5), (300, 3), (500, 200)])
+@pytest.mark.parametrize("max_tokens", [1, 100, 400, 100_000])
 def test_plan_is_that_of_the_plain_loop(count, longest, max_tokens):
     """To the bit: the batches of a given seed must never change, or old runs could not be resumed."""
     sides = np.random.default_rng(count).integers(2, longest, size=(count, 2)).astype(np.int32)
@@ -115,52 +102,19 @@ def test_plan_is_that_of_the_plain_loop(count, longest, max_tokens):
         assert flat(plan_epoch(lengths, **settings)) == plainly_planned(lengths, **settings)
 
 
+@pytest.mark.parametrize(("accumulation", "processes"), [(4, 1), (2, 3), (40, 2)])
 @pytest.mark.parametrize("skipped", [0, 7])  # batches done before an interruption
-@pytest.mark.parametrize("processes", [1, 2, 3])
-def test_processes_together_load_each_pair_once_in_an_epoch(stored, tokenizer, processes, skipped):
-    encoded = EncodedPairs(stored, tokenizer, max_length=64)
-    plan = plan_epoch(encoded.lengths(), max_tokens=150, seed=0, epoch=1)
-    loaded: Counter[tuple[int, ...]] = Counter()
-    for rank in range(processes):
-        sampler = MicroBatches(encoded.lengths(), max_tokens=150, seed=0, processes=processes, rank=rank)
-        sampler.set_epoch(1)
-        loader = DataLoader(encoded, batch_sampler=sampler, collate_fn=list)
-        batches = list(skip_first_batches(loader, skipped))
-        assert len(batches) == len(plan) - skipped
-        loaded.update((*item.source, *item.labels) for batch in batches for item in batch)
-    left = [encoded[index] for batch in plan[skipped:] for index in batch]
-    assert loaded == Counter((*item.source, *item.labels) for item in left)
-    assert skipped or len(left) == len(stored)
-
-
-def test_a_pair_longer_than_the_budget_is_a_batch_of_its_own():
-    plan = flat(plan_epoch(np.array([[900, 3], [4, 4], [5, 5]]), max_tokens=100, seed=0, epoch=0))
-    assert sorted(map(sorted, plan)) == [[0], [1, 2]]
-
-
-@pytest.mark.parametrize(("accumulation", "processes"), [(1, 1), (4, 1), (1, 3), (2, 3), (40, 2)])
-def test_micro_batches_are_the_plan_dealt_out(lengths, accumulation, processes):
-    plan = flat(plan_epoch(lengths, max_tokens=400, seed=0, epoch=2))
+def test_micro_batches_are_the_plan_dealt_out(lengths, accumulation, processes, skipped):
+    plan = flat(plan_epoch(lengths, max_tokens=400, seed=0, epoch=2))[skipped:]
     hands = []
     for rank in range(processes):
         sampler = MicroBatches(
             lengths, max_tokens=400, seed=0, accumulation=accumulation, processes=processes, rank=rank
         )
         sampler.set_epoch(2)
-        hands.append(list(sampler))
-        assert len(hands[-1]) == len(sampler) == len(plan) * accumulation
+        loader = DataLoader(range(len(lengths)), batch_sampler=sampler, collate_fn=list)
+        hands.append(list(skip_first_batches(loader, skipped * accumulation)))
+        assert len(hands[-1]) == len(sampler) - skipped * accumulation == len(plan) * accumulation
     for step, batch in enumerate(plan):
         mine = [hand[step * accumulation : (step + 1) * accumulation] for hand in hands]
         assert sorted(index for steps in mine for micro in steps for index in micro) == sorted(batch)
-
-
-def test_collator_pads_shifts_and_makes_a_batch_of_weight_zero_from_nothing():
-    collate = Collator(pad_token_id=0, eos_token_id=2, decoder_start_token_id=1)
-    batch = collate([EncodedPair([7, 8, 2], [4, 9, 2]), EncodedPair([7, 2], [4, 9, 9, 9, 2])])
-    assert batch["input_ids"].tolist() == [[7, 8, 2], [7, 2, 0]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 1], [1, 1, 0]]
-    assert batch["labels"].tolist() == [[4, 9, 2, -100, -100], [4, 9, 9, 9, 2]]
-    assert batch["decoder_input_ids"].tolist() == [[1, 4, 9, 0, 0], [1, 4, 9, 9, 9]]
-    empty = collate([])
-    assert empty["labels"].tolist() == [[-100]]
-    assert empty["attention_mask"].sum() == 1

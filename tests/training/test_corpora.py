@@ -1,30 +1,21 @@
 """Several corpora in one run: what is mixed, what is held out, and what may change when a run is resumed."""
 
-import dataclasses
 import json
 import re
+from collections import Counter
 
 import pytest
 
 from seq2see.cli.command import main
 from seq2see.errors import UserError
-from seq2see.measures.alignment import storybook
 from seq2see.training.config import CorpusConfig, DataConfig, load_config
 from seq2see.training.corpora import HELD_OUT, load_corpus
-from seq2see.training.evaluation import labels
-from seq2see.training.guided import training_links
 from seq2see.training.offensive import is_offensive
-from seq2see.training.pairs import Pair, evenly_spaced, sentence_key
-from seq2see.training.reading import absolute
-from seq2see.training.run import run_experiment
-from seq2see.training.variation import WAYS, other_name, other_numbers, varied
+from seq2see.training.pairs import Pair, sentence_key
+from seq2see.training.variation import other_name, other_numbers
+from .conftest import last_error, train
 
 COUNT = 300
-TINY = [
-    "tokenizer.vocab_size=400", "model.d_model=16", "model.encoder_layers=1", "model.decoder_layers=1",
-    "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "training.max_tokens=400", "training.max_steps=2",
-    "evaluation.eval_samples=10", "evaluation.max_length=20", "evaluation.num_beams=1",
-]  # fmt: skip
 
 
 def write(path, language, sentences):
@@ -45,18 +36,13 @@ def data(folder, **more):
     return DataConfig(**settings | more)
 
 
-def test_the_corpora_are_one_and_counted_apart(folder):
+def test_the_corpora_are_one_and_a_sentence_is_on_one_side_in_every_language(folder):
     corpus = load_corpus(data(folder))
-    assert [part.target for part, _ in corpus.parts] == ["fr", "de"]
+    assert [part.target for part, _ in corpus.parts] == ["fr", "de"] == data(folder).targets
     for side in ("train", "val", "test"):
         assert list(getattr(corpus, side)) == [pair for _, part in corpus.parts for pair in getattr(part, side)]
-    assert {pair.target_language for pair in corpus.train} == {"fr", "de"} == set(data(folder).targets)
-
-
-def test_a_sentence_is_on_one_side_in_every_language(folder):
-    corpus = load_corpus(data(folder))
     sides = [{sentence_key(pair.source) for pair in side} for side in (corpus.train, corpus.val, corpus.test)]
-    assert not sides[0] & sides[1] and not sides[0] & sides[2] and not sides[1] & sides[2]
+    assert len(set.union(*sides)) == sum(map(len, sides))
 
 
 def test_what_one_corpus_holds_out_by_name_the_others_do_not_train_on(folder):
@@ -73,140 +59,42 @@ def test_what_one_corpus_holds_out_by_name_the_others_do_not_train_on(folder):
     assert corpus.skipped[HELD_OUT] == len(held_out & there)
 
 
-@pytest.mark.parametrize("share", [0.5, 1, 2.5])
+def test_what_is_held_out_is_not_trained_on_in_another_writing_either(folder):
+    write(folder / "fr.tsv", "fr", [f"plain {number}{emoji}" for number in range(COUNT) for emoji in ("", " 😀")])
+    corpus = load_corpus(data(folder, corpora=[CorpusConfig("fr.tsv", "fr")], varied=0.5))
+    held_out = {sentence_key(pair.source) for pair in (*corpus.val, *corpus.test)}
+    assert held_out and not held_out & {sentence_key(pair.source) for pair in corpus.train}
+
+
+@pytest.mark.parametrize("share", [0.5, 2.5])
 def test_a_share_is_of_the_same_sentences_in_each_language(folder, share):
     shares = [CorpusConfig("fr.tsv", "fr", share=share), CorpusConfig("de.tsv", "de", share=share)]
     corpus = load_corpus(data(folder, corpora=shares))
     whole = load_corpus(data(folder))
     assert len(corpus.train) == pytest.approx(share * len(whole.train), rel=0.15)
     assert (corpus.val, corpus.test) == (whole.val, whole.test)
-    counts = [{}, {}]
-    for pair in corpus.train:
-        mine = counts[pair.target_language == "de"]
-        mine[sentence_key(pair.source)] = mine.get(sentence_key(pair.source), 0) + 1
-    assert all(counts[0].get(key) == count for key, count in counts[1].items())
-
-
-def test_each_corpus_is_cleaned_by_itself(folder):
-    with (folder / "fr.tsv").open("a") as file:
-        file.write("an empty side\t\n")
-    with pytest.raises(UserError, match="fr.tsv, line 302: an empty side"):
-        load_corpus(data(folder))
-    corpora = [CorpusConfig("fr.tsv", "fr", on_invalid="skip", max_characters=60), CorpusConfig("de.tsv", "de")]
-    assert load_corpus(data(folder, corpora=corpora)).skipped == {"an empty side": 1}
-
-
-def test_some_pairs_are_written_as_people_type(folder):
-    for language in ("fr", "de"):  # without numbers, which would become those of other sentences
-        write(folder / f"{language}.tsv", language, [f"sentence {'ab'[i % 2] * (i + 1)}" for i in range(COUNT)])
-    plain, other = (list(load_corpus(data(folder, varied=share)).train) for share in (0.0, 0.5))
-    changed = [after for before, after in zip(plain, other, strict=True) if before != after]
-    assert 0.3 * len(plain) < len(changed) < 0.6 * len(plain)
-    assert load_corpus(data(folder, varied=0.5)).val == load_corpus(data(folder)).val
-
-
-def test_what_is_held_out_is_not_trained_on_in_another_writing_either(folder):
-    lines = [f"{kind} {number}{emoji}." for number in range(COUNT) for kind in ("plain",) for emoji in ("", " 😀")]
-    write(folder / "fr.tsv", "fr", [line[:-1] for line in lines])
-    corpora = [CorpusConfig("fr.tsv", "fr")]
-    corpus = load_corpus(data(folder, corpora=corpora, varied=0.5))
-    held_out = {sentence_key(pair.source) for pair in (*corpus.val, *corpus.test)}
-    assert held_out and not held_out & {sentence_key(pair.source) for pair in corpus.train}
-
-
-def test_a_sentence_that_joins_a_test_part_leaves_the_training_pairs(folder):
-    split = folder / "split"
-    split.mkdir()
-    for name, sentences in (("train", ["other 1"]), ("val", ["other 2"]), ("test", ["other 3"])):
-        write(split / f"{name}.tsv", "fr", sentences)
-    settings = data(folder, corpora=[CorpusConfig("split", "fr"), CorpusConfig("de.tsv", "de")], test_fraction=0.0)
-    before = load_corpus(settings)
-    moved = next(pair for pair in before.train if pair.target_language == "de")
-    write(split / "test.tsv", "fr", [moved.source.rstrip(".")])
-    after = load_corpus(settings)
-    assert moved in list(before.train) and moved not in list(after.train) and before.fingerprint != after.fingerprint
-
-
-def test_scores_of_files_of_one_name_are_told_apart():
-    named = [DataConfig(path=path, target=target) for path, target in (("a/p.tsv", "fr"), ("b/p.tsv", "fr"))]
-    assert labels(named) == ["a/p.tsv en-fr", "b/p.tsv en-fr"]
-    assert labels([DataConfig(path=["x/train.en", "x/train.de"], target="de")]) == ["train.en en-de"]
-
-
-@pytest.mark.parametrize(("counts", "most", "drawn"), [
-    ((90, 10), 200, (90, 10)), ((90, 10), 40, (30, 10)), ((12, 8), 2000, (12, 8)), ((5, 5), 4, (2, 2)),
-])
-def test_a_language_with_few_pairs_leaves_its_share_to_the_others(counts, most, drawn):
-    languages = ["fr"] * counts[0] + ["de"] * counts[1]
-    taken = [languages[index] for index in evenly_spaced(languages, most)]
-    assert (taken.count("fr"), taken.count("de")) == drawn
-
-
-def test_every_way_of_writing():
-    pair = Pair('Say "it\'s me".', "Dis « c'est moi ».", "en", "fr")
-    written = [(after.source, after.target) for after in (way(pair) for way in WAYS)]
-    assert written[:5] == [
-        ('Say "it\'s me"', "Dis « c'est moi »"),
-        ('say "it\'s me".', pair.target),
-        ('say "it\'s me"', "Dis « c'est moi »"),
-        ('SAY "IT\'S ME".', "DIS « C'EST MOI »."),
-        ("Say “it’s me”.", pair.target),
-    ]
-    assert written[5][0][:-1] == f"{pair.source} " and written[5][0][-1] == written[5][1][-1]
-    assert list(varied([pair], 0.0)) == [pair]
+    french, german = (Counter(sentence_key(pair.source) for pair in corpus.train if pair.target_language == language)
+                      for language in ("fr", "de"))  # fmt: skip
+    assert german and all(french[key] == count for key, count in german.items())
 
 
 @pytest.mark.parametrize(("overrides", "message"), [
     (["data.corpora=[{path: a.tsv, target: fr, share: 0}]"], r"data.corpora\[0\].share is 0"),
     (["data.corpora=[{path: a.tsv, target: fr}]", "data.path=b.tsv"], "data.path in .* has no effect beside"),
-    (["data.corpora=[{path: a.tsv, langage: de}]"], "unknown key .*langage"),
     (["data.corpora=[{path: a.tsv}]"], r"has no data.corpora\[0\].target"),
-    (["data.corpora=[{path: a.tsv, target: [fr, en]}]"], "data.target is"),
     (["data.path=a.tsv", "data.varied=0.1"], "data.varied in .* has no effect without data.corpora"),
-    (["data.corpora=[{target: de}]"], r"has no data.corpora\[0\].path"),
-    (["data.path=a.tsv", "data.folder=x"], "data.folder in .* has no effect without data.corpora"),
-    (["data.path=a.tsv", "data.varied=2"], "data.varied is 2"),
-    ([], "has no data.path; add it"),
-])
+])  # fmt: skip
 def test_mistakes_are_told(tmp_path, overrides, message):
     (tmp_path / "recipe.yaml").write_text("data: {source: en}\n", "utf-8")
     with pytest.raises(UserError, match=message):
         load_config(str(tmp_path / "recipe.yaml"), overrides)
 
 
-def test_a_recorded_run_leads_to_the_same_corpora_from_anywhere(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    config = dataclasses.replace(load_config("storybook"), data=data("."))
-    kept = dataclasses.replace(config, data=absolute(config.data))
-    (folder / "run.yaml").write_text(kept.to_yaml(), "utf-8")
-    again = load_config(str(folder / "run.yaml")).data
-    assert [one.path for one in again.corpora] == [str(folder / "fr.tsv"), str(folder / "de.tsv")]
-    assert again.targets == ["fr", "de"]
-    assert list(load_corpus(again).train) == list(load_corpus(data(folder)).train)
-
-
-def test_only_storybook_guides(folder):
-    corpora = [CorpusConfig("storybook", "fr"), CorpusConfig("de.tsv", "de")]
-    config = dataclasses.replace(load_config("storybook"), data=data(folder, corpora=corpora))
-    pairs = [Pair("SENTENCE 1.", "de SENTENCE 1.", "en", "de"), next(iter(load_corpus(config.data).train))]
-    links = training_links(config, type("Arguments", (), {"guided_links": None, "seed": 0}), pairs)
-    assert links[0] == [] and links[1]
-
-
-def test_a_run_that_had_storybook_among_others_can_be_aligned_with_it(monkeypatch):
-    monkeypatch.setattr("seq2see.measures.alignment.generate", lambda seed: f"storybook of seed {seed}")
-    assert storybook({"data": {"corpora": [{"path": "a.tsv"}, {"path": "storybook"}]}}) == "storybook of seed 0"
-    with pytest.raises(UserError, match="not trained on storybook"):
-        storybook({"data": {"corpora": [{"path": "a.tsv"}]}})
-
-
 def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, capsys):
-    path = tmp_path / "recipe.yaml"
-    path.write_text(
-        f"data:\n  corpora: [{{path: fr.tsv, target: fr}}, {{path: de.tsv, target: de}}]\n  folder: {folder}\n"
-        "  val_fraction: 0.1\n  test_fraction: 0.1\n", "utf-8")  # fmt: skip
-    overrides = [*TINY, f"training.output_dir={tmp_path / 'run'}"]
-    run = run_experiment(load_config(str(path), overrides))
+    run = tmp_path / "run"
+    overrides = ["data.corpora=[{path: fr.tsv, target: fr}, {path: de.tsv, target: de}]", f"data.folder={folder}",
+                 "data.path=null", "data.test_fraction=0.1", "training.max_steps=2", f"training.output_dir={run}"]
+    assert train(*overrides) == 0
     assert "of these, from " in capsys.readouterr().err
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
     named = [f"{to}.tsv en-{to} {side}" for to in ("fr", "de") for side in ("val", "test")]
@@ -221,9 +109,9 @@ def test_a_run_of_several_corpora_scores_each_and_resumes(folder, tmp_path, caps
     assert main(["evaluate", str(run), "--to", "de", "--json"]) == 0
     assert "fr.tsv en-fr" not in json.loads(capsys.readouterr().out)
     assert main(["evaluate", str(run), "--to", "es"]) != 0
-    run_experiment(load_config(str(path), [*overrides, "training.resume=true"]))
-    with pytest.raises(UserError, match="data.varied is 0.5, but the run in"):
-        run_experiment(load_config(str(path), [*overrides, "training.resume=true", "data.varied=0.5"]))
+    assert train(*overrides, "training.resume=true") == 0
+    assert train(*overrides, "training.resume=true", "data.varied=0.5") == 2
+    assert "data.varied is 0.5, but the run in" in last_error(capsys)
 
 
 def test_names_and_numbers_are_exchanged_on_both_sides_or_not_at_all():
@@ -239,21 +127,10 @@ def test_names_and_numbers_are_exchanged_on_both_sides_or_not_at_all():
         assert other_numbers(Pair(source, target, "en", "de")) == Pair(source, target, "en", "de")
 
 
-def test_the_share_is_of_the_pairs_that_have_a_name():
-    pairs = [Pair(f"Tom saw {'ab' * i}.", f"Tom a vu {'ab' * i}.", "en", "fr") for i in range(1, 401)]
-    exchanged = sum("Tom" not in pair.source and "TOM" not in pair.source and "tom" not in pair.source
-                    for pair in varied(pairs, 0.25))  # fmt: skip
-    assert 70 < exchanged < 130
-
-
 def test_pairs_with_offensive_words_are_left_out_where_asked_for(folder):
     (folder / "rude.tsv").write_text(
         "en\tde\nHello.\tHallo.\nThis is SHIT!\tDas ist Mist!\nGo away.\tVerpiss dich, Arschloch.\n"
         "They had a pique-nique.\tEin Picknick.\n", "utf-8")  # fmt: skip
-    kept = [data(folder, corpora=[CorpusConfig("rude.tsv", "de", offensive=way), CorpusConfig("de.tsv", "de")])
-            for way in ("keep", "skip")]  # fmt: skip
-    before, after = (load_corpus(one) for one in kept)
-    assert len(before.train) + len(before.val) + len(before.test) == len(after.train) + len(after.val) + len(
-        after.test) + 2  # fmt: skip
-    assert after.skipped == {"offensive words": 2} and not before.skipped
+    corpora = [CorpusConfig("rude.tsv", "de", offensive="skip"), CorpusConfig("de.tsv", "de")]
+    assert load_corpus(data(folder, corpora=corpora)).skipped == {"offensive words": 2}
     assert not is_offensive("Shit!", language="fr") and not is_offensive("Un pique-nique.", language="fr")

@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
-from seq2see.training.batching import EncodedPairs, plan_epoch
+from seq2see.training.batching import EncodedPairs
 from seq2see.training.guided import guide_of
 from seq2see.training.joining import MOST_JOINED, JoinedPairs
 from seq2see.training.pairs import Pair
-from tests.training.conftest import toy_pairs
-from tests.training.test_guided import guided_pairs, links_of
+from .conftest import toy_pairs
+from .test_guided import guided_pairs, links_of
 
 PAIRS = toy_pairs(300)
-
-
-def batches(dataset: JoinedPairs, *, epoch: int) -> int:
-    return len(plan_epoch(dataset.lengths(), max_tokens=200, seed=0, epoch=epoch))
 
 
 def joined(tokenizer, *, pairs=PAIRS, share=0.4, max_length=200, seed=0) -> JoinedPairs:
@@ -63,16 +59,14 @@ def test_epochs_join_other_pairs_in_rows_of_the_same_lengths(tokenizer):
     dataset.set_epoch(0)
     assert rows(dataset) == first == rows(joined(tokenizer))  # a function of seed and epoch
     assert rows(joined(tokenizer, seed=1)) != first
-    assert batches(dataset, epoch=0) == batches(dataset, epoch=7)
 
 
 def test_a_text_is_of_one_target_language_and_fits_the_model():
     texts = [text for pair in PAIRS for text in (pair.source, pair.target)]
     tokenizer = train_tokenizer(texts, vocab_size=400, languages=["de", "fr"])
     both = [Pair(one.source, one.target, "en", language) for one in PAIRS for language in ("fr", "de")]
-    for seed, max_length in enumerate([200] * 9 + [60]):
+    for seed, max_length in enumerate([200] * 4 + [60]):
         dataset = joined(tokenizer, pairs=both, share=1.0, max_length=max_length, seed=seed)
-        assert sorted(index for row in rows(dataset) for index in row) == list(range(len(both)))
         for row, members in enumerate(rows(dataset)):
             assert {both[index].target_language for index in members} == {both[members[0]].target_language}
             assert dataset[row].labels[0] == tokenizer.tag_id(both[members[0]].target_language)

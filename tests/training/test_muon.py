@@ -26,19 +26,14 @@ def take(optimizer, weights, gradients):
 
 @pytest.mark.parametrize("shape", [(12, 12), (8, 20), (20, 8), (6, 32)])
 def test_singular_vectors_stay_and_singular_values_become_one(shape):
-    matrices = (
-        torch.randn(3, *shape, generator=torch.Generator().manual_seed(0)) * torch.tensor([1e-3, 1, 1e3])[:, None, None]
-    )
+    matrices = torch.randn(3, *shape, generator=torch.Generator().manual_seed(0))
+    matrices *= torch.tensor([1e-3, 1, 1e3])[:, None, None]
     for before, after in zip(matrices, orthogonalised(matrices), strict=True):
         u, _, v = torch.linalg.svd(before, full_matrices=False)
         turned = u.mT @ after @ v.mT
         values = turned.diagonal()
         torch.testing.assert_close(turned, values.diag(), atol=1e-4, rtol=0)
         assert values.min() > 0.5 and values.max() < 1.3
-
-
-def test_a_matrix_of_zeros_has_no_direction():
-    assert orthogonalised(torch.zeros(2, 4, 6)).equal(torch.zeros(2, 4, 6))
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
@@ -62,43 +57,22 @@ def test_the_others_step_as_by_adamw():
         torch.testing.assert_close(ours, theirs)
 
 
-@pytest.mark.parametrize("matrices", [True, False])
-def test_a_batch_that_is_left_out_changes_nothing(matrices):
-    weights, before, gradients = weights_and_gradients((4, 4), (4, 4), steps=1)
-    optimizer = Muon([{"params": weights, "matrices": matrices}], lr=0.1, weight_decay=0.5)
-    weights[1].grad = gradients[0][1]
-    optimizer.step()
-    assert weights[0].equal(before[0]) and not weights[1].equal(before[1])
-    weights[1].grad = None
-    before = copy.deepcopy(weights)
-    optimizer.step()
-    assert weights[1].equal(before[1])
-
-
 def test_every_weight_is_in_one_group(make_trainer):
     """The tied embedding is a matrix, and yet of no hidden layer."""
     model = make_trainer().model
     names = {id(weight): name for name, weight in model.named_parameters()}
     decayed = [name for name in names.values() if "norm" not in name and not name.endswith("bias")]
-    groups = [
+    matrices, embedding, undecayed = (
         {names[id(weight)] for weight in group["params"]} for group in grouped(model, decayed=decayed, weight_decay=0.3)
-    ]
-    matrices, embedding, undecayed = groups
-    assert embedding == {"model.shared.weight"}
-    assert matrices == set(decayed) - embedding
+    )
+    assert embedding == {"model.shared.weight"} and matrices == set(decayed) - embedding
     assert undecayed == set(names.values()) - set(decayed)
-    model.requires_grad_(False)
-    assert not any(group["params"] for group in grouped(model, decayed=decayed, weight_decay=0.3))
 
 
 def test_the_trainer_takes_it_as_the_settings_say(make_trainer):
-    trainer = make_trainer(
-        optim="muon", muon_lr_scale=1.5, learning_rate=0.02, weight_decay=0.3, adam_beta2=0.97, bf16=True
-    )
-    optimizer = trainer.create_optimizer()
-    assert isinstance(optimizer, Muon)
-    assert (optimizer.scale, optimizer.dtype) == (1.5, torch.bfloat16)
+    settings = {"optim": "muon", "muon_lr_scale": 1.5, "learning_rate": 0.02, "weight_decay": 0.3, "adam_beta2": 0.97}
+    optimizer = make_trainer(**settings, bf16=True).create_optimizer()
+    assert isinstance(optimizer, Muon) and (optimizer.scale, optimizer.dtype) == (1.5, torch.bfloat16)
     assert [group["matrices"] for group in optimizer.param_groups] == [True, False, False]
     assert [group["weight_decay"] for group in optimizer.param_groups] == [0.3, 0.3, 0.0]
     assert all(group["lr"] == 0.02 and group["betas"] == (0.9, 0.97) for group in optimizer.param_groups)
-    assert isinstance(make_trainer().create_optimizer(), torch.optim.AdamW)

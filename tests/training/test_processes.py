@@ -1,4 +1,4 @@
-"""How many processes train on a CPU, and with how many threads each."""
+"""How many processes train on a CPU, with how many threads each; and bfloat16 only where it is faster than float32."""
 
 import os
 import subprocess
@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from seq2see.cores import usable_cores
-from seq2see.training import processes
+from seq2see.training import arguments, processes
+from seq2see.training.arguments import Seq2SeeTrainingArguments, is_made_by_amd
 from seq2see.training.config import load_config
 from seq2see.training.processes import choose_count, on_all_cores
 
@@ -25,29 +26,19 @@ def machine(monkeypatch):
     return pretend
 
 
-@pytest.mark.parametrize(
-    ("cores", "amx", "pieces", "settings", "count"),
-    [
-        (1, False, 2048, [], 1),
-        (2, False, 2048, [], 2),
-        (2, False, 512, [], 1),  # a batch too small to share
-        (4, False, 1024, [], 2),
-        (64, False, 8192, [], 8),
-        (1, True, 2048, [], 1),
-        (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
-        (4, True, 2048, [], 2),
-        (2, True, 2048, ["training.cpu_processes=2"], 2),
-        (2, False, 2048, ["training.cpu_processes=1"], 1),
-    ],
-)
+@pytest.mark.parametrize(("cores", "amx", "pieces", "settings", "count"), [
+    (2, False, 2048, [], 2),
+    (2, False, 512, [], 1),  # a batch too small to share
+    (64, False, 8192, [], 8),
+    (2, True, 2048, [], 1),  # with AMX one process of two threads is faster
+    (2, True, 2048, ["training.cpu_processes=2"], 2),
+])  # fmt: skip
 def test_the_count_follows_cores_processor_and_batches(machine, cores, amx, pieces, settings, count):
     machine(cores, amx=amx)
     assert choose_count(load_config("storybook", [f"training.max_tokens={pieces}", *settings])) == count
 
 
-@pytest.mark.parametrize(
-    ("cores", "amx", "threads"), [(2, False, 1), (2, True, 1), (4, False, 1), (4, True, 2), (8, True, 2)]
-)
+@pytest.mark.parametrize(("cores", "amx", "threads"), [(2, True, 1), (4, False, 1), (4, True, 2)])
 def test_two_processes_share_the_cores(machine, monkeypatch, cores, amx, threads):
     """What the second is told is what the first has, and afterwards all is as it was."""
     before, environment = torch.get_num_threads(), dict(os.environ)
@@ -74,3 +65,28 @@ def test_cores_are_those_that_this_process_may_run_on(monkeypatch):
     assert usable_cores() == 9
     monkeypatch.setattr("os.cpu_count", lambda: None)
     assert usable_cores() == 1
+
+
+@pytest.mark.parametrize(("amx", "avx512_bf16", "amd", "expected"), [
+    (False, False, False, False), (False, True, True, True), (True, True, False, True),
+    (False, True, False, False),  # Intel without AMX: half the speed of float32
+])  # fmt: skip
+def test_a_processor_gets_bfloat16_where_it_is_faster_or_it_is_asked_for(
+    monkeypatch, tmp_path, amx, avx512_bf16, amd, expected
+):
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16)
+    monkeypatch.setattr(arguments, "is_made_by_amd", lambda: amd)
+    for asked in (None, True, False):
+        made = Seq2SeeTrainingArguments(output_dir=str(tmp_path), use_cpu=True, bf16=asked)
+        assert made.bf16 is (expected if asked is None else asked)
+
+
+@pytest.mark.parametrize(("maker", "linux"), [("AuthenticAMD", True), ("GenuineIntel", True), ("AuthenticAMD", False)])
+def test_the_maker_is_read_from_where_the_system_tells_it(monkeypatch, tmp_path, maker, linux):
+    told = tmp_path / "cpuinfo"
+    if linux:
+        told.write_text(f"processor\t: 0\nvendor_id\t: {maker}\n")
+    monkeypatch.setattr(arguments, "Path", lambda _: told)
+    monkeypatch.setattr(arguments.platform, "processor", lambda: f"x86 Family 6 Model 207, {maker}")
+    assert is_made_by_amd() is (maker == "AuthenticAMD")

@@ -11,7 +11,6 @@ from transformers import (
     AutoConfig,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
-    BatchEncoding,
     DataCollatorForSeq2Seq,
     Seq2SeqTrainer,
     Seq2SeqTrainingArguments,
@@ -19,7 +18,7 @@ from transformers import (
 )
 
 from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer
-from seq2see.tokenizer.layout import FIRST_TAG, TAG_SLOTS
+from seq2see.tokenizer.layout import FIRST_TAG
 from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.trainer import Seq2SeeTrainer
@@ -37,7 +36,6 @@ def checkpoint(tokenizer, tmp_path):
 def test_the_example_gives_the_loss_of_our_own_trainer(root, checkpoint, pairs, make_trainer, tmp_path, monkeypatch):
     """The same pairs in one batch; then it trains to the end, and what it saves translates."""
     path = root / "docs" / "finetune_with_seq2seq_trainer.py"
-    assert len(path.read_text("utf-8").splitlines()) <= 40
     some = pairs[:32]
     (tmp_path / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in some), "utf-8")
     arguments = checkpoint, tmp_path / "pairs.tsv", "fr", str(tmp_path / "tuned")
@@ -78,12 +76,6 @@ def test_labels_without_a_tag_are_refused(checkpoint, collated):
     assert model.prepare_decoder_input_ids_from_labels(torch.tensor([[50, 2]])).tolist() == [[1, 50]]
 
 
-def test_the_model_and_the_tokenizer_mean_the_same_tags():
-    from seq2see.modeling.configuration_seq2see import LANGUAGE_TAGS
-
-    assert range(FIRST_TAG, FIRST_TAG + TAG_SLOTS) == LANGUAGE_TAGS
-
-
 def test_what_the_parent_takes_is_taken(make_trainer, pairs, tokenizer):
     """compute_metrics, callbacks, optimizers, a dict of evaluation sets; evaluate(dict) and predict."""
     plain, seen = make_trainer(), []
@@ -111,62 +103,42 @@ def test_what_the_parent_takes_is_taken(make_trainer, pairs, tokenizer):
     assert len(trainer.predict(some).label_ids) == 4
 
 
-@pytest.mark.parametrize("kind", ["marian", "bart", "m2m_100", "t5"])
-def test_any_encoder_decoder_trains_as_by_transformers(kind, tmp_path):
+@pytest.mark.parametrize("kind", ["bart", "t5"])
+def test_any_encoder_decoder_trains_as_by_transformers(kind, tokenizer, tmp_path):
     """On a datasets.Dataset, in batches by tokens: one batch holds all rows, so order plays no part."""
     draw = random.Random(0)
-    rows = [{"input_ids": [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2],
-             "labels": [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2]} for _ in range(24)]  # fmt: skip
+    rows = [{name: [*draw.choices(range(5, 60), k=draw.randint(3, 9)), 2] for name in ("input_ids", "labels")}
+            for _ in range(24)]  # fmt: skip
+    data = datasets.Dataset.from_list(rows)
     settings = {
         "output_dir": str(tmp_path), "max_steps": 3, "optim": "sgd", "learning_rate": 0.5, "report_to": "none",
         "lr_scheduler_type": "constant", "logging_steps": 1, "use_cpu": True, "save_strategy": "no",
-        "label_smoothing_factor": 0.0 if kind == "m2m_100" else 0.1,  # with which transformers' own cannot train that
-        "warmup_steps": 0, "seed": 0, "bf16": False, "disable_tqdm": True,
+        "label_smoothing_factor": 0.1, "warmup_steps": 0, "seed": 0, "bf16": False, "disable_tqdm": True,
         "eval_strategy": "no",
     }  # fmt: skip
-    trainers = []
-    for ours in (True, False):
-        torch.manual_seed(0)
-        model = foreign(kind)
-        data = datasets.Dataset.from_list(rows)
-        if ours:
-            arguments = Seq2SeeTrainingArguments(**settings, max_tokens=10_000, load_best_model_at_end=False)
-            trainers.append(Seq2SeeTrainer(model, arguments, train_dataset=data, eval_dataset=data))
-        else:
-            arguments = Seq2SeqTrainingArguments(**settings, per_device_train_batch_size=24)
-            collate = DataCollatorForSeq2Seq(PAD, model=model)
-            trainers.append(Seq2SeqTrainer(model, arguments, train_dataset=data, data_collator=collate))
-        trainers[-1].train()
-    losses = [[row["loss"] for row in trainer.state.log_history if "loss" in row] for trainer in trainers]
+    arguments = Seq2SeeTrainingArguments(**settings, max_tokens=10_000, load_best_model_at_end=False)
+    ours = Seq2SeeTrainer(foreign(kind), arguments, train_dataset=data, eval_dataset=data)
+    model = foreign(kind)
+    theirs = Seq2SeqTrainer(
+        model, Seq2SeqTrainingArguments(**settings, per_device_train_batch_size=24), train_dataset=data,
+        data_collator=DataCollatorForSeq2Seq(tokenizer, model=model),
+    )  # fmt: skip
+    losses = []
+    for trainer in (ours, theirs):
+        trainer.train()
+        losses.append([row["loss"] for row in trainer.state.log_history if "loss" in row])
     assert losses[0] == pytest.approx(losses[1], rel=1e-4) and losses[0][-1] < losses[0][0]
-    for one, other in zip(*(trainer.model.parameters() for trainer in trainers), strict=True):
+    for one, other in zip(ours.model.parameters(), theirs.model.parameters(), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4)
-    assert trainers[0].evaluate()["eval_loss"] > 0
-
-
-class Pad:
-    """As much of a tokenizer as the collator of transformers wants."""
-
-    padding_side, model_input_names = "right", ["input_ids"]
-
-    def pad(self, features, padding=True, max_length=None, pad_to_multiple_of=None, return_tensors=None):
-        ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in features], True, 0)
-        return BatchEncoding({"input_ids": ids, "attention_mask": (ids != 0).long()})
-
-
-PAD = Pad()
+    assert ours.evaluate()["eval_loss"] > 0
 
 
 def foreign(kind):
-    """A tiny model of that kind without dropout."""
-    common = {"vocab_size": 60, "pad_token_id": 0, "eos_token_id": 2, "bos_token_id": 1, "decoder_start_token_id": 1}
-    if kind == "t5":
-        config = AutoConfig.for_model(kind, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, dropout_rate=0.0,
-                                      **common)  # fmt: skip
-    else:
-        config = AutoConfig.for_model(
-            kind, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
-            encoder_ffn_dim=32, decoder_ffn_dim=32, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0,
-            encoder_layerdrop=0.0, decoder_layerdrop=0.0, max_position_embeddings=64, scale_embedding=False, **common,
-        )  # fmt: skip
-    return AutoModelForSeq2SeqLM.from_config(config)
+    """A tiny model of that kind without dropout, the same each time."""
+    torch.manual_seed(0)
+    ids = {"vocab_size": 60, "pad_token_id": 0, "eos_token_id": 2, "bos_token_id": 1, "decoder_start_token_id": 1}
+    sizes = {"d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2, "dropout_rate": 0.0} if kind == "t5" else {
+        "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "dropout": 0.0, "max_position_embeddings": 64,
+    }  # fmt: skip
+    return AutoModelForSeq2SeqLM.from_config(AutoConfig.for_model(kind, d_model=16, **sizes, **ids))

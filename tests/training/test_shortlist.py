@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from seq2see.training import shortlist
@@ -40,10 +39,11 @@ def test_probabilities_of_a_source_sum_to_one_and_find_the_counterpart():
     assert sorted(set(source.tolist())) == [END, A, B, C]
 
 
-def test_a_source_piece_may_become_itself_and_its_likeliest(none_frequent):
-    always, candidates = shortlist.shortlist(PAIRS, size=1)
-    assert always == list(range(292)), "special tokens, tags and bytes"
-    assert [candidates[one] for one in (A, B, C)] == [[A, X], [B, Y], [C, Z]]
+def test_a_source_piece_may_become_itself_and_its_likeliest(tmp_path, none_frequent):
+    write_shortlist(tmp_path, PAIRS, size=1)
+    content = json.loads((tmp_path / "shortlist.json").read_text("utf-8"))
+    assert content["always"] == list(range(292)), "special tokens, tags and bytes"
+    assert [content["candidates"][str(one)] for one in (A, B, C)] == [[A, X], [B, Y], [C, Z]]
     assert set(shortlist.shortlist(PAIRS, size=9)[1][A]) == {A, X, Y, Z}
 
 
@@ -51,27 +51,3 @@ def test_of_two_target_languages_in_turn_both_are_looked_at(none_frequent, monke
     monkeypatch.setattr(shortlist, "MOST_PAIRS", 2)
     in_turn = [EncodedPair([A], [TAG, X, END]), EncodedPair([A], [TAG + 1, Y, END])] * 2
     assert set(shortlist.shortlist(in_turn, size=9)[1][A]) == {A, X, Y}
-
-
-def test_frequent_targets_are_always_candidates(monkeypatch):
-    monkeypatch.setattr(shortlist, "FREQUENT", 3)
-    pairs = [*PAIRS, EncodedPair([A], [TAG, Z, Z, Z, END])]
-    always, candidates = shortlist.shortlist(pairs, size=9)
-    assert always == [*range(292), Z] and Z not in candidates[A]
-
-
-def test_of_many_pairs_some_are_looked_at_evenly(monkeypatch, none_frequent):
-    monkeypatch.setattr(shortlist, "MOST_PAIRS", 2)
-    assert set(shortlist.shortlist([PAIRS[0], PAIRS[1], PAIRS[2], PAIRS[1]], size=9)[1]) == {END, A, B, C}
-    assert set(shortlist.shortlist([PAIRS[0], PAIRS[1]] * 2, size=9)[1]) == {END, A, B}
-
-
-def test_it_is_written_for_whoever_exports(tmp_path, none_frequent):
-    write_shortlist(tmp_path, PAIRS, size=1)
-    content = json.loads((tmp_path / "shortlist.json").read_text("utf-8"))
-    assert content["candidates"][str(A)] == [A, X] and len(content["always"]) == 292
-
-
-def test_arrays_and_lists_are_alike(none_frequent):
-    arrays = [EncodedPair(np.array(one.source, "uint16"), np.array(one.labels, "uint16")) for one in PAIRS]
-    assert shortlist.shortlist(arrays, size=3) == shortlist.shortlist(PAIRS, size=3)

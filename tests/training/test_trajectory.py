@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,26 +14,26 @@ from safetensors.torch import load_file
 from torch.nn import functional as F
 from transformers import DataCollatorForSeq2Seq, Seq2SeqTrainer, Seq2SeqTrainingArguments
 
-from seq2see.errors import UserError
-from seq2see.training.config import load_config
-from seq2see.training.run import run_experiment
+from .conftest import SETTINGS, SHAPE, train
 
-TINY = """\
-data: {path: PATH, source: en, target: fr, val_fraction: 0.1}
-tokenizer: {vocab_size: 400}
-model: {d_model: 16, encoder_layers: 1, decoder_layers: 1, encoder_attention_heads: 2, decoder_attention_heads: 2,
-  encoder_ffn_dim: 32, decoder_ffn_dim: 32, dropout: 0.0}
-training: {max_tokens: 250, num_train_epochs: 2, warmup_steps: 4, save_strategy: steps, save_steps: 3, use_cpu: true,
-  eval_strategy: steps, eval_steps: 3, disable_tqdm: true, ema_decay: 0.9, save_total_limit: 9, bf16: false}
-evaluation: {eval_samples: 10, num_beams: 1, max_length: 40}
-"""
+STEPS = [
+    "training.max_tokens=250", "training.num_train_epochs=2", "training.warmup_steps=4", "training.patience=0",
+    "training.save_strategy=steps", "training.save_steps=3", "training.save_total_limit=9", "training.bf16=false",
+    "training.eval_strategy=steps", "training.eval_steps=3", "training.learning_rate=0.003",
+]  # fmt: skip
+# Adam would turn the rounding error in gradients that are zero (of key biases) into full steps.
+SGD = ["training.optim=sgd", "training.learning_rate=0.5", "model.dropout=0"]
 
 
 @pytest.fixture
-def config_file(toy_file, tmp_path) -> Path:
-    path = tmp_path / "toy.yaml"
-    path.write_text(TINY.replace("PATH", str(toy_file)), "utf-8")
-    return path
+def run(toy_file, tmp_path):
+    """Trains into a folder of that name, and gives it."""
+    def make(name: str, *overrides: str) -> Path:
+        settings = [*STEPS, f"data.path={toy_file}", f"training.output_dir={tmp_path / name}", *overrides]
+        assert train(*settings) == 0
+        return tmp_path / name
+
+    return make
 
 
 def losses(trainer) -> list[float]:
@@ -47,6 +48,10 @@ def assert_same_weights(one: dict, other: dict, *, exactly: bool = False) -> Non
         torch.testing.assert_close(one[name], other[name], **tolerance)
 
 
+def weights(folder: Path) -> dict:
+    return load_file(folder / "model.safetensors")
+
+
 def test_eight_by_one_two_by_four_and_one_by_eight_follow_one_trajectory(make_trainer):
     """Optimizer SGD, so that a wrong scale of the gradient shows in full; label smoothing on."""
     runs = []
@@ -56,9 +61,9 @@ def test_eight_by_one_two_by_four_and_one_by_eight_follow_one_trajectory(make_tr
         )
         runs.append((losses(trainer), trainer.model.state_dict()))
     assert runs[0][0][0] > runs[0][0][-1]
-    for history, weights in runs[1:]:
+    for history, state in runs[1:]:
         assert history == pytest.approx(runs[0][0], rel=1e-5)
-        assert_same_weights(runs[0][1], weights)
+        assert_same_weights(runs[0][1], state)
 
 
 def test_loss_is_smoothed_cross_entropy_per_token_at_real_positions(make_trainer):
@@ -66,108 +71,86 @@ def test_loss_is_smoothed_cross_entropy_per_token_at_real_positions(make_trainer
     trainer = make_trainer(label_smoothing_factor=0.2)
     inputs = trainer.collate([trainer.train_dataset[index] for index in range(5)])
     log_p = F.log_softmax(trainer.model(**{k: v for k, v in inputs.items() if k != "labels"}).logits, dim=-1)
-    total, count = 0.0, 0
-    for row, labels in zip(log_p, inputs["labels"].tolist(), strict=True):
-        for scores, label in zip(row, labels, strict=True):
-            if label != -100:
-                total -= 0.8 * scores[label] + 0.2 * scores.mean()
-                count += 1
-    assert (inputs["labels"] == -100).any()
-    torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs), total / count)
+    real = (inputs["labels"] != -100).nonzero().tolist()
+    assert len(real) < inputs["labels"].numel()
+    total = -sum(0.8 * log_p[b, t, inputs["labels"][b, t]] + 0.2 * log_p[b, t].mean() for b, t in real)
+    torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs), total / len(real))
     torch.testing.assert_close(trainer.compute_loss(trainer.model, inputs, num_items_in_batch=7), total / 7)
 
 
-def test_transformers_own_trainer_gives_the_same_trajectory(make_trainer, pairs, tmp_path):
-    """The stock Seq2SeqTrainer and collator, eight pairs a batch, against ours on the same batches."""
+def test_transformers_own_trainer_gives_the_same_trajectory(make_trainer, tmp_path):
+    """The stock Seq2SeqTrainer and collator against ours: one batch holds all sixty pairs, so order plays no part."""
     ours = make_trainer(optim="sgd", learning_rate=0.5, lr_scheduler_type="constant", max_tokens=10_000, max_steps=3)
-    stock_model = make_trainer().model
-    tokenizer = ours.processing_class
-    rows = [
-        {"input_ids": item.source.tolist(), "attention_mask": [1] * len(item.source), "labels": item.labels.tolist()}
-        for item in (ours.train_dataset[index] for index in range(len(ours.train_dataset)))
-    ]
-    stock = Seq2SeqTrainer(
-        stock_model,
-        Seq2SeqTrainingArguments(
-            output_dir=str(tmp_path / "stock"), per_device_train_batch_size=15, gradient_accumulation_steps=4,
-            max_steps=3, optim="sgd", learning_rate=0.5, lr_scheduler_type="constant",
-            label_smoothing_factor=0.1, logging_steps=1,
-            report_to="none", use_cpu=True, save_strategy="no", disable_tqdm=True, warmup_steps=2,
-        ),
-        train_dataset=rows,
-        data_collator=DataCollatorForSeq2Seq(tokenizer, model=stock_model),
-    )
-    # One batch holds all sixty pairs: order plays no part.
+    model = make_trainer().model
+    items = [ours.train_dataset[index] for index in range(len(ours.train_dataset))]
+    rows = [{"input_ids": item.source.tolist(), "labels": item.labels.tolist()} for item in items]
+    arguments = Seq2SeqTrainingArguments(
+        output_dir=str(tmp_path / "stock"), per_device_train_batch_size=15, gradient_accumulation_steps=4, max_steps=3,
+        optim="sgd", learning_rate=0.5, lr_scheduler_type="constant", label_smoothing_factor=0.1, logging_steps=1,
+        report_to="none", use_cpu=True, save_strategy="no", disable_tqdm=True, warmup_steps=2,
+    )  # fmt: skip
+    collate = DataCollatorForSeq2Seq(ours.processing_class, model=model)
+    stock = Seq2SeqTrainer(model, arguments, train_dataset=rows, data_collator=collate)
     assert losses(stock) == pytest.approx(losses(ours), rel=1e-4)
-    assert_same_weights(stock_model.state_dict(), ours.model.state_dict())
+    assert_same_weights(model.state_dict(), ours.model.state_dict())
 
 
-def test_one_process_and_two_give_the_same_model(config_file, tmp_path):
-    """Optimizer SGD: Adam would turn the rounding error in gradients that are zero (of key biases) into full steps."""
-    settings = ["training.optim=sgd", "training.learning_rate=0.5"]
-    one, two = tmp_path / "one", tmp_path / "two"
-    command = f"""
-import gc
-gc.disable()  # a fifth of what follows
-from seq2see.training.config import load_config
-from seq2see.training.run import run_experiment
-gc.freeze()
-gc.enable()
-run_experiment(load_config({str(config_file)!r}, {[*settings, f"training.output_dir={two}"]}))
-"""
-    script = tmp_path / "two_processes.py"
-    script.write_text(command, "utf-8")
+def test_one_process_and_two_give_the_same_model_by_torchrun_and_one_speaks(run, toy_file, tmp_path):
+    settings = [*SGD, "training.max_steps=6", "training.logging_steps=1"]
+    two = tmp_path / "two"
     launched = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--rdzv-backend=c10d",
-         "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1", str(script)],
-        capture_output=True, text=True, timeout=200,
-    )
+         "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1", "-m", "seq2see", "train", "finetune", "--no-measures",
+         *SHAPE, *SETTINGS, *STEPS, *settings, f"data.path={toy_file}", f"training.output_dir={two}"],
+        capture_output=True, text=True, timeout=250,
+    )  # fmt: skip
     assert launched.returncode == 0, launched.stderr[-3000:]
-    run_experiment(load_config(str(config_file), [*settings, f"training.output_dir={one}"]))
-    assert_same_weights(load_file(one / "model.safetensors"), load_file(two / "model.safetensors"))
+    said = [re.match(r"step \d/6  \w+|\w*", line)[0] for line in launched.stderr.splitlines()]
+    steps = [f"step {step}/6  {what}" for step in range(1, 7) for what in ("loss", "eval_loss")[: 1 + (step % 3 == 0)]]
+    assert said == ["run", "reading", "180", "vocabulary", "model", *steps, "step 6/6  train_runtime", "finished"]
+    assert "training on 2 x cpu" in launched.stderr
+    assert [line.split()[0] for line in launched.stdout.splitlines()] == [str(two), "BLEU", "chrF2"]
+    one = run("one", *settings)
+    assert_same_weights(weights(one), weights(two))
     first, second = (json.loads((folder / "metrics.json").read_text("utf-8")) for folder in (one, two))
     assert first["evaluation"]["val"] == second["evaluation"]["val"]
-    curves = [[row["eval_loss"] for row in run["training"]["log"] if "eval_loss" in row] for run in (first, second)]
-    assert len(curves[0]) > 3
-    assert curves[1] == pytest.approx(curves[0], rel=1e-5)
+    curves = [[row["eval_loss"] for row in each["training"]["log"] if "eval_loss" in row] for each in (first, second)]
+    assert len(curves[0]) == 2 and curves[1] == pytest.approx(curves[0], rel=1e-5)
 
 
-def test_processes_of_our_own_give_the_same_model_too(config_file, tmp_path):
-    settings = ["training.optim=sgd", "training.learning_rate=0.5"]
-    one, two = tmp_path / "one", tmp_path / "two"
-    run_experiment(load_config(str(config_file), [*settings, f"training.output_dir={one}"]))
+def test_processes_of_our_own_give_the_same_model_too(run):
     before = dict(os.environ)
-    together = [*settings, f"training.output_dir={two}", "training.cpu_processes=2"]
-    run_experiment(load_config(str(config_file), together))
+    one, two = run("one", *SGD), run("two", *SGD, "training.cpu_processes=2")
     assert dict(os.environ) == before and not torch.distributed.is_initialized()
     states = [torch.load(two / "checkpoint-3" / f"rng_state_{rank}.pth", weights_only=False)["cpu"] for rank in (0, 1)]
     assert not torch.equal(*states)  # each process draws dropout masks of its own
-    assert_same_weights(load_file(one / "model.safetensors"), load_file(two / "model.safetensors"))
+    assert_same_weights(weights(one), weights(two))
 
 
-@pytest.mark.parametrize("script", [
-    "raise SystemExit(9)",
-    "import os, torch; print(flush=True); torch.distributed.init_process_group('gloo'); os._exit(9)",
-])
-def test_a_process_that_dies_is_one_line(config_file, tmp_path, monkeypatch, script):
-    monkeypatch.setattr("seq2see.training.processes.FOLLOW", script)
-    overrides = [f"training.output_dir={tmp_path / 'run'}", "training.cpu_processes=2"]
-    with pytest.raises(UserError, match="training process ended with code 9"):
-        run_experiment(load_config(str(config_file), overrides))
-    assert not torch.distributed.is_initialized()
-
-
-@pytest.mark.parametrize("step", [3, 6])  # within the first epoch, and in the second
-def test_resuming_is_exact_to_the_bit(config_file, tmp_path, step):
-    """With dropout, texts joined in each epoch, Muon and an average, an interrupted run ends with the same weights."""
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+def test_resuming_is_exact_to_the_bit(run, tmp_path):
+    """With dropout, texts joined in each epoch, Muon and an average; from within the first epoch, and the second."""
     settings = ["model.dropout=0.3", "data.joined=0.5", "training.optim=muon", "training.muon_lr_scale=2"]
-    run_experiment(load_config(str(config_file), [*settings, f"training.output_dir={whole}"]))
-    stopped.mkdir()
-    shutil.copytree(whole / f"checkpoint-{step}", stopped / f"checkpoint-{step}")
-    run_experiment(load_config(str(config_file), [*settings, f"training.output_dir={stopped}", "training.resume=true"]))
+    whole = run("whole", *settings)
     last = max(int(folder.name.rpartition("-")[2]) for folder in whole.glob("checkpoint-*"))
-    assert last > step
-    for name in ("model.safetensors", "raw_weights.safetensors"):
-        resumed, uninterrupted = (load_file(folder / f"checkpoint-{last}" / name) for folder in (stopped, whole))
-        assert_same_weights(resumed, uninterrupted, exactly=True)
+    assert last > 6
+    for step in (3, 6):
+        shutil.copytree(whole / f"checkpoint-{step}", tmp_path / f"{step}" / f"checkpoint-{step}")
+        resumed = run(f"{step}", *settings, "training.resume=true")
+        for name in ("model.safetensors", "raw_weights.safetensors"):
+            ends = (load_file(folder / f"checkpoint-{last}" / name) for folder in (resumed, whole))
+            assert_same_weights(*ends, exactly=True)
+
+
+def test_the_same_seed_gives_the_same_weights_wherever_it_runs(run, toy_file, tmp_path):
+    """Here, and in a process of its own, whose sets have another order; dropout on."""
+    settings = ["model.dropout=0.3", "training.num_train_epochs=1"]
+    here, there = run("here", *settings), tmp_path / "there"
+    subprocess.run(
+        [sys.executable, "-m", "seq2see", "train", "finetune", "--no-measures", *SHAPE, *SETTINGS, *STEPS, *settings,
+         f"data.path={toy_file}", f"training.output_dir={there}"],
+        check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": "12345"},
+    )  # fmt: skip
+    for name in ("model.safetensors", "tokenizer.json"):
+        assert (here / name).read_bytes() == (there / name).read_bytes()
+    other = weights(run("other", *settings, "training.seed=1"))
+    assert any(not torch.equal(other[name], weight) for name, weight in weights(here).items())
