@@ -39,7 +39,7 @@ def hypotheses(results):
 
 @pytest.mark.parametrize("settings", [
     {"num_beams": 4, "alternatives": 2}, {"num_beams": 3, "length_penalty": 0.3},
-    {"num_beams": 1, "repetition_penalty": 1.7}, {"num_beams": 2, "no_repeat_ngram_size": 2}, {"max_new_tokens": 3},
+    {"num_beams": 1, "repetition_penalty": 1.7}, {"max_new_tokens": 3},
 ])  # fmt: skip
 def test_in_float32_it_finds_what_torch_finds(either, settings):
     fast = Translator.from_pretrained(either, engine="ctranslate2", precision="float32", threads=1)(TEXTS, **settings)
@@ -51,6 +51,12 @@ def test_in_float32_it_finds_what_torch_finds(either, settings):
         for a, b in zip(ours.hypotheses, theirs.hypotheses, strict=True):
             assert (a.score, a.log_prob) == pytest.approx((b.score, b.log_prob), rel=2e-3)  # its gelu is another one
             assert a.finished == b.finished
+
+
+def test_no_run_of_tokens_comes_twice_where_none_may(either):
+    for result in Translator.from_pretrained(either)(TEXTS[:-3], no_repeat_ngram_size=2, num_beams=2):
+        ids = result.hypotheses[0].token_ids
+        assert len(set(zip(ids, ids[1:], strict=False))) == len(ids) - 1 > 3
 
 
 @pytest.mark.parametrize("asked", [{"suppress_tokens": [300]}, {"min_length": 9}, {"sequence_bias": [[[300], 2.0]]}])

@@ -136,27 +136,9 @@ def test_the_folder_is_whole_and_has_no_code(exported):
     assert "<2fr>`, `<2de>`" in readme and 'language: ["en", "fr", "de"]' in readme and not re.search(r"[{}]", readme)
 
 
-def test_a_model_that_names_no_languages_is_exported_too(tmp_path, capsys):
-    model, tokenizer = tiny.seq2see()
-    model.config.language_pairs = model.generation_config.forced_bos_token_id = None
-    run = tiny.save(tmp_path / "run", model, tokenizer)
-    assert main(["export", str(run), "--format", "transformers"]) == 0
-    assert capsys.readouterr().out == f"{run}/transformers\n"
-    assert "<2" not in (run / "transformers" / "README.md").read_text()
-
-
-def test_what_cannot_be_exported_is_one_line(folder, exported, tmp_path, capsys):
-    (tmp_path / "in.txt").touch()
+def test_what_transformers_loads_without_export_is_not_exported(tmp_path, capsys):
     bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
-    for run, out, code, told in (
-        (folder, exported, 2, f"{exported} is not empty; choose another folder with --out"),
-        (folder, tmp_path / "in.txt", 2, f"--out {tmp_path}/in.txt is a file; choose a folder"),
-        (folder, "/proc/none/out", 1,
-         "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"),
-        (bart, tmp_path / "out", 1,
-         f"{bart} is a bart model, not a seq2see model: transformers loads it without export"),
-    ):  # fmt: skip
-        capsys.readouterr()
-        assert main(["export", str(run), "--format", "transformers", "--out", str(out)]) == code
-        assert capsys.readouterr().err == f"seq2see: error: {told}\n"
-    assert not (tmp_path / "out").exists()
+    capsys.readouterr()
+    assert main(["export", str(bart), "--format", "transformers", "--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err == (
+        f"seq2see: error: {bart} is a bart model, not a seq2see model: transformers loads it without export\n")
