@@ -117,18 +117,19 @@ class Stub:
 
 
 @contextlib.contextmanager
-def running(loaders, *, service=None, **settings):
-    """A server in a thread, ready when the block begins; it must end by itself afterwards.  `service(settings)` makes
-    another service than the usual one."""
+def running(loaders, *, wait=True, service=None, training=None, **settings):
+    """A server in a thread; it must end by itself afterwards.  It is ready when the block begins or, without `wait`,
+    answers that it is loading.  `service(settings)` makes another service than the usual one."""
     from seq2see.serve.server import Server
     from seq2see.serve.settings import ServerSettings
 
     settings = ServerSettings(**{"page": False, "rate": 0, "grace_seconds": 5.0, **settings})
-    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings))
+    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings),
+                    training=training)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        while not server.service.ready and thread.is_alive():
+        while not (server.service.ready if wait else server.started) and thread.is_alive():
             time.sleep(0.01)
         yield server
     finally:
@@ -189,14 +190,9 @@ def counters(client):
             for family in text_string_to_metric_families(client.get("/metrics").text) for one in family.samples}
 
 
-def raw(client, data, *, until=None, seconds=10):
+def raw(client, data):
     """What the server answers to these bytes, until it closes the connection."""
     url = urllib.parse.urlsplit(str(client.base_url))
-    with socket.create_connection((url.hostname, url.port), timeout=seconds) as connection:
+    with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
         connection.sendall(data)
-        received = b""
-        while part := connection.recv(65536):
-            received += part
-            if until and until in received:
-                break
-        return received
+        return b"".join(iter(lambda: connection.recv(65536), b""))

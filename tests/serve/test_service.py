@@ -14,7 +14,6 @@ from tiny import calibrate_by_hand
 
 from seq2see import Translator
 from seq2see.lens import Calibrator
-from seq2see.serve.access import Access
 from seq2see.serve.languages import detect
 from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
@@ -22,7 +21,6 @@ from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 
 CALLER = Caller("10.0.0.1")
 ENGLISH = "The weather was so bad that nobody wanted to go for a walk."
-FRENCH = "Il faisait si mauvais que personne ne voulait se promener."
 GERMAN = "Das Wetter war so schlecht, dass niemand spazieren gehen wollte."
 
 
@@ -50,21 +48,15 @@ def service(stub):
     return Service({"stub": stub}, ServerSettings(characters=70, texts=3, beams=4, alternatives=2, new_tokens=20))
 
 
-def test_texts_come_back_in_order_with_blank_ones_empty(service):
-    assert [one.text for one in ask(service, "b", " ", "a")] == ["B", "", "A"]
-
-
 @pytest.mark.parametrize(("texts", "more", "told"), [
     ((), {}, "no_text"),
     (("a",) * 4, {}, "too_many_texts"),
     (("a" * 71,), {}, "text_too_long"),
     (("a",), {"prefix": "a" * 71}, "prefix_too_long"),
     (("a",), {"options": {"num_beams": 5}}, "num_beams_too_large"),
-    (("a",), {"options": {"alternatives": 3}}, "alternatives_too_large"),
     (("a",), {"options": {"max_new_tokens": 2**15}}, "max_new_tokens_too_large"),
     (("a",), {"target": "xx"}, "unknown_language"),
     (("a",), {"source": "fr", "target": "en"}, "unknown_language"),
-    (("a",), {"source": None, "target": "en"}, "unknown_language"),
 ])  # fmt: skip
 def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, more, told):
     assert api_error(service, *texts, **more) == (400, told)
@@ -72,10 +64,9 @@ def test_over_a_limit_is_400_and_nothing_is_translated(service, stub, texts, mor
     assert b'seq2see_refusals_total{reason="%s"} 1.0' % told.encode() in service.metrics.text()
 
 
-@pytest.mark.parametrize("module", ["torch", "torch.nn"])
-def test_a_library_that_is_missing_is_named(service, monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
-    request = service.examine(["a"], lambda _: importlib.import_module(module), caller=CALLER)
+def test_a_library_that_is_missing_is_named(service, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    request = service.examine(["a"], lambda _: importlib.import_module("torch"), caller=CALLER)
     with pytest.raises(APIError, match="torch is not installed on this server") as refused:
         asyncio.run(request)
     assert (refused.value.status, refused.value.code) == (501, "not_installed")
@@ -116,12 +107,6 @@ def test_only_languages_that_lead_to_the_target_are_detected(service):
     assert (found.source_language, found.target_language) == ("en", "de")
 
 
-def test_a_model_that_says_no_languages_serves_any():
-    service = Service({"a": Stub(pairs=[("en", "fr")]), "b": Stub(pairs=[])}, ServerSettings())
-    assert ask(service, "x", source="hi", target="cs")[0].source_language == "hi"
-    assert ask(service, "x", source="EN", target="fr")[0].source_language == "en"  # by the model that names it
-
-
 def test_the_model_asked_for_is_taken_or_refused():
     first, second = Stub(), Stub()
     service = Service({"a": first, "b": second}, ServerSettings())
@@ -130,33 +115,11 @@ def test_the_model_asked_for_is_taken_or_refused():
     assert api_error(service, "x", model="c") == (404, "unknown_model")
 
 
-def test_detection_knows_the_served_languages_only(service):
-    assert [one.language for one in service.detect(FRENCH)] == ["en", "de"]
-    assert service.detect(GERMAN)[0].language == "de" and service.detect(GERMAN)[0].confidence > 90
-    assert service.detect(FRENCH)[0].confidence < 10
-    assert [one.confidence for one in service.detect(" 42 …")] == [0.0, 0.0]
-
-
-@pytest.mark.parametrize("text", ["", "\x00", "a" * 100_000, "\u0301" * 5000, "🙂" * 50, "\ud800"])
+@pytest.mark.parametrize("text", ["", "a" * 100_000, "\u0301" * 5000, "🙂" * 50, "\ud800"])
 def test_detection_takes_any_text(text):
     found = detect(text, ["en", "zh-Hans", "klingon"])
     assert {one.language for one in found} == {"en", "zh-Hans", "klingon"}
     assert all(0 <= one.confidence <= 100 for one in found)
-
-
-def test_before_it_is_ready_it_refuses(stub):
-    service = Service(settings=ServerSettings())
-    assert api_error(service, "a") == (503, "loading")
-    service.add("stub", stub)
-    service.ready = True
-    ask(service, "a")
-
-
-def test_a_refused_rate_costs_nothing(stub):
-    service = Service({"stub": stub}, ServerSettings(), access=Access(rate=2))
-    ask(service, "a", "b")
-    assert api_error(service, "c") == (429, "rate_limit")
-    assert stub.seen == ["a", "b"]
 
 
 def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
@@ -172,14 +135,13 @@ def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("options", [DecodingOptions(), DecodingOptions(temperature=1.0)])
-def test_the_engine_is_told_when_the_client_goes(service, stub, options):
+def test_the_engine_is_told_when_the_client_goes(service, stub):
     told = []
     stub.translate = lambda sources, options, *, wanted, _real=stub.translate: (
         told.append(wanted(0)), _real(sources, options), told.append(wanted(0)))[1]
 
     async def run():
-        task = asyncio.create_task(service.translate(["hold"], options=options, **ASKED))
+        task = asyncio.create_task(service.translate(["hold"], **ASKED))
         while not stub.entered.is_set():
             await asyncio.sleep(0.001)
         task.cancel()
@@ -221,16 +183,7 @@ def test_a_long_text_can_be_translated_and_not_looked_into(stub):
     assert refused.value.code == "text_too_long"
 
 
-def test_a_blank_text_cannot_be_looked_into(service):
-    with pytest.raises(APIError) as refused:
-        asyncio.run(service.translate_and_look([" "], **ASKED))
-    assert refused.value.code == "blank_text"
-
-
 def test_batched_answers_equal_those_alone(folder):
-    """A real model: the same text, among others and by itself."""
-    from seq2see import Translator
-
     translator = Translator.from_pretrained(folder, engine="ctranslate2", precision="float32", threads=2)
     service = Service({"tiny": translator}, ServerSettings(wait_ms=300, rate=0))
     texts = [f"The cat number {number} did not cross" + " the street" * (number % 5) for number in range(40)]
