@@ -50,36 +50,18 @@ def test_only_these_two_are_offered(live, client):
     assert {one["name"] for one in httpx.get(f"{live}/ui/gradio_api/mcp/schema").json()} == {"translate", "look"}
 
 
-@pytest.mark.parametrize(
-    ("name", "args", "error"),
-    [
-        ("/translate", ("x" * 5001,), "at most 5000"),
-        ("/translate", (5,), "text: Input should be a valid string"),
-        ("/translate", (TEXT, "en", "zz"), "zz is not supported; choose fr, de"),
-        ("/translate", (TEXT, ["en"], "fr"), "source: Input should be a valid string"),
-        ("/translate", (TEXT, "en", "fr", 9), "at most 5"),
-        ("/translate", (TEXT, "en", "fr", True), "alternatives: Input should be a valid integer"),
-        ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),
-        ("/look", (TEXT, "en", "fr", -1, 10**9), "head: expected a whole number from -1 to 1"),
-        ("/look", (TEXT, "en", "fr", "1"), "layer: expected a whole number"),
-        ("/look", ("  ",), "the text has no words"),
-    ],
-)
+@pytest.mark.parametrize(("name", "args", "error"), [
+    ("/translate", (5,), "text: Input should be a valid string"),
+    ("/translate", (TEXT, "en", "zz"), "zz is not supported; choose fr, de"),
+    ("/translate", (TEXT, "en", "fr", 9), "at most 5"),
+    ("/look", (TEXT, "en", "fr", 3), "layer: expected a whole number from -1 to 2"),
+    ("/look", (TEXT, "en", "fr", -1, 10**9), "head: expected a whole number from -1 to 1"),
+    ("/look", ("  ",), "the text has no words"),
+])  # fmt: skip
 def test_what_is_wrong_is_told(client, capfd, name, args, error):
     with pytest.raises(AppError, match=error):
         client.predict(*args, api_name=name)
     assert "Traceback" not in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("data", [[], [None], ["secret\ud800"], [{"secret": 1}], [float("nan")], "secret", None,
-                                  ["secret", "en", "zz", 1], [["secret"], "en", "fr", 1]])
-def test_a_raw_call_is_refused_and_not_logged(live, capfd, data, caplog):
-    body = json.dumps({"data": data})
-    answer = httpx.post(f"{live}/ui/gradio_api/run/translate", content=body,
-                        headers={"Content-Type": "application/json"}, timeout=60)
-    assert 400 <= answer.status_code < 500
-    assert "Traceback" not in answer.text + capfd.readouterr().err + caplog.text
-    assert "secret" not in capfd.readouterr().err + caplog.text
 
 
 @pytest.mark.parametrize("data", [[], ["secret"]])
