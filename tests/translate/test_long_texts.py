@@ -1,6 +1,5 @@
 """Long texts and HTML through a Translator: parts that the model knows, put together as the text was."""
 
-import unicodedata
 
 import pytest
 import tiny
@@ -86,19 +85,6 @@ def test_elements_stay_in_their_sentence(translator, monkeypatch):
     written = translator.codec.encode(["a b c d e f g h i j k.", "l m n o p.", "q."])
     job.advance([(Hypothesis("", tuple(ids), -1.0, -1.0, True),) for ids in written])
     assert job.result[0].text == "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>"
-
-
-def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
-    translator = Translator.from_pretrained(folder, engine="torch")
-    text = "The cat. A zebra did not cross."
-    words = translator(text, num_beams=1).unknown_words
-    assert [text[word.start : word.end] for word in words] == [word.text for word in words] == ["A", "zebra"]
-    accented = unicodedata.normalize("NFD", "The zébra.\nThe cat.")
-    several = translator(accented, num_beams=1)
-    assert several.source_text == unicodedata.normalize("NFC", accented)
-    assert [word.text for word in several.unknown_words] == ["zébra"]
-    marked = translator(f"<p>{text}</p>", format="html", num_beams=1)
-    assert [word.text for word in marked.unknown_words] == ["A", "zebra"]
 
 
 @pytest.mark.parametrize("text", ["", "<p> </p>", "12345", "...", "https://a.b/c?d=e#f", " a.b@c.org ", "😀",
