@@ -111,15 +111,6 @@ def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
         assert (refused.value.status, refused.value.code) == (429, "rate_limit")
 
 
-def test_a_request_larger_than_a_minutes_worth_can_be_made_at_all(clock):
-    limited = Access(rate=60)
-    limited.spend(ANN, 1000)
-    with pytest.raises(APIError):
-        limited.spend(ANN, 1)
-    clock.now += 61
-    limited.spend(ANN, 60)
-
-
 @pytest.mark.parametrize("rate", [1, 7, 600, 100_000])
 def test_who_waits_as_long_as_told_is_let_in(rate, clock):
     """And nobody is told to wait for nothing."""
@@ -133,14 +124,6 @@ def test_who_waits_as_long_as_told_is_let_in(rate, clock):
         clock.now += seconds
         access.spend(ANN, texts)
         clock.now += 60
-
-
-def test_many_addresses_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(access_module, "MOST_ACCOUNTS", 10)
-    limited = Access(rate=60)
-    for number in range(100):
-        limited.spend(Caller(str(number)), 1)
-    assert len(limited._texts._full_at) == 10
 
 
 # --- settings

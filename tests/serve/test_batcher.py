@@ -97,18 +97,6 @@ def test_batches_are_full_and_shared_among_free_threads(engine, lengths, setting
     assert engine.sizes == sizes
 
 
-def test_the_oldest_goes_first_so_that_no_options_starve(engine):
-    async def run():
-        one = batcher(engine, wait=0)
-        work = await engine.hold(*(one.submit([((number,), options)])
-                                   for number, options in enumerate([GREEDY, BEAMS, GREEDY, GREEDY])))
-        engine.gate.set()
-        await asyncio.gather(*work)
-
-    asyncio.run(run())
-    assert [options for _, options in engine.calls] == [GREEDY, BEAMS, GREEDY]
-
-
 def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
     async def run():
         one = batcher(engine, queue_tokens=10, wait=0)

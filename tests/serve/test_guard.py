@@ -2,13 +2,10 @@
 
 import contextlib
 import json
-import re
 
 import httpx
 import pytest
 from serving import counters, raw, stub_server, translate
-
-from seq2see.serve.access import WRONG_KEYS
 
 # --- bodies, hosts, origins
 
@@ -33,12 +30,6 @@ def test_a_head_without_end_is_refused(stub, head):
     with contextlib.suppress(ConnectionError):  # it is still sending
         assert raw(stub, head).startswith(b"HTTP/1.1 400 ")
     assert stub.get("/healthz").status_code == 200
-
-
-def test_a_long_text_in_an_address_is_no_head_without_end():
-    with stub_server() as client:
-        answer = client.post("/translate?source=en&target=fr&q=" + "%F0%9F%98%80" * 5_000)
-    assert answer.status_code == 200 and answer.json()["translatedText"] == "😀" * 5_000
 
 
 @pytest.mark.parametrize(("host", "status"), [
@@ -90,12 +81,6 @@ def test_scripts_of_sites_that_the_operator_names_use_the_api_without_cookies_an
         assert other.status_code == 403 and "access-control-allow-origin" not in other.headers
 
 
-@pytest.mark.parametrize("second", [b"evil.example", b"localhost"])
-def test_two_host_headers_are_one_too_many(stub, second):
-    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: %s\r\nConnection: close\r\n\r\n" % second
-    assert raw(stub, head).startswith(b"HTTP/1.1 400 ")
-
-
 def test_every_refusal_is_counted_once(tmp_path):
     (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
     key = {"Authorization": "Bearer a-key-of-some-length"}
@@ -123,14 +108,6 @@ def test_what_is_not_there_is_told_in_json(stub, method, path, status, code):
     answer = stub.request(method, path)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert answer.headers["x-content-type-options"] == "nosniff"
-
-
-def test_the_documentation_loads_nothing_and_can_be_switched_off(stub):
-    page = stub.get("/docs").text
-    assert "POST /v1/translate" in page and "POST /translate" in page and "curl" in page
-    assert not re.search(r"<script|<link|<img|src=|url\(", page)
-    with stub_server(docs=False, metrics=False) as client:
-        assert [client.get(path).status_code for path in ("/docs", "/openapi.json", "/metrics")] == [404] * 3
 
 
 # --- the page
@@ -219,23 +196,3 @@ def test_through_a_proxy_every_client_has_a_rate_of_its_own():
         assert forwarded(client, f"{bob}, {ann}") == [429], "a proxy adds to what its client says"
         assert forwarded(client, f"{bob}, 10.0.0.9", bob) == [200, 429], "two proxies, one after another"
         assert ask_with(client, "own").status_code == 200, "the proxy itself"
-
-
-@pytest.mark.parametrize("path", ["/v1/translate", "/ui/gradio_api/run/translate"])
-def test_wrong_keys_are_throttled_and_counted(tmp_path, path):
-    (tmp_path / "keys").write_text("ann a-key-of-some-length\n")
-    with stub_server(keys_file=str(tmp_path / "keys"), trusted_proxies=("127.0.0.1",)) as client:
-        def status(key, address="192.0.2.1"):
-            headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": address}
-            return client.post(path, json={"texts": ["a"]}, headers=headers)
-
-        fine = status("a-key-of-some-length").status_code
-        assert {status(f"wrong-key-{number}").status_code for number in range(WRONG_KEYS)} <= {401, 403} - {fine}
-        late = status("wrong-key-entirely")
-        assert (late.status_code, late.json()["code"]) == (429, "wrong_keys")
-        assert int(late.headers["Retry-After"]) > 0
-        assert status("a-key-of-some-length").status_code == fine
-        assert status("wrong-key-entirely", "192.0.2.2").status_code not in (fine, 429)
-        found = counters(client)
-        assert found["seq2see_refusals_total", "key_wrong"] == WRONG_KEYS + 1
-        assert found["seq2see_refusals_total", "wrong_keys"] == 1

@@ -1,13 +1,10 @@
 """A live server: what becomes of requests that go wrong, what it says of itself, and how it begins and ends."""
 
 import contextlib
-import dataclasses
 import gc
 import json
 import logging
 import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -16,9 +13,7 @@ import psutil
 import pytest
 from serving import Process, Stub, counters, running, stub_server, translate
 
-from seq2see.errors import UserError
 from seq2see.serve.server import Server
-from seq2see.serve.settings import ServerSettings
 
 MOST_MEMORY = 350 * 2**20
 
@@ -66,17 +61,6 @@ def test_nothing_of_a_user_is_logged_or_counted(capfd, caplog):
     assert not [secret for secret in SECRETS if secret in said]
 
 
-def test_counters_match_what_was_sent():
-    with stub_server() as client:
-        for texts in (["one", "two"], ["three"], []):
-            translate(client, *texts)
-        found = counters(client)
-    assert found["seq2see_requests_total", "done"] == 2
-    assert found["seq2see_batch_sources_sum",] == 3
-    assert found["seq2see_tokens_total", "source"] == 11 == found["seq2see_tokens_total", "target"]
-    assert found["seq2see_request_seconds_count",] == 2
-
-
 # --- beginning
 
 
@@ -104,39 +88,12 @@ def test_while_it_loads_it_lives_and_is_not_ready():
         assert client.get("/health").status_code == client.get("/models/slow/health").status_code == 200
 
 
-class Silent(Stub):
-    def _translation(self, *given):
-        done = super()._translation(*given)
-        return dataclasses.replace(done, hypotheses=(dataclasses.replace(done.hypotheses[0], score=float("nan")),))
-
-
-def test_a_model_whose_probabilities_are_not_numbers_is_never_ready():
-    server = Server({"broken": Silent}, host="127.0.0.1", port=0, settings=ServerSettings(page=False))
-    with pytest.raises(UserError, match="broken cannot translate"):
-        server.run()
-    assert not server.service.ready
-
-
-def test_a_model_that_is_not_there_ends_the_command_in_one_line(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "seq2see", "serve", str(tmp_path), "--port", "0"],
-                          capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "no config.json" in done.stderr
-
-
-@pytest.mark.parametrize(("host", "keys", "warned"), [
-    ("0.0.0.0", "", True), ("0.0.0.0", "ann a-key-of-some-length", False), ("127.0.0.1", "", False),
-])  # fmt: skip
-def test_a_server_that_others_reach_without_a_key_warns(host, keys, warned, monkeypatch, capsys):
-    monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
-    Server({"stub": Stub}, host=host, port=0).socket.close()
-    told = capsys.readouterr().err
-    assert told.startswith("WARNING: there are no API keys") == warned == bool(told) and told.count("\n") == warned
-
-
-def test_a_port_in_use_is_told(stub):
-    port = stub.base_url.port
-    with pytest.raises(UserError, match=f"port {port}: .*choose another with --port"):
-        Server({"stub": Stub}, host="127.0.0.1", port=port)
+def test_a_server_that_others_reach_without_a_key_warns(monkeypatch, capsys):
+    for host, keys, lines in (("0.0.0.0", "", 1), ("0.0.0.0", "ann a-key-of-some-length", 0), ("127.0.0.1", "", 0)):
+        monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
+        Server({"stub": Stub}, host=host, port=0).socket.close()
+        told = capsys.readouterr().err
+        assert told.count("WARNING: there are no API keys") == told.count("\n") == lines
 
 
 def test_several_models_serve_their_pairs():

@@ -3,18 +3,13 @@
 import asyncio
 import importlib
 import re
-import shutil
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from serving import Stub
-from tiny import calibrate_by_hand
 
 from seq2see import Translator
-from seq2see.lens import Calibrator
-from seq2see.serve.languages import detect
 from seq2see.serve.service import APIError, Caller, Service
 from seq2see.serve.settings import ServerSettings
 from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
@@ -79,13 +74,6 @@ def test_a_request_that_would_fill_the_queue_is_refused_but_one_text_is_not():
     assert len(ask(service, "a" * 5, "b" * 5)) == 2
 
 
-def test_alternatives_take_a_beam_each_but_where_they_are_drawn(stub):
-    service = Service({"stub": stub}, ServerSettings(beams=2, alternatives=5))
-    assert api_error(service, "a", options={"alternatives": 3}) == (400, "alternatives_too_large")
-    ask(service, "a", options={"alternatives": 2})
-    ask(service, "a", options={"alternatives": 3, "top_k": 5})
-
-
 def test_the_server_bounds_what_the_checkpoint_asks_for(service, stub):
     stub.defaults = GenerationDefaults({"num_beams": 50, "max_length": 10**9}, None)
     seen = []
@@ -102,26 +90,6 @@ def test_every_text_is_detected_for_itself(service):
     assert [one.text for one in found] == [ENGLISH.upper(), GERMAN.upper()]
 
 
-def test_only_languages_that_lead_to_the_target_are_detected(service):
-    [found] = ask(service, GERMAN, source=None, target="de")
-    assert (found.source_language, found.target_language) == ("en", "de")
-
-
-def test_the_model_asked_for_is_taken_or_refused():
-    first, second = Stub(), Stub()
-    service = Service({"a": first, "b": second}, ServerSettings())
-    ask(service, "x", model="b")
-    assert (first.seen, second.seen) == ([], ["x"])
-    assert api_error(service, "x", model="c") == (404, "unknown_model")
-
-
-@pytest.mark.parametrize("text", ["", "a" * 100_000, "\u0301" * 5000, "🙂" * 50, "\ud800"])
-def test_detection_takes_any_text(text):
-    found = detect(text, ["en", "zh-Hans", "klingon"])
-    assert {one.language for one in found} == {"en", "zh-Hans", "klingon"}
-    assert all(0 <= one.confidence <= 100 for one in found)
-
-
 def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
     async def run():
         draw = asyncio.create_task(service.translate(["hold"], options=DecodingOptions(temperature=1.0), **ASKED))
@@ -133,26 +101,6 @@ def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
         assert (await draw)[0].text == "HOLD"
 
     asyncio.run(run())
-
-
-def test_the_engine_is_told_when_the_client_goes(service, stub):
-    told = []
-    stub.translate = lambda sources, options, *, wanted, _real=stub.translate: (
-        told.append(wanted(0)), _real(sources, options), told.append(wanted(0)))[1]
-
-    async def run():
-        task = asyncio.create_task(service.translate(["hold"], **ASKED))
-        while not stub.entered.is_set():
-            await asyncio.sleep(0.001)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        stub.gate.set()
-        async with asyncio.timeout(20):
-            while len(told) < 2:
-                await asyncio.sleep(0.001)
-
-    asyncio.run(run())
-    assert told == [True, False]
 
 
 def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
@@ -173,14 +121,6 @@ def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
     assert code == "queue_full"
     for translations, traces in found:
         assert [one.text for one in translations] == ["A", "B"] and traces == ["trace of A", "trace of B"]
-
-
-def test_a_long_text_can_be_translated_and_not_looked_into(stub):
-    service = Service({"stub": stub}, ServerSettings(look_characters=3))
-    assert ask(service, "abcd")[0].text == "ABCD"
-    with pytest.raises(APIError, match="4 characters: looking inside takes at most 3") as refused:
-        asyncio.run(service.translate_and_look(["abcd"], **ASKED))
-    assert refused.value.code == "text_too_long"
 
 
 def test_batched_answers_equal_those_alone(folder):
@@ -215,14 +155,3 @@ def test_elements_are_placed_by_a_thread_that_looks_and_not_by_the_event_loop(tr
     assert "seq2see-worker" in seen[0] and result.text == translator(page, format="html").text
     ask(Service({"tiny": translator}), "<p>The cat did not cross.</p>", format="html")
     assert seen[2:] == []
-
-
-def test_hypotheses_are_calibrated_only_if_asked(folder, tmp_path):
-    run = Path(shutil.copytree(folder, tmp_path / "run"))
-    calibrate_by_hand(run, "fr", Calibrator(0.1, 0.7))
-    service = Service({"run": Translator.from_pretrained(run, engine="torch")})
-    [bare], [found] = (ask(service, "The cat.", calibrated=one) for one in (False, True))
-    assert bare.hypotheses[0].calibrated_log_prob is None
-    assert found == service.models["run"]("The cat.", target="fr", calibrated=True)
-    with pytest.raises(APIError, match="has no calibration to de"):
-        ask(service, "The cat.", target="de", calibrated=True)

@@ -8,13 +8,10 @@ import httpx
 import numpy as np
 import pytest
 
-from seq2see.lens import Calibrator, with_confidence
 from seq2see.lens.evidence import head_means
-from seq2see.lens.explorer import trace_record as made_of
 from seq2see.lens.hooks import all_heads
 from seq2see.lens.interventions import ablate
 from seq2see.lens.what_if import WhatIf
-from seq2see.serve.dialects.v1 import OneTrace
 
 TEXT = "The cat did not cross."
 
@@ -73,16 +70,6 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
 
 
-def test_look_has_calibrated_probabilities_beside_the_model_s_own_where_it_is_calibrated(translator):
-    [trace] = translator.look(translator(TEXT))
-    found = with_confidence(trace, Calibrator(smoothing=0.1, temperature=0.8))
-    record = OneTrace.model_validate(made_of(found, kinds=[]))
-    assert record.log_probs == trace.log_probs.tolist()
-    assert (record.calibrated["smoothing"], record.calibrated["temperature"]) == (0.1, 0.8)
-    assert record.calibrated["log_probs"] == pytest.approx(found.calibrated.log_probs.tolist())
-    assert record.calibrated["top"] == [[one.log_prob for one in step] for step in found.calibrated.top]
-
-
 def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
     text = "The cat.\nThe box did not fit.\n"
     answer = post(live, "look", {"text": text}).json()
@@ -90,13 +77,6 @@ def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
     expected = translator.look(translator(text))
     assert [one["source_text"] for one in answer["traces"]] == ["The cat.", "The box did not fit."]
     assert [one["target_text"] for one in answer["traces"]] == [trace.target_text for trace in expected]
-
-
-def test_maps_are_sent_when_asked_for_alone(live):
-    [without] = post(live, "look", {"text": TEXT}).json()["traces"]
-    assert without["maps"] == {}
-    [one] = post(live, "look", {"text": TEXT, "maps": ["decoder"]}).json()["traces"]
-    assert list(one["maps"]) == ["decoder"] and list(one["maps"]["decoder"]) == ["raw"]
 
 
 def test_look_is_compressed_where_the_client_takes_it(live):
@@ -107,11 +87,6 @@ def test_look_is_compressed_where_the_client_takes_it(live):
     plain = post(live, "look", body, headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert json.loads(gzip.decompress(packed)) == plain.json() and len(packed) < len(plain.content) / 2
-
-
-def test_models(live):
-    assert httpx.get(f"{live}/v1/models").json() == {"models": [
-        {"name": "tiny", "language_pairs": [["en", "fr"], ["en", "de"]], "engine": "torch", "precision": "float32"}]}
 
 
 @pytest.mark.parametrize(("path", "fields", "error"), [
@@ -133,16 +108,6 @@ def test_what_is_wrong_is_told_in_one_line(live, path, fields, error):
     answer = post(live, path, {"target": "fr"} | fields)
     assert answer.status_code == 400
     assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
-
-
-def test_the_document_tells_where_a_key_goes_if_one_is_wanted(live, guarded):
-    assert "securitySchemes" not in httpx.get(f"{live}/openapi.json").json()["components"]
-    document = httpx.get(f"{guarded}/openapi.json").json()
-    schemes = document["components"]["securitySchemes"]
-    assert schemes["APIKeyHeader"]["name"] == "X-API-Key" and schemes["HTTPBearer"]["scheme"] == "bearer"
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            assert ("security" in operation) is (method == "post"), (method, path)
 
 
 def test_look_takes_a_translation_that_is_given(live, translator):

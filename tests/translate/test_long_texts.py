@@ -1,11 +1,16 @@
 """Long texts and HTML through a Translator: parts that the model knows, put together as the text was."""
 
 
+import unicodedata
+
 import pytest
 import tiny
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS
 from seq2see.tokenizer.segments import cut_sentences
 from seq2see.translate.decoding import GenerationDefaults
 from seq2see.translate.marks import Alignment
@@ -85,6 +90,24 @@ def test_elements_stay_in_their_sentence(translator, monkeypatch):
     written = translator.codec.encode(["a b c d e f g h i j k.", "l m n o p.", "q."])
     job.advance([(Hypothesis("", tuple(ids), -1.0, -1.0, True),) for ids in written])
     assert job.result[0].text == "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>"
+
+
+INJECTED = st.sampled_from(["</s>", "<pad>", "<unk>", "<2fr>", "<tag3>", "<0x41>", "▁", "<b>", "</b>", "&lt;"])
+
+
+@example(text="\0")
+@example(text="a" * 1_000)
+@example(text="猫" * 3_000)
+@example(text="\ufdfa" * 50)
+@given(text=st.lists(INJECTED | st.text(max_size=12), max_size=6).map("".join))
+def test_any_text_is_text_and_its_translation_comes_to_an_end(translator, text):
+    [ids] = translator.codec.encode([text])
+    assert [id for id in ids if id < FIRST_TAG + TAG_SLOTS] == [translator.codec.tokens().index(END)]
+    short = {"num_beams": 1, "max_new_tokens": 6}
+    result = translator(text, **short)
+    assert all(len(part.hypotheses[0].token_ids) <= 6 + 1 for part in result.parts)
+    assert result.parts or result.text == text
+    assert translator(text, format="html", **short).source_text == unicodedata.normalize("NFC", text)
 
 
 @pytest.mark.parametrize("text", ["", "<p> </p>", "12345", "...", "https://a.b/c?d=e#f", " a.b@c.org ", "😀",

@@ -208,17 +208,6 @@ def test_without_torch_elements_are_placed_in_proportion(folder, monkeypatch):
     assert len(result.hypotheses) == 3 and all(re.fullmatch("<p>.*<b>.*</p>", one.text) for one in result.hypotheses)
 
 
-def test_a_list_of_pages_is_looked_into_in_batches_and_each_is_as_alone(translator, monkeypatch):
-    pages = [PAGE, "<p>An owl.</p>", "<p>An <i>owl</i> did <b>not</b> cross.</p>", "<p><u>The</u> box did not fit.</p>"]
-    settings = {"format": "html", "num_beams": 3, "alternatives": 2, "max_new_tokens": 12}
-    alone = [[one.text for one in translator(page, **settings).hypotheses] for page in pages]
-    looks, look = [], translator.look
-    monkeypatch.setattr(translator, "look", lambda results, **more: looks.append(len(results)) or look(results, **more))
-    monkeypatch.setattr("seq2see.translate.translator.MOST_TRACES", 4)
-    assert [[one.text for one in result.hypotheses] for result in translator(pages, **settings)] == alone
-    assert looks == [4, 2]
-
-
 def test_any_models_own_maps_say_where_elements_are(any_folder):
     translator = Translator.from_pretrained(any_folder, engine="torch")
     result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)

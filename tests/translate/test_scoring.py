@@ -86,18 +86,6 @@ def test_the_verb_writes_three_columns_a_line_in_order(score, folder, translator
         0, [f"{one.log_prob:.6f}\t{one.mean:.6f}\t{one.tokens}" for one in expected], "")
 
 
-@pytest.mark.parametrize(("bad", "said"), [
-    (b"The owl.", "line 3: expected a source, a TAB and its translation"),
-    (b"The owl.\t", "line 3: the translation is blank"),
-    (b"The owl.\tb\xe9", "line 3 of the input, byte 11: not UTF-8"),
-])  # fmt: skip
-def test_a_bad_line_is_named_after_those_before_it(score, folder, bad, said):
-    good = b"The cat.\tLe chat.\nThe box.\tLa bo\xc3\xaete.\n"
-    code, out, err = score(folder, good + bad + b"\nThe cat.\tLe chat.\n")
-    assert code == 1 and len(out) == 2
-    assert said in err and err.count("\n") == 1
-
-
 # --- calibrated
 
 

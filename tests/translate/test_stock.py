@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,10 +117,3 @@ def test_the_folder_is_whole_and_has_no_code(exported):
     settings = json.loads((exported / "tokenizer_config.json").read_text())
     assert settings["tokenizer_class"] == "PreTrainedTokenizerFast"
     assert not re.search(r"[{}]", (exported / "README.md").read_text()), "all of its placeholders are filled in"
-
-
-def test_what_transformers_loads_without_export_is_not_exported(tmp_path, capsys):
-    bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
-    capsys.readouterr()
-    assert main(["export", str(bart), "--format", "transformers", "--out", str(tmp_path / "out")]) == 1
-    assert "is a bart model, not a seq2see model: transformers loads it" in capsys.readouterr().err

@@ -69,17 +69,6 @@ def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):
     assert "storybook" in tab.get_by_role("button", name="Model:").inner_text()
 
 
-def test_all_of_it_is_on_one_screen(open_tab, packaged):
-    tab = open_tab(packaged.url, viewport={"width": 1366, "height": 768})
-    settled(tab)
-    for name in (".texts", ".mapbox", ".word", ".pairs", ".heads", ".dock"):
-        box = tab.locator(f".s2s {name}").bounding_box()
-        assert box["y"] >= 0 and box["y"] + box["height"] <= 768 + 1, name
-    for name in (".mapbox", ".word", ".groups"):  # and nothing in it is cut off
-        over = tab.locator(f".s2s {name}").evaluate("one => one.scrollHeight - one.clientHeight")
-        assert over <= 2, name
-
-
 # --- changing the sentence
 
 
