@@ -11,6 +11,7 @@ from seq2see.serve.metrics import Metrics
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.results import Hypothesis
 
+pytestmark = pytest.mark.anyio
 GREEDY, BEAMS = DecodingOptions(), DecodingOptions(num_beams=4)
 
 
@@ -35,16 +36,11 @@ class Engine:
         self.wanted.append([wanted(index) for index in range(len(sources))])
         if any(source[0] == 666 for source in sources):
             raise Panic("the text of a user")
-        return [answer(source)[0] for source in sources]
-
-    @property
-    def sizes(self):
-        return [len(sources) for sources, _ in self.calls]
+        return answer(*sources)
 
     async def hold(self, *work):
         """Keep this work in a call until the gate opens."""
         self.gate.clear()
-        self.entered.clear()
         tasks = [asyncio.create_task(one) for one in work]
         while not self.entered.is_set():
             await asyncio.sleep(0.001)
@@ -67,17 +63,13 @@ def answer(*sources):
     return [(Hypothesis("", tuple(source)[::-1], 0.0, 0.0, True),) for source in sources]
 
 
-def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
+async def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
+    one = batcher(engine, threads=2)
     sources = [(number, *range(number % 7)) for number in range(100)]
     work = [(source, GREEDY if number % 3 else BEAMS) for number, source in enumerate(sources)]
-
-    async def run():
-        one = batcher(engine, threads=2)
-        found = await asyncio.gather(*(one.submit(work[number : number + 2]) for number in range(0, 100, 2)))
-        assert sum(found, []) == answer(*sources)
-
-    asyncio.run(run())
-    assert len(engine.calls) < 30 and sum(engine.sizes) == 100
+    found = await asyncio.gather(*(one.submit(work[number : number + 2]) for number in range(0, 100, 2)))
+    assert sum(found, []) == answer(*sources)
+    assert len(engine.calls) < 30 and sum(len(sources) for sources, _ in engine.calls) == 100
     for sources, options in engine.calls:
         assert all((source[0] % 3 != 0) == (options == GREEDY) for source in sources)
 
@@ -87,86 +79,67 @@ def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
     ([2] * 20, {"threads": 2}, [10, 10]),
     ([2, 2], {"batch_tokens": 4, "wait": 300}, [2]),  # what is full does not wait
 ])  # fmt: skip
-def test_batches_are_full_and_shared_among_free_threads(engine, lengths, settings, sizes):
-    async def run():
-        sources = [(number,) * length for number, length in enumerate(lengths)]
-        one = batcher(engine, **settings)
-        assert await asyncio.wait_for(one.submit([(source, GREEDY) for source in sources]), 60) == answer(*sources)
-
-    asyncio.run(run())
-    assert engine.sizes == sizes
+async def test_batches_are_full_and_shared_among_free_threads(engine, lengths, settings, sizes):
+    one = batcher(engine, **settings)
+    sources = [(number,) * length for number, length in enumerate(lengths)]
+    found = await asyncio.wait_for(one.submit([(source, GREEDY) for source in sources]), 60)
+    assert found == answer(*sources) and [len(sources) for sources, _ in engine.calls] == sizes
 
 
-def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
-    async def run():
-        one = batcher(engine, queue_tokens=10, wait=0)
-        accepted = await engine.hold(one.submit([((0,) * 8, GREEDY)]))  # with the engine, no longer in the queue
-        accepted.append(asyncio.create_task(one.submit([((1,) * 8, GREEDY)])))
-        await asyncio.sleep(0)
-        with pytest.raises(APIError) as refused:
-            await asyncio.wait_for(one.submit([((2,) * 8, GREEDY)]), 1)
-        assert (refused.value.status, refused.value.code) == (503, "queue_full")
-        assert refused.value.headers["Retry-After"] == "1"
-        engine.gate.set()
-        assert await asyncio.gather(*accepted) == [answer((0,) * 8), answer((1,) * 8)]
-        assert await one.submit([((3,) * 50, GREEDY)]) == answer((3,) * 50), "an empty queue takes anything"
-        assert one.queued == 0 == one.metrics.registry.get_sample_value("seq2see_queue_tokens")
-
-    asyncio.run(run())
+async def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
+    one = batcher(engine, queue_tokens=10, wait=0)
+    accepted = await engine.hold(one.submit([((0,) * 8, GREEDY)]))  # with the engine, no longer in the queue
+    accepted.append(asyncio.create_task(one.submit([((1,) * 8, GREEDY)])))
+    await asyncio.sleep(0)
+    with pytest.raises(APIError) as refused:
+        await asyncio.wait_for(one.submit([((2,) * 8, GREEDY)]), 1)
+    assert (refused.value.status, refused.value.code) == (503, "queue_full")
+    assert refused.value.headers["Retry-After"] == "1"
+    engine.gate.set()
+    assert await asyncio.gather(*accepted) == [answer((0,) * 8), answer((1,) * 8)]
+    assert await one.submit([((3,) * 50, GREEDY)]) == answer((3,) * 50), "an empty queue takes anything"
+    assert one.queued == 0 == one.metrics.registry.get_sample_value("seq2see_queue_tokens")
 
 
-def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
-    async def run():
-        one = batcher(engine)
-        work = [one.submit([((number, 5), GREEDY)]) for number in (1, 666, 2)]
-        good, bad, other = await asyncio.gather(*work, return_exceptions=True)
-        assert (good, other) == (answer((1, 5)), answer((2, 5)))
-        assert isinstance(bad, RuntimeError) and isinstance(bad.__cause__, Panic)
-        assert "text of a user" not in str(bad)
-        assert await one.submit([((7,), GREEDY)]) == answer((7,))
-
-    asyncio.run(run())
-    assert engine.sizes == [3, 1, 1, 1, 1]
+async def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
+    one = batcher(engine)
+    work = [one.submit([((number, 5), GREEDY)]) for number in (1, 666, 2)]
+    good, bad, other = await asyncio.gather(*work, return_exceptions=True)
+    assert (good, other) == (answer((1, 5)), answer((2, 5)))
+    assert isinstance(bad, RuntimeError) and isinstance(bad.__cause__, Panic)
+    assert "text of a user" not in str(bad)
+    assert await one.submit([((7,), GREEDY)]) == answer((7,))
 
 
-def test_who_goes_while_waiting_never_reaches_the_engine(engine):
-    async def run():
-        one = batcher(engine, wait=0)
-        [running] = await engine.hold(one.submit([((1,), GREEDY)]))
-        gone = [asyncio.create_task(one.submit([((2, number), GREEDY)])) for number in range(50)]
-        stays = asyncio.create_task(one.submit([((3,), GREEDY)]))
-        await asyncio.sleep(0.01)
-        for task in gone:
-            task.cancel()
-        await asyncio.gather(*gone, return_exceptions=True)
-        assert one.queued == 1
-        engine.gate.set()
-        assert await running == answer((1,)) and await stays == answer((3,))
-
-    asyncio.run(run())
+async def test_who_goes_while_waiting_never_reaches_the_engine(engine):
+    one = batcher(engine, wait=0)
+    [running] = await engine.hold(one.submit([((1,), GREEDY)]))
+    gone = [asyncio.create_task(one.submit([((2, number), GREEDY)])) for number in range(50)]
+    stays = asyncio.create_task(one.submit([((3,), GREEDY)]))
+    await asyncio.sleep(0.01)
+    for task in gone:
+        task.cancel()
+    await asyncio.gather(*gone, return_exceptions=True)
+    assert one.queued == 1
+    engine.gate.set()
+    assert await running == answer((1,)) and await stays == answer((3,))
     assert engine.calls == [([(1,)], GREEDY), ([(3,)], GREEDY)]
 
 
-def test_the_engine_is_told_who_is_gone_while_it_works_and_the_others_are_answered(engine):
-    async def run():
-        one = batcher(engine)
-        goes, stays = await engine.hold(*(one.submit([((number,), GREEDY)]) for number in (1, 2)))
-        goes.cancel()
-        await asyncio.sleep(0.01)
-        engine.gate.set()
-        assert await stays == answer((2,)) and goes.cancelled()
-        assert (one.free, one.queued, one._waiting) == (1, 0, {})
-
-    asyncio.run(run())
+async def test_the_engine_is_told_who_is_gone_while_it_works_and_the_others_are_answered(engine):
+    one = batcher(engine)
+    goes, stays = await engine.hold(*(one.submit([((number,), GREEDY)]) for number in (1, 2)))
+    goes.cancel()
+    await asyncio.sleep(0.01)
+    engine.gate.set()
+    assert await stays == answer((2,)) and goes.cancelled()
+    assert (one.free, one.queued, one._waiting) == (1, 0, {})
     assert engine.wanted == [[False, True]]
 
 
-def test_sources_and_their_tokens_are_counted(engine):
-    async def run():
-        one = batcher(engine)
-        await one.submit([((1, 2, 3), GREEDY), ((4, 5), GREEDY)])
-        return one.metrics.registry.get_sample_value
-
-    sample = asyncio.run(run())
+async def test_sources_and_their_tokens_are_counted(engine):
+    one = batcher(engine)
+    await one.submit([((1, 2, 3), GREEDY), ((4, 5), GREEDY)])
+    sample = one.metrics.registry.get_sample_value
     assert (sample("seq2see_batch_sources_sum"), sample("seq2see_batch_sources_count")) == (2, 1)
     assert sample("seq2see_tokens_total", {"side": "source"}) == 5

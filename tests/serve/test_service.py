@@ -17,8 +17,6 @@ from seq2see.translate.decoding import DecodingOptions, GenerationDefaults
 CALLER = Caller("10.0.0.1")
 ENGLISH = "The weather was so bad that nobody wanted to go for a walk."
 GERMAN = "Das Wetter war so schlecht, dass niemand spazieren gehen wollte."
-
-
 ASKED = {"source": "en", "target": "fr", "caller": CALLER}
 
 
@@ -90,49 +88,39 @@ def test_every_text_is_detected_for_itself(service):
     assert [one.text for one in found] == [ENGLISH.upper(), GERMAN.upper()]
 
 
-def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
-    async def run():
-        draw = asyncio.create_task(service.translate(["hold"], options=DecodingOptions(temperature=1.0), **ASKED))
-        while not stub.entered.is_set():
-            await asyncio.sleep(0.001)
-        [searched] = await asyncio.wait_for(service.translate(["a"], **ASKED), 20)
-        assert searched.text == "A" and not draw.done()
-        stub.gate.set()
-        assert (await draw)[0].text == "HOLD"
-
-    asyncio.run(run())
+@pytest.mark.anyio
+async def test_a_draw_that_takes_long_keeps_no_search_waiting(service, stub):
+    draw = asyncio.create_task(service.translate(["hold"], options=DecodingOptions(temperature=1.0), **ASKED))
+    while not stub.entered.is_set():
+        await asyncio.sleep(0.001)
+    [searched] = await asyncio.wait_for(service.translate(["a"], **ASKED), 20)
+    assert searched.text == "A" and not draw.done()
+    stub.gate.set()
+    assert (await draw)[0].text == "HOLD"
 
 
-def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
+@pytest.mark.anyio
+async def test_looks_come_with_their_translations_and_are_bounded(stub, monkeypatch):
     monkeypatch.setattr("seq2see.serve.service.MOST_LOOKS", 2)
-    service = Service({"stub": stub})
-    gate = threading.Event()
+    service, gate = Service({"stub": stub}), threading.Event()
     stub.look = lambda results, **more: gate.wait(20) and [f"trace of {one.text}" for one in results]
-
-    async def run():
-        two = [asyncio.create_task(service.translate_and_look(["a", "b"], **ASKED)) for _ in range(2)]
-        await asyncio.sleep(0.05)
-        with pytest.raises(APIError) as refused:
-            await service.translate_and_look(["a"], **ASKED)
-        gate.set()
-        return refused.value.code, await asyncio.gather(*two)
-
-    code, found = asyncio.run(run())
-    assert code == "queue_full"
-    for translations, traces in found:
+    two = [asyncio.create_task(service.translate_and_look(["a", "b"], **ASKED)) for _ in range(2)]
+    await asyncio.sleep(0.05)
+    with pytest.raises(APIError) as refused:
+        await service.translate_and_look(["a"], **ASKED)
+    assert refused.value.code == "queue_full"
+    gate.set()
+    for translations, traces in await asyncio.gather(*two):
         assert [one.text for one in translations] == ["A", "B"] and traces == ["trace of A", "trace of B"]
 
 
-def test_batched_answers_equal_those_alone(folder):
+@pytest.mark.anyio
+async def test_batched_answers_equal_those_alone(folder):
     translator = Translator.from_pretrained(folder, engine="ctranslate2", precision="float32", threads=2)
     service = Service({"tiny": translator}, ServerSettings(wait_ms=300, rate=0))
     texts = [f"The cat number {number} did not cross" + " the street" * (number % 5) for number in range(40)]
-
-    async def run():
-        return await asyncio.gather(*(service.translate([text], **ASKED) for text in texts))
-
-    together = [one.text for [one] in asyncio.run(run())]
-    assert together == [translator(text, source="en", target="fr").text for text in texts]
+    together = await asyncio.gather(*(service.translate([text], **ASKED) for text in texts))
+    assert [one.text for [one] in together] == [translator(text, source="en", target="fr").text for text in texts]
     [calls] = re.findall(rb"seq2see_batch_sources_count (\d+)", service.metrics.text())
     assert int(calls) <= 10  # of forty sources
 

@@ -98,6 +98,7 @@ def test_look_is_compressed_where_the_client_takes_it(live):
     ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: run seq2see calibrate"),
     ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
     ("look", {"text": "  "}, "the text has no words"),
+    ("look", {"text": "a " * 501}, "looking inside takes at most 1000"),
     ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
     ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
     ("look", {"text": "a", "without": [["cross", 9, 0]]}, "there is no cross layer 9"),
