@@ -113,13 +113,12 @@ GERMAN = {"tgt_lang": "de", "generate_parameters": {"num_beams": 2}}
 WRONG = [  # a request, and what its one line of error says
     ({}, "inputs: expected"), ([1], "expected an object with inputs"),
     ({"inputs": "box " * 99}, "the model takes at most 64"),
-    *(({"inputs": "a", "parameters": parameters}, told) for parameters, told in (
-        (5, "parameters: expected an object"), ({"num_beams": 1000}, "num_beams 1000: expected a whole number"),
-        ({"num_beams": True}, "num_beams True: expected"), ({"top_p": float("nan")}, "top_p nan: expected"),
-        ({"custom_generate": "evil", "trust_remote_code": True}, "custom_generate: expected one of num_beams, "),
-        ({"tgt_lang": "zz"}, "tgt_lang: expected de, fr"), ({"tgt_lang": "</s>"}, "tgt_lang: expected"),
-        ({"tgt_lang": []}, "tgt_lang: expected"), ({"src_lang": "fr"}, "src_lang: expected en"))),
-]  # fmt: skip
+    ({"inputs": "a", "parameters": {"num_beams": 1000}}, "num_beams 1000: expected a whole number"),
+    ({"inputs": "a", "parameters": {"top_p": float("nan")}}, "top_p nan: expected"),
+    ({"inputs": "a", "parameters": {"custom_generate": "evil", "trust_remote_code": True}}, "custom_generate: expected"),
+    ({"inputs": "a", "parameters": {"tgt_lang": "</s>"}}, "tgt_lang: expected de, fr"),
+    ({"inputs": "a", "parameters": {"src_lang": "fr"}}, "src_lang: expected en"),
+]
 
 
 def test_the_handler_translates_as_we_do_with_transformers_alone(translator, tmp_path):

@@ -70,15 +70,6 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
 
 
-def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
-    text = "The cat.\nThe box did not fit.\n"
-    answer = post(live, "look", {"text": text}).json()
-    assert answer["translation"]["text"] == translator(text).text
-    expected = translator.look(translator(text))
-    assert [one["source_text"] for one in answer["traces"]] == ["The cat.", "The box did not fit."]
-    assert [one["target_text"] for one in answer["traces"]] == [trace.target_text for trace in expected]
-
-
 def test_look_is_compressed_where_the_client_takes_it(live):
     body = {"text": TEXT, "maps": ["cross"]}
     with httpx.stream("POST", f"{live}/v1/look", json=body, headers={"Accept-Encoding": "gzip"}) as answer:
@@ -118,19 +109,6 @@ def test_look_takes_a_translation_that_is_given(live, translator):
     assert answer["translation"] is None and got["target_text"] == given
     assert got["target_ids"] == list(trace.target_ids)
     assert array(got["maps"]["cross"]["raw"]) == pytest.approx(trace.maps("cross"), abs=1e-3)
-
-
-def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live, translator):
-    body = {"text": TEXT, "source": "en", "target": "fr", "evidence": True, "others": ["The dog did not cross."]}
-    [got] = post(live, "look", body).json()["traces"]
-    found, steps = got["evidence"], len(got["target"])
-    layers = {"encoder": 2, "decoder": 3, "cross": 3}
-    assert sorted((one["kind"], one["layer"], one["head"]) for one in found["heads"]) == sorted(
-        (kind, layer, head) for kind, count in layers.items() for layer in range(count) for head in range(2))
-    assert len(found["erased"]) == len([one for one in got["words"]["source"] if one["word"] is not None])
-    assert len(found["others"]) == 1
-    for one in (*found["heads"], *found["erased"], *found["others"]):
-        assert len(one["margins"]) == len(one["top"]) == steps
 
 
 def test_look_without_heads_translates_with_their_averages(live, translator):

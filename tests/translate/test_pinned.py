@@ -1,6 +1,5 @@
 """What was loaded is what is looked into: files that change while a model is served are never mixed with it."""
 
-import dataclasses
 import json
 import shutil
 
@@ -12,12 +11,10 @@ from transformers import GenerationConfig
 
 from seq2see import Translator
 from seq2see.lens.alignment import FILE as ALIGNMENT
-from seq2see.lens.alignment import naive_choice
 from seq2see.lens.roles import FILE as ROLES
 from seq2see.lens.trust import FILE as TRUST
-from seq2see.lens.trust import MapTrust, Trust
 from seq2see.translate import checkpoint
-from seq2see.translate.checkpoint import ModelChanged, fingerprint
+from seq2see.translate.checkpoint import ModelChanged
 
 pytest.importorskip("ctranslate2")
 TEXT = "The cat did not cross."
@@ -74,21 +71,6 @@ def test_files_put_back_and_notes_laid_beside_change_nothing(run, others):
     CHANGES["weights"](run, others[0])
     [trace] = translator.look(translator(TEXT))
     assert trace.log_prob == pytest.approx(trace.engine_log_prob, abs=0.5)
-
-
-def test_what_was_measured_of_the_new_weights_is_not_told_of_the_old(run, others):
-    translator = Translator.from_pretrained(run, engine="torch")
-    new = fingerprint(others[1])
-    CHANGES["weights"](run, others[1])
-    nothing = MapTrust("random", "predicts", (), None, None)
-    Trust("x", 300, 300, nothing, (), (), weights=new).save(run / TRUST)
-    figures = {"score": 0.8, "low": 0.7, "high": 0.9, "uniform": 0.1, "positional": 0.3, "rival": None}
-    role = {"role": "alignment", **figures}
-    (run / ROLES).write_text(json.dumps({"weights": new, "heads": [{"head": ["cross", 1, 1], "roles": [role]}]}))
-    dataclasses.replace(naive_choice(3, 2), fingerprint=new).save(run / ALIGNMENT)
-    assert (translator.trust, translator.roles, translator.alignment) == (None, {}, None)
-    again = Translator.from_pretrained(run, engine="torch")
-    assert again.trust and again.roles and again.alignment
 
 
 @pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
