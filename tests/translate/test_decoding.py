@@ -12,7 +12,7 @@ from seq2see.translate.decoding import MOST_POSITIONS, DecodingOptions, Generati
 DRAW = {"temperature": 1.3, "max_new_tokens": 8}
 
 
-def test_what_is_left_open_is_the_checkpoints(translator):
+def test_what_is_left_open_is_the_checkpoints():
     said = {"num_beams": 5, "length_penalty": 1.4, "max_length": 40, "early_stopping": True, "forced_bos_token_id": 7}
     defaults = GenerationDefaults({**said, "eos_token_id": [2, 9], "do_sample": True, "temperature": 0.3}, 64)
     usual = defaults.resolve()

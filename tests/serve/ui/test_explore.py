@@ -192,7 +192,7 @@ def test_choosing_a_head_changes_the_map_and_the_sentence(tab):
     assert tab.locator(".inwords button").count() == 24
 
 
-def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab, packaged):
+def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
     tab.get_by_role("button", name="French looks at English, layer 2, head 4").first.click()
     tab.locator(".tgt .w", has_text="chat").click()
     address = tab.evaluate("""async () => {
