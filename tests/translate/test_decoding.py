@@ -68,8 +68,8 @@ def test_the_score_of_a_draw_is_the_models_own(translator):
     assert result.hypotheses[0].log_prob == pytest.approx(trace.log_prob, abs=1e-3)
 
 
-def test_pieces_are_drawn_as_often_as_they_are_probable(translator):
-    """The first free piece, 1,600 times: within four standard deviations of its probability at this temperature."""
+def test_tokens_are_drawn_as_often_as_they_are_probable(translator):
+    """The first free token, 1,600 times: within four standard deviations of its probability at this temperature."""
     T, counts, draws = 0.8, Counter(), 0
     for seed in range(25):
         result = translator("The cat.", seed=seed, alternatives=64, temperature=T, max_new_tokens=2)
@@ -77,6 +77,6 @@ def test_pieces_are_drawn_as_often_as_they_are_probable(translator):
         draws += 64
     [trace] = translator.look(translator("The cat.", num_beams=1, max_new_tokens=2))
     probability_V = torch.softmax(torch.tensor(trace.logits[1]).float() / T, -1)
-    for piece in probability_V.topk(5).indices.tolist():
-        p = float(probability_V[piece])
-        assert abs(counts[piece] - draws * p) < 4 * (draws * p * (1 - p)) ** 0.5 + 1, piece
+    for token in probability_V.topk(5).indices.tolist():
+        p = float(probability_V[token])
+        assert abs(counts[token] - draws * p) < 4 * (draws * p * (1 - p)) ** 0.5 + 1, token

@@ -15,7 +15,7 @@ DRAWS = {"temperature": 1.5, "top_k": 20, "seed": 3, "alternatives": 2}
 
 
 def ending(kind):
-    """A translator with few pieces to choose from, no pair of them twice: rows must end, and each when it likes."""
+    """A translator with few tokens to choose from, no pair of them twice: rows must end, and each when it likes."""
     translator = Translator(*tiny.make(kind))
     size, said = translator.model.config.vocab_size, translator.model.generation_config
     few = {2, said.forced_bos_token_id, *range(size - 7, size)}
@@ -39,7 +39,7 @@ def test_rows_that_leave_change_nothing_for_those_that_stay(kind, settings):
 
 @pytest.mark.parametrize("said", [{"encoder_repetition_penalty": 1.5, "encoder_no_repeat_ngram_size": 2},
                                   {"encoder_repetition_penalty": 1.5}, {"sequence_bias": [[[394], -9.0]]}])
-def test_nor_does_what_a_checkpoint_wants_of_the_pieces(said):
+def test_nor_does_what_a_checkpoint_wants_of_the_tokens(said):
     translator = ending("seq2see")
     before = [result.hypotheses[0].token_ids for result in translator(TEXTS, **GREEDY)]
     translator.model.generation_config.update(**said)

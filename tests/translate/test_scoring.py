@@ -27,7 +27,7 @@ def forward_score(translator, source, ids, *, given):
     inputs = torch.tensor([[translator.model.config.decoder_start_token_id, *ids[:-1]]])
     with torch.no_grad():
         logits = translator.model(input_ids=source_ids, decoder_input_ids=inputs).logits[0]
-    steps = [math.log(logits[t].double().softmax(-1)[piece]) for t, piece in enumerate(ids)]
+    steps = [math.log(logits[t].double().softmax(-1)[token]) for t, token in enumerate(ids)]
     return sum(steps[given:]), len(ids) - given
 
 

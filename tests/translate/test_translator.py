@@ -23,7 +23,7 @@ def plain(results):
 @pytest.mark.parametrize("num_beams", [1, 3])
 def test_a_batch_equals_one_by_one_in_the_order_given(any_folder, num_beams, monkeypatch):
     translator = Translator.from_pretrained(any_folder, engine="torch")
-    translator.model.generation_config.no_repeat_ngram_size = 2  # or a random net writes one piece, whatever it reads
+    translator.model.generation_config.no_repeat_ngram_size = 2  # or a random net writes one token, whatever it reads
     alone = [translator(text, num_beams=num_beams) for text in TEXTS]
     assert plain(translator(TEXTS, num_beams=num_beams)) == plain(alone)
     monkeypatch.setattr("seq2see.translate.torch_engine.BATCH_TOKENS", 60)
