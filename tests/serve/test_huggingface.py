@@ -33,17 +33,6 @@ def test_the_client_translates_by_every_address(live, translator):
     assert german.translation_text == translator(TEXT, target="de").text
 
 
-def test_parameters_of_generation_reach_the_engine(live, translator):
-    client = InferenceClient(model=live)
-    settings = {"num_beams": 3, "max_new_tokens": 5, "repetition_penalty": 1.5}
-    found = client.translation(TEXT, generate_parameters=settings, clean_up_tokenization_spaces=False,
-                               truncation="longest_first")
-    assert found.translation_text == translator(TEXT, **settings).text != translator(TEXT).text
-    drawn = {"do_sample": True, "temperature": 2.0, "seed": 4}
-    found = client.translation(TEXT, generate_parameters=drawn)
-    assert found.translation_text == translator(TEXT, temperature=2.0, seed=4).text
-
-
 def test_settings_are_generates_own():
     """do_sample decides whether temperature counts; max_length counts the decoder's start; the inner ones win."""
     def of(**given):
@@ -63,9 +52,10 @@ def test_a_list_is_answered_by_a_list_and_curl_needs_no_content_type(live, trans
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = httpx.post(live, content=json.dumps({"inputs": texts, "options": {"wait_for_model": True}}), headers=form)
     assert answer.json() == [{"translation_text": translator(text).text} for text in texts]
-    two = {"inputs": ["The cat."], "parameters": {"num_return_sequences": 2}}
-    expected = [{"translation_text": one.text} for one in translator("The cat.", alternatives=2).hypotheses]
-    assert httpx.post(live, json=two).json() == [expected]
+    two = {"num_return_sequences": 2, "generate_parameters": {"num_beams": 3, "max_new_tokens": 5}}
+    expected = translator("The cat.", alternatives=2, num_beams=3, max_new_tokens=5).hypotheses
+    found = httpx.post(live, json={"inputs": ["The cat."], "parameters": two}).json()
+    assert found == [[{"translation_text": one.text} for one in expected]]
 
 
 def test_the_clients_health_and_info(live):
