@@ -65,6 +65,7 @@ def test_only_text_is_translated(text, expected):
     # not a word of another's, though its own are on both sides of it
     ("he <i>did</i> <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il n'<i>est</i> <b>pas</b> allé"),
     ("<b>a</b> b c d", "x y z w v", "0-0 1-1 2-2 3-3 0-4", "x y z w <b>v</b>"),  # what lies between outweighs it
+    ("he <img> did <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il <img> <b>n'est pas</b> allé"),
     ("<b>of</b> <i>the</i> cat", "du chat", "0-0 1-0 2-1", "<b>du</b> <i></i>chat"),
     ("a <b>b</b> c", "x y", "0-0 2-1", "x <b></b>y"),  # without links it is kept, beside the word before it
     ("See <a>the <b>red</b> book</a> of it", "Das rote Buch davon siehe", "0-4 1-0 2-1 3-2 4-3 5-3",
