@@ -9,15 +9,14 @@ import sys
 import threading
 import time
 import urllib.parse
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from seq2see.translate.decoding import NO_OPTIONS, DecodingOptions, GenerationDefaults
+from seq2see.translate.decoding import NO_OPTIONS, GenerationDefaults
 from seq2see.translate.job import Job
-from seq2see.translate.results import Hypothesis
+from seq2see.translate.results import Hypothesis, Translation
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,25 +25,11 @@ class Panic(BaseException):
     """As the Rust part of a tokenizer raises it: no Exception."""
 
 
-@dataclass(frozen=True)
-class StubTranslation:
-    text: str
-    source_text: str
-    source_language: str
-    target_language: str
-    hypotheses: tuple
-    unknown_words: tuple | None = None
-    engine: str = "stub"
-    precision: str = "none"
-    segments: tuple = ()
-    one_by_one: bool = False
-
-
 class Stub:
     """Writes in capitals.  `hold` stays with the engine until the gate opens, `sleep 2` for two seconds, `poison` makes
     the engine panic, and `venom` what makes texts ready."""
 
-    name = engine_name = "stub"
+    name = "stub"
     precision = "none"
     defaults = GenerationDefaults({}, None)
     folder = None
@@ -55,44 +40,36 @@ class Stub:
         self.gate = threading.Event()
         self.entered = threading.Event()
         self.seen = []
-        self.batches = []
 
     @property
     def engine(self):
         return self
 
+    def engine_for(self, options):
+        return self
+
     def seen_words(self, language):
         return None
 
-    def __call__(self, text, *, source=None, target=None, **options):
-        texts = text if isinstance(text, list) else [text]
-        job = self.prepare(texts, source=source, target=target, options=DecodingOptions(**options))
-        while job.work:
-            job.advance([self._one(ids) for ids, _ in job.work])
-        return job.result if isinstance(text, list) else job.result[0]
+    def __call__(self, text, **options):
+        job = self.prepare([text])
+        job.advance([(written(ids),) for ids, _ in job.work])
+        return job.result[0]
 
-    def with_calibrated(self, results):
-        return results
-
-    def prepare(self, texts, *, source=None, target=None, prefix="", parts=(), format="text",
-                options=NO_OPTIONS):
+    def prepare(self, texts, *, source=None, target=None, prefix="", format="text", options=NO_OPTIONS):
         if any("venom" in text for text in texts):
             raise Panic(texts[0])
-        options = self.defaults.resolve(options)
         pair = self.language_pairs[0] if self.language_pairs else ("", "")
-        return Job(self._translations(texts, source or pair[0], target or pair[1], options))
+        return Job(self._translations(texts, source or pair[0], target or pair[1], self.defaults.resolve(options)))
 
     def _translations(self, texts, source, target, options):
         wanted = [text for text in texts if text.strip()]
         found = iter((yield [(tuple(map(ord, text)), options) for text in wanted]) if wanted else [])
-        return [self._translation(text, source, target, next(found) if text.strip() else ()) for text in texts]
-
-    def engine_for(self, options):
-        return self
+        return [Translation.of(text, next(found) if text.strip() else (), source_language=source,
+                               target_language=target, engine="stub", precision="none") for text in texts]
 
     def translate(self, sources, options, *, wanted=None):
         texts = ["".join(map(chr, source)) for source in sources]
-        self.batches.append(len(texts))
         self.seen += texts
         self.entered.set()
         if any("poison" in text for text in texts):
@@ -102,33 +79,30 @@ class Stub:
         for text in texts:
             if "sleep" in text:
                 time.sleep(float(re.search(r"sleep ([\d.]+)", text)[1]))
-        return [self._one(source) for source in sources]
-
-    def _one(self, source):
-        return (Hypothesis("", source, -1.0, -1.0, True),)
-
-    def _translation(self, text, source, target, found):
-        hypotheses = tuple(Hypothesis("".join(map(chr, one.token_ids)).upper(), one.token_ids, -1.0, -1.0, True)
-                           for one in found)
-        return StubTranslation(hypotheses[0].text if hypotheses else "", text, source, target, hypotheses)
+        return [(written(source),) for source in sources]
 
     def look(self, results, *, alternative=0, views=("raw",)):
         return [f"trace of {one.text}" for one in results]
 
 
+def written(source):
+    return Hypothesis("".join(map(chr, source)).upper(), source, -1.0, -1.0, True)
+
+
 @contextlib.contextmanager
-def running(loaders, *, service=None, **settings):
-    """A server in a thread, ready when the block begins; it must end by itself afterwards.  `service(settings)` makes
-    another service than the usual one."""
+def running(loaders, *, wait=True, service=None, training=None, **settings):
+    """A server in a thread; it must end by itself afterwards.  It is ready when the block begins or, without `wait`,
+    answers that it is loading.  `service(settings)` makes another service than the usual one."""
     from seq2see.serve.server import Server
     from seq2see.serve.settings import ServerSettings
 
     settings = ServerSettings(**{"page": False, "rate": 0, "grace_seconds": 5.0, **settings})
-    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings))
+    server = Server(loaders, host="127.0.0.1", port=0, settings=settings, service=service and service(settings),
+                    training=training)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        while not server.service.ready and thread.is_alive():
+        while not (server.service.ready if wait else server.started) and thread.is_alive():
             time.sleep(0.01)
         yield server
     finally:
@@ -189,14 +163,9 @@ def counters(client):
             for family in text_string_to_metric_families(client.get("/metrics").text) for one in family.samples}
 
 
-def raw(client, data, *, until=None, seconds=10):
+def raw(client, data):
     """What the server answers to these bytes, until it closes the connection."""
     url = urllib.parse.urlsplit(str(client.base_url))
-    with socket.create_connection((url.hostname, url.port), timeout=seconds) as connection:
+    with socket.create_connection((url.hostname, url.port), timeout=10) as connection:
         connection.sendall(data)
-        received = b""
-        while part := connection.recv(65536):
-            received += part
-            if until and until in received:
-                break
-        return received
+        return b"".join(iter(lambda: connection.recv(65536), b""))

@@ -71,7 +71,7 @@ FAULTS = [
         "serve/dialects/bodies.py",
         "application/octet-stream",
         "application/json",
-        tests="tests/serve/test_any_text.py",
+        tests="tests/serve/test_bodies.py",
     ),
     Fault(
         "page: tools show the head's neighbour",

@@ -113,7 +113,7 @@ FAULTS = [
         "translate/greedy.py",
         "share = 1.0 if _knows_its_sources(generation_config) else SHARE",
         "share = SHARE",
-        tests="tests/translate/test_greedy.py -k wants_of_the_pieces",
+        tests="tests/translate/test_greedy.py -k wants_of_the_tokens",
     ),
     Fault(
         "serve: a checkpoint stops the search by the clock",
@@ -449,7 +449,7 @@ FAULTS = [
         "translate/greedy.py",
         "return bool(settings.encoder_no_repeat_ngram_size) or settings.encoder_repetition_penalty not in (None, 1.0)",
         "return bool(settings.encoder_no_repeat_ngram_size)",
-        tests="tests/translate/test_greedy.py -k wants_of_the_pieces",
+        tests="tests/translate/test_greedy.py -k wants_of_the_tokens",
     ),
     Fault(
         "a changed configuration keeps its export",

@@ -226,7 +226,7 @@ FAULTS = [
         "serve/service.py",
         "        translator.name = name\n",
         "",
-        tests="tests/serve/test_own.py -k very_translation",
+        tests="tests/serve/test_v1.py -k very_translation",
     ),
     Fault(
         "server: a wrong key costs nothing",

@@ -7,6 +7,12 @@ KEY = "a-key-of-the-tests"
 
 
 @pytest.fixture(scope="session")
+def anyio_backend():
+    """Where tests that are coroutines run."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
 def live(translator):
     """The address of a server with the page, as `seq2see serve` has it."""
     with serving.running({"tiny": lambda: translator}, page=True) as server:

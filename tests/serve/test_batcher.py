@@ -11,6 +11,7 @@ from seq2see.serve.metrics import Metrics
 from seq2see.translate.decoding import DecodingOptions
 from seq2see.translate.results import Hypothesis
 
+pytestmark = pytest.mark.anyio
 GREEDY, BEAMS = DecodingOptions(), DecodingOptions(num_beams=4)
 
 
@@ -23,6 +24,7 @@ class Engine:
 
     def __init__(self):
         self.calls = []
+        self.wanted = []
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()
@@ -31,13 +33,18 @@ class Engine:
         self.calls.append((list(sources), options))
         self.entered.set()
         assert self.gate.wait(20)
+        self.wanted.append([wanted(index) for index in range(len(sources))])
         if any(source[0] == 666 for source in sources):
             raise Panic("the text of a user")
-        return [(Hypothesis("", source[::-1], 0.0, 0.0, True),) for source in sources]
+        return answer(*sources)
 
-    @property
-    def sizes(self):
-        return [len(sources) for sources, _ in self.calls]
+    async def hold(self, *work):
+        """Keep this work in a call until the gate opens."""
+        self.gate.clear()
+        tasks = [asyncio.create_task(one) for one in work]
+        while not self.entered.is_set():
+            await asyncio.sleep(0.001)
+        return tasks
 
 
 @pytest.fixture
@@ -47,232 +54,92 @@ def engine():
     made.gate.set()
 
 
-def batcher(engine, *, threads=1, batch_tokens=100, queue_tokens=1000, wait=0.0):
+def batcher(engine, *, threads=1, batch_tokens=100, queue_tokens=1000, wait=0.01):
     return Batcher(engine.translate, threads=threads, batch_tokens=batch_tokens, queue_tokens=queue_tokens, wait=wait,
                    metrics=Metrics())
 
 
-def answer(source):
-    return [(Hypothesis("", tuple(source)[::-1], 0.0, 0.0, True),)]
+def answer(*sources):
+    return [(Hypothesis("", tuple(source)[::-1], 0.0, 0.0, True),) for source in sources]
 
 
-async def held(engine):
-    """Wait until the engine is in a call."""
-    while not engine.entered.is_set():
-        await asyncio.sleep(0.001)
+async def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
+    one = batcher(engine, threads=2)
+    sources = [(number, *range(number % 7)) for number in range(100)]
+    work = [(source, GREEDY if number % 3 else BEAMS) for number, source in enumerate(sources)]
+    found = await asyncio.gather(*(one.submit(work[number : number + 2]) for number in range(0, 100, 2)))
+    assert sum(found, []) == answer(*sources)
+    assert len(engine.calls) < 30 and sum(len(sources) for sources, _ in engine.calls) == 100
+    for sources, options in engine.calls:
+        assert all((source[0] % 3 != 0) == (options == GREEDY) for source in sources)
 
 
-def value(metric):
-    [family] = metric.collect()
-    return family.samples[0].value
+@pytest.mark.parametrize(("lengths", "settings", "sizes"), [
+    ([4] * 5 + [50], {"batch_tokens": 10}, [2, 2, 1, 1]),  # a longer source goes alone
+    ([2] * 20, {"threads": 2}, [10, 10]),
+    ([2, 2], {"batch_tokens": 4, "wait": 300}, [2]),  # what is full does not wait
+])  # fmt: skip
+async def test_batches_are_full_and_shared_among_free_threads(engine, lengths, settings, sizes):
+    one = batcher(engine, **settings)
+    sources = [(number,) * length for number, length in enumerate(lengths)]
+    found = await asyncio.wait_for(one.submit([(source, GREEDY) for source in sources]), 60)
+    assert found == answer(*sources) and [len(sources) for sources, _ in engine.calls] == sizes
 
 
-def test_each_gets_its_own_answer_whatever_shares_the_batch(engine):
-    async def run():
-        one = batcher(engine, threads=2, wait=0.01)
-        sources = [(number, *range(number % 7)) for number in range(100)]
-        plans = [GREEDY if number % 3 else BEAMS for number in range(100)]
-        work = list(zip(sources, plans, strict=True))
-        found = await asyncio.gather(*(one.submit(work[number : number + 2]) for number in range(0, 100, 2)))
-        assert sum(found, []) == sum(map(answer, sources), [])
-
-    asyncio.run(run())
-    assert len(engine.calls) < 30
-    assert sum(engine.sizes) == 100
-    for sources, plan in engine.calls:
-        assert all((source[0] % 3 != 0) == (plan == GREEDY) for source in sources)
-
-
-def test_a_batch_has_at_most_so_many_pieces_and_one_longer_source_goes_alone(engine):
-    async def run():
-        one = batcher(engine, batch_tokens=10, wait=0.01)
-        work = [((number,) * 4, GREEDY) for number in range(5)] + [((9,) * 50, GREEDY)]
-        assert await one.submit(work) == [found for source, _ in work for found in answer(source)]
-
-    asyncio.run(run())
-    assert engine.sizes == [2, 2, 1, 1]
+async def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
+    one = batcher(engine, queue_tokens=10, wait=0)
+    accepted = await engine.hold(one.submit([((0,) * 8, GREEDY)]))  # with the engine, no longer in the queue
+    accepted.append(asyncio.create_task(one.submit([((1,) * 8, GREEDY)])))
+    await asyncio.sleep(0)
+    with pytest.raises(APIError) as refused:
+        await asyncio.wait_for(one.submit([((2,) * 8, GREEDY)]), 1)
+    assert (refused.value.status, refused.value.code) == (503, "queue_full")
+    assert refused.value.headers["Retry-After"] == "1"
+    engine.gate.set()
+    assert await asyncio.gather(*accepted) == [answer((0,) * 8), answer((1,) * 8)]
+    assert await one.submit([((3,) * 50, GREEDY)]) == answer((3,) * 50), "an empty queue takes anything"
+    assert one.queued == 0 == one.metrics.registry.get_sample_value("seq2see_queue_tokens")
 
 
-def test_what_waits_is_shared_among_free_threads(engine):
-    async def run():
-        one = batcher(engine, threads=2, wait=0.01)
-        await one.submit([((number,) * 2, GREEDY) for number in range(20)])
-
-    asyncio.run(run())
-    assert engine.sizes == [10, 10]
-
-
-def test_one_that_comes_a_moment_later_shares_the_batch(engine):
-    async def run():
-        one = batcher(engine, wait=0.2)
-        first = asyncio.create_task(one.submit([((1, 2), GREEDY)]))
-        await asyncio.sleep(0.02)
-        await asyncio.gather(first, one.submit([((3, 4), GREEDY)]))
-
-    asyncio.run(run())
-    assert engine.sizes == [2]
+async def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
+    one = batcher(engine)
+    work = [one.submit([((number, 5), GREEDY)]) for number in (1, 666, 2)]
+    good, bad, other = await asyncio.gather(*work, return_exceptions=True)
+    assert (good, other) == (answer((1, 5)), answer((2, 5)))
+    assert isinstance(bad, RuntimeError) and isinstance(bad.__cause__, Panic)
+    assert "text of a user" not in str(bad)
+    assert await one.submit([((7,), GREEDY)]) == answer((7,))
 
 
-def test_the_oldest_goes_first_so_that_no_plan_starves(engine):
-    async def run():
-        one = batcher(engine)
-        engine.gate.clear()
-        work = [asyncio.create_task(one.submit([((number,), plan)]))
-                for number, plan in enumerate([GREEDY, BEAMS, GREEDY, GREEDY])]
-        await held(engine)
-        engine.gate.set()
-        await asyncio.gather(*work)
-
-    asyncio.run(run())
-    assert [plan for _, plan in engine.calls] == [GREEDY, BEAMS, GREEDY]
-
-
-def test_a_full_queue_refuses_at_once_and_those_in_it_finish(engine):
-    async def run():
-        one = batcher(engine, queue_tokens=10)
-        engine.gate.clear()
-        accepted = [asyncio.create_task(one.submit([((0,) * 8, GREEDY)]))]
-        await held(engine)  # it is with the engine, and no longer in the queue
-        accepted.append(asyncio.create_task(one.submit([((1,) * 8, GREEDY)])))
-        await asyncio.sleep(0)
-        with pytest.raises(APIError) as api_error:
-            await asyncio.wait_for(one.submit([((2,) * 8, GREEDY)]), 1)
-        assert (api_error.value.status, api_error.value.code) == (503, "queue_full")
-        assert api_error.value.headers["Retry-After"] == "1"
-        engine.gate.set()
-        assert await asyncio.gather(*accepted) == [answer((0,) * 8), answer((1,) * 8)]
-        assert await one.submit([((3,) * 50, GREEDY)]) == answer((3,) * 50), "an empty queue takes anything"
-        assert one.queued == 0 == value(one.metrics.queued)
-
-    asyncio.run(run())
-
-
-def test_a_poisoned_source_fails_alone_and_the_thread_lives_on(engine):
-    async def run():
-        one = batcher(engine, wait=0.01)
-        work = [one.submit([((number, 5), GREEDY)]) for number in (1, 666, 2)]
-        good, bad, other = await asyncio.gather(*work, return_exceptions=True)
-        assert (good, other) == (answer((1, 5)), answer((2, 5)))
-        assert isinstance(bad, RuntimeError) and isinstance(bad.__cause__, Panic)
-        assert "text of a user" not in str(bad)
-        assert await one.submit([((7,), GREEDY)]) == answer((7,))
-
-    asyncio.run(run())
-    assert engine.sizes == [3, 1, 1, 1, 1]
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, StopIteration, MemoryError])
-def test_whatever_the_engine_raises_the_loop_lives(error):
-    def translate(sources, options, wanted):
-        raise error("no")
-
-    async def run():
-        one = Batcher(translate, threads=1, batch_tokens=9, queue_tokens=9, wait=0, metrics=Metrics())
-        for _ in range(2):
-            with pytest.raises(RuntimeError):
-                await asyncio.wait_for(one.submit([((1,), GREEDY)]), 5)
-
-    asyncio.run(run())
-
-
-def test_an_engine_that_loses_a_result_is_noticed(engine):
-    async def run():
-        one = batcher(engine)
-        one.translate = lambda sources, options, wanted: []
-        with pytest.raises(RuntimeError):
-            await asyncio.wait_for(one.submit([((1,), GREEDY), ((2,), GREEDY)]), 5)
-
-    asyncio.run(run())
-
-
-def test_who_goes_while_waiting_never_reaches_the_engine(engine):
-    async def run():
-        one = batcher(engine)
-        engine.gate.clear()
-        running = asyncio.create_task(one.submit([((1,), GREEDY)]))
-        await held(engine)
-        gone = [asyncio.create_task(one.submit([((2, number), GREEDY)])) for number in range(50)]
-        stays = asyncio.create_task(one.submit([((3,), GREEDY)]))
-        await asyncio.sleep(0.01)
-        for task in gone:
-            task.cancel()
-        await asyncio.gather(*gone, return_exceptions=True)
-        assert one.queued == 1
-        engine.gate.set()
-        assert await running == answer((1,)) and await stays == answer((3,))
-
-    asyncio.run(run())
+async def test_who_goes_while_waiting_never_reaches_the_engine(engine):
+    one = batcher(engine, wait=0)
+    [running] = await engine.hold(one.submit([((1,), GREEDY)]))
+    gone = [asyncio.create_task(one.submit([((2, number), GREEDY)])) for number in range(50)]
+    stays = asyncio.create_task(one.submit([((3,), GREEDY)]))
+    await asyncio.sleep(0.01)
+    for task in gone:
+        task.cancel()
+    await asyncio.gather(*gone, return_exceptions=True)
+    assert one.queued == 1
+    engine.gate.set()
+    assert await running == answer((1,)) and await stays == answer((3,))
     assert engine.calls == [([(1,)], GREEDY), ([(3,)], GREEDY)]
 
 
-def test_who_goes_while_the_engine_works_leaves_the_others_their_answers(engine):
-    async def run():
-        one = batcher(engine, wait=0.01)
-        engine.gate.clear()
-        goes, stays = (asyncio.create_task(one.submit([((number,), GREEDY)])) for number in (1, 2))
-        await held(engine)
-        goes.cancel()
-        engine.gate.set()
-        assert await stays == answer((2,))
-        assert goes.cancelled() or (await asyncio.gather(goes, return_exceptions=True))
-        assert one.free == 1 and one.queued == 0 and not one._waiting
-
-    asyncio.run(run())
+async def test_the_engine_is_told_who_is_gone_while_it_works_and_the_others_are_answered(engine):
+    one = batcher(engine)
+    goes, stays = await engine.hold(*(one.submit([((number,), GREEDY)]) for number in (1, 2)))
+    goes.cancel()
+    await asyncio.sleep(0.01)
+    engine.gate.set()
+    assert await stays == answer((2,)) and goes.cancelled()
+    assert (one.free, one.queued, one._waiting) == (1, 0, {})
+    assert engine.wanted == [[False, True]]
 
 
-def test_the_engine_is_told_who_is_gone_while_it_works(engine):
-    told = []
-
-    def translate(sources, options, wanted):
-        found = Engine.translate(engine, sources, options, wanted)
-        told.append([wanted(index) for index in range(len(sources))])
-        return found
-
-    async def run():
-        one = batcher(engine, wait=0.01)
-        one.translate = translate
-        engine.gate.clear()
-        goes, stays = (asyncio.create_task(one.submit([((number,), GREEDY)])) for number in (1, 2))
-        await held(engine)
-        goes.cancel()
-        await asyncio.sleep(0.01)
-        engine.gate.set()
-        await stays
-
-    asyncio.run(run())
-    assert told == [[False, True]]
-
-
-def test_nothing_of_five_hundred_that_went_is_kept(engine):
-    async def run():
-        one = batcher(engine)
-        for number in range(500):
-            task = asyncio.create_task(one.submit([((number,), GREEDY)] * 3))
-            await asyncio.sleep(0)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-        while one.free != 1:
-            await asyncio.sleep(0.001)
-        assert (one.queued, one._waiting) == (0, {})
-
-    asyncio.run(run())
-
-
-def test_sources_and_their_tokens_are_counted(engine):
-    async def run():
-        made = batcher(engine)
-        await made.submit([((1, 2, 3), GREEDY), ((4, 5), GREEDY)])
-        made.close()
-        return made.metrics.registry.get_sample_value
-
-    sample = asyncio.run(run())
+async def test_sources_and_their_tokens_are_counted(engine):
+    one = batcher(engine)
+    await one.submit([((1, 2, 3), GREEDY), ((4, 5), GREEDY)])
+    sample = one.metrics.registry.get_sample_value
     assert (sample("seq2see_batch_sources_sum"), sample("seq2see_batch_sources_count")) == (2, 1)
     assert sample("seq2see_tokens_total", {"side": "source"}) == 5
-
-
-def test_a_batch_does_not_wait_when_it_is_full(engine):
-    async def run():
-        one = batcher(engine, batch_tokens=4, wait=300)
-        return await asyncio.wait_for(one.submit([((1, 2), GREEDY), ((3, 4), GREEDY)]), 60)
-
-    assert len(asyncio.run(run())) == 2

@@ -5,7 +5,6 @@ import urllib.error
 
 import httpx
 import pytest
-import serving
 from deep_translator import LibreTranslator
 from deep_translator.exceptions import AuthorizationException, ServerException
 from libretranslatepy import LibreTranslateAPI
@@ -13,7 +12,6 @@ from libretranslatepy import LibreTranslateAPI
 from .conftest import KEY
 
 TEXT = "The cat did not cross."
-FRENCH = "Le chat n'a pas traversé la rue parce qu'il était trop fatigué."
 
 
 def ask(url, path="/translate", **request):
@@ -29,48 +27,29 @@ def test_libretranslatepy_translates_detects_and_lists(live, translator):
         {"code": "fr", "name": "French", "targets": []},
         {"code": "de", "name": "German", "targets": []},
     ]
+    found = ask(live, json={"q": [TEXT], "source": "auto", "target": "fr"}).json()["detectedLanguage"]
+    assert [(one["language"], one["confidence"] > 50) for one in found] == [("en", True)]
     [found] = client.detect(TEXT)
     assert found["language"] == "en" and 50 < found["confidence"] <= 100
 
 
-def test_a_model_that_names_no_languages_detects_none():
-    with serving.stub_server(serving.Stub(pairs=())) as client:
-        answer = client.post("/translate", json={"q": "hello", "source": "auto", "target": "fr"})
-        assert answer.status_code == 200
-        assert answer.json()["detectedLanguage"] == {"confidence": 0.0, "language": ""}
-
-
-@pytest.mark.parametrize(
-    ("args", "error"),
-    [
-        ((TEXT, "zz", "fr"), "zz is not supported; choose en; the pairs are en to fr, en to de"),
-        ((TEXT, "en", "zz"), "zz is not supported; choose fr, de; the pairs are en to fr, en to de"),
-        (("x" * 5001, "en", "fr"), "a text has 5001 characters: at most 5000 are allowed"),
-    ],
-)
-def test_libretranslatepy_is_told_what_is_wrong(live, args, error):
-    with pytest.raises(urllib.error.HTTPError) as raised:
-        LibreTranslateAPI(live).translate(*args)
-    assert raised.value.code == 400
-    assert json.load(raised.value)["error"] == error
-
-
-def test_a_key_is_wanted_where_there_are_keys(guarded, translator):
-    assert LibreTranslateAPI(guarded, api_key=KEY).translate(TEXT, "en", "fr") == translator(TEXT).text
-    for wrong in (None, "another-key"):
+def test_libretranslatepy_sends_its_key_and_is_told_what_is_wrong(guarded, translator):
+    client = LibreTranslateAPI(guarded, api_key=KEY)
+    assert client.translate(TEXT, "en", "fr") == translator(TEXT).text
+    for args, error in ((("x" * 5001, "en", "fr"), "a text has 5001 characters: at most 5000 are allowed"),
+                        ((TEXT, "en", "zz"), "zz is not supported; choose fr, de; the pairs are en to fr, en to de")):
         with pytest.raises(urllib.error.HTTPError) as raised:
-            LibreTranslateAPI(guarded, api_key=wrong).translate(TEXT, "en", "fr")
-        assert raised.value.code == 403 and json.load(raised.value)["error"]
+            client.translate(*args)
+        assert (raised.value.code, json.load(raised.value)["error"]) == (400, error)
+    with pytest.raises(urllib.error.HTTPError) as raised:
+        LibreTranslateAPI(guarded, api_key="another-key").translate(TEXT, "en", "fr")
+    assert raised.value.code == 403
 
 
-def test_deep_translator(live, guarded, translator):
-    ours = {"source": "en", "target": "fr", "custom_url": f"{live}/"}
-    assert LibreTranslator(**ours, api_key="any").translate(TEXT) == translator(TEXT).text
-    assert LibreTranslator(**ours, api_key="any").translate_batch([TEXT, "The box."]) == [
-        translator(TEXT).text, translator("The box.").text
-    ]  # fmt: skip
-    ours["custom_url"] = f"{guarded}/"
-    assert LibreTranslator(**ours, api_key=KEY).translate(TEXT) == translator(TEXT).text
+def test_deep_translator(guarded, translator):
+    ours = {"source": "en", "target": "fr", "custom_url": f"{guarded}/"}
+    texts = [TEXT, "The box."]
+    assert LibreTranslator(**ours, api_key=KEY).translate_batch(texts) == [translator(text).text for text in texts]
     with pytest.raises(AuthorizationException):
         LibreTranslator(**ours, api_key="another-key").translate(TEXT)
     with pytest.raises(ServerException):
@@ -80,18 +59,13 @@ def test_deep_translator(live, guarded, translator):
 FIELDS = {"q": "Café: the cat's “box” + 1 % & more", "source": "en", "target": "de", "alternatives": "1"}
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        {"json": FIELDS | {"alternatives": 1}},
-        {"data": FIELDS},
-        {"files": {name: (None, value) for name, value in FIELDS.items()}},
-        {"params": FIELDS},
-        {"params": {"q": FIELDS["q"], "source": "en"}, "data": {"target": "de", "alternatives": "1"}},
-        {"params": FIELDS, "data": {"q": "what is in the address counts"}},
-    ],
-    ids=["json", "form", "multipart", "address", "both", "twice"],
-)
+@pytest.mark.parametrize("request_", [
+    {"json": FIELDS | {"alternatives": 1}},
+    {"data": FIELDS},
+    {"files": {name: (None, value) for name, value in FIELDS.items()}},
+    {"params": FIELDS},
+    {"params": FIELDS, "data": {"q": "what is in the address counts"}},
+], ids=["json", "form", "multipart", "address", "twice"])  # fmt: skip
 def test_four_encodings_say_the_same(live, translator, request_):
     answer = ask(live, **request_)
     assert answer.status_code == 200
@@ -104,8 +78,7 @@ def test_a_form_in_utf_8_need_not_be_escaped(live, translator):
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = ask(live, content="q=Le café&source=en&target=fr".encode(), headers=form)
     assert answer.json()["translatedText"] == translator("Le café").text
-    answer = ask(live, content="q=Le café&source=en&target=fr".encode("latin-1"), headers=form)
-    assert (answer.status_code, answer.json()["error"]) == (400, "expected at most 100 parameters, in UTF-8")
+    assert ask(live, content="q=Le café&source=en&target=fr".encode("latin-1"), headers=form).status_code == 400
 
 
 def test_a_batch_keeps_its_order_and_blank_texts(live, translator):
@@ -117,92 +90,13 @@ def test_a_batch_keeps_its_order_and_blank_texts(live, translator):
     assert "detectedLanguage" not in answer
 
 
-def test_markup_and_long_texts_are_kept_together(live, translator):
-    page = "<p>The <b>cat</b> did not cross.</p><ul><li>The box.</li></ul>"
-    answer = ask(live, data={"q": page, "source": "en", "target": "fr", "format": "html", "alternatives": "1"}).json()
-    expected = translator(page, format="html", alternatives=2)
-    assert answer == {"translatedText": expected.text, "alternatives": [expected.hypotheses[1].text]}
-    assert answer["translatedText"].startswith("<p>") and answer["translatedText"].endswith("</li></ul>")
-    text = "The cat did not cross the street.\n\n  The box did not fit in the bag.\n" * 4
-    answer = ask(live, json={"q": text, "source": "en", "target": "fr"}).json()["translatedText"]
-    assert answer == translator(text).text and answer.count("\n") == text.count("\n")
-
-
-def test_auto_tells_what_it_found_of_each_text(live):
-    answer = ask(live, json={"q": TEXT, "source": "auto", "target": "fr"}).json()
-    assert answer["detectedLanguage"]["language"] == "en" and answer["detectedLanguage"]["confidence"] > 50
-    answer = ask(live, json={"q": [TEXT, FRENCH], "source": "auto", "target": "fr"}).json()
-    sure, unsure = answer["detectedLanguage"]
-    assert [sure["language"], unsure["language"]] == ["en", "en"]  # of the languages that are served
-    assert sure["confidence"] > 50 > unsure["confidence"]
-
-
-@pytest.mark.parametrize(("code", "same"), [("EN", "en"), ("en-US", "en"), ("en_GB", "en")])
-def test_codes_are_read_as_clients_write_them(live, code, same):
-    answers = [ask(live, json={"q": TEXT, "source": one, "target": "fr"}).json() for one in (code, same)]
-    assert answers[0] == answers[1] and "translatedText" in answers[0]
-
-
-@pytest.mark.parametrize(
-    ("fields", "error"),
-    [
-        ({"q": None}, "q.text: Input should be a valid string"),
-        ({"q": 1}, "q.text: Input should be a valid string"),
-        ({"q": []}, "q.list: List should have at least 1 item"),
-        ({"q": ["a", 1]}, "q.list.1: Input should be a valid string"),
-        ({"source": ""}, "source: String should have at least 1 character"),
-        ({"target": 5}, "target: Input should be a valid string"),
-        ({"format": "xml"}, "format: Input should be 'text' or 'html'"),
-        ({"alternatives": "abc"}, "alternatives: Input should be a valid integer"),
-        ({"alternatives": True}, "alternatives: Input should be a valid integer"),
-        ({"alternatives": -1}, "alternatives: Input should be greater than or equal to 0"),
-        ({"alternatives": 5}, "alternatives 5: at most 4 are allowed"),
-        ({"q": ["a"] * 65}, "65 texts: at most 64 are allowed"),
-        ({"source": "fr"}, "fr is not supported"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "error"), [
+    ({"q": ["a", 1]}, "q.list.1: Input should be a valid string"),
+    ({"q": ["a"] * 65}, "65 texts: at most 64 are allowed"),
+    ({"alternatives": True}, "alternatives: Input should be a valid integer"),
+    ({"alternatives": 5}, "alternatives 5: at most 4 are allowed"),
+])  # fmt: skip
 def test_what_is_wrong_is_told(live, fields, error):
     answer = ask(live, json={"q": TEXT, "source": "en", "target": "fr"} | fields)
     assert answer.status_code == 400
     assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
-
-
-@pytest.mark.parametrize("name", ["q", "source", "target"])
-@pytest.mark.parametrize("encoding", ["json", "data", "params"])
-def test_a_missing_parameter_is_named(live, name, encoding):
-    fields = {"q": TEXT, "source": "en", "target": "fr"}
-    del fields[name]
-    answer = ask(live, **{encoding: fields})
-    assert (answer.status_code, answer.json()["error"]) == (400, f"{name}: missing")
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/translate"), ("GET", "/detect"), ("POST", "/languages"), ("POST", "/health"), ("PUT", "/translate"),
-     ("DELETE", "/"), ("GET", "/v1/translate")],
-)  # fmt: skip
-def test_a_wrong_method_is_405_in_json(live, method, path):
-    answer = httpx.request(method, live + path)
-    assert answer.status_code == 405
-    assert answer.json()["code"] == "method_not_allowed" and answer.headers["allow"]
-
-
-def test_an_unknown_path_is_404_in_json(live):
-    answer = httpx.get(f"{live}/nothing")
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-
-
-def test_health(live):
-    assert httpx.get(f"{live}/health").json() == {"status": "ok"}
-
-
-def test_pages_of_sites_that_the_operator_names_may_translate(translator):
-    origin = {"Origin": "https://example.org"}
-    asks = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
-    with serving.running({"tiny": lambda: translator}, cors_origins=("https://example.org",)) as server:
-        preflight = httpx.options(f"{server.url}/translate", headers=origin | asks)
-        answer = ask(server.url, json={"q": TEXT, "source": "en", "target": "fr"}, headers=origin)
-    for one in (preflight, answer):
-        assert one.status_code == 200
-        assert one.headers["access-control-allow-origin"] == "https://example.org"
-        assert "access-control-allow-credentials" not in one.headers

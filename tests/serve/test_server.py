@@ -1,106 +1,41 @@
 """A live server: what becomes of requests that go wrong, what it says of itself, and how it begins and ends."""
 
-import asyncio
 import contextlib
-import dataclasses
 import gc
 import json
 import logging
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import httpx
 import psutil
 import pytest
-from serving import HERE, Process, Stub, counters, running, stub_server, translate
+from serving import Process, Stub, counters, running, stub_server, translate
 
-from seq2see.errors import UserError
 from seq2see.serve.server import Server
-from seq2see.serve.settings import ServerSettings
 
 MOST_MEMORY = 350 * 2**20
 
 
-# --- who goes, who is late, who is poisoned
-
-
 def test_who_goes_is_counted_and_does_not_reach_the_engine():
     with stub_server(wait_ms=0) as client:
-        before = counters(client)
         held = threading.Thread(target=translate, args=(client, "hold"))
         held.start()
         assert client.stub.entered.wait(20)
-        for number in range(20):
+        for number in range(5):
             with pytest.raises(httpx.ReadTimeout):
-                httpx.post(f"{client.base_url}/v1/translate", json={"texts": [f"gone {number}"], "target": "fr",
-                                                                    "source": "en"}, timeout=0.02)
+                body = {"texts": [f"gone {number}"], "source": "en", "target": "fr"}
+                httpx.post(f"{client.base_url}/v1/translate", json=body, timeout=0.02)
         while counters(client)["seq2see_requests_running",] > 1:
             time.sleep(0.01)
         client.stub.gate.set()
         held.join()
         assert translate(client, "here").status_code == 200
         assert not [text for text in client.stub.seen if "gone" in text]
-        after = counters(client)
-    assert after["seq2see_cancelled_total",] - before["seq2see_cancelled_total",] == 20
-    assert after["seq2see_queue_tokens",] == 0 == after["seq2see_requests_running",]
-
-
-def test_who_is_late_gets_504_and_the_others_theirs():
-    with stub_server(deadline_seconds=0.3, wait_ms=0) as client:
-        late = translate(client, "sleep 0.8")
-        assert (late.status_code, late.json()["code"]) == (504, "deadline")
-        deadline = time.monotonic() + 10
-        while (answer := translate(client, "next")).status_code == 504 and time.monotonic() < deadline:
-            pass
-        assert answer.json()["translations"][0]["text"] == "NEXT"
-
-
-@pytest.mark.parametrize("poison", ["poison", "venom"])
-def test_a_poisoned_text_fails_alone(poison, caplog):
-    async def ask(url):
-        async with httpx.AsyncClient(base_url=url, timeout=30) as client:
-            texts = [f"text {number}" for number in range(10)] + [f"{poison} of a user"]
-            asked = [client.post("/v1/translate", json={"texts": [text], "source": "en", "target": "fr"})
-                     for text in texts]
-            return await asyncio.gather(*asked)
-
-    with stub_server(wait_ms=50) as client, caplog.at_level(logging.DEBUG):
-        *good, bad = asyncio.run(ask(client.server.url))
-        assert [one.json()["translations"][0]["text"] for one in good] == [f"TEXT {number}" for number in range(10)]
-        assert bad.status_code == 500 and "user" not in bad.text
-        assert translate(client, "after").status_code == 200
-    assert "Panic" in caplog.text and "of a user" not in caplog.text
-
-
-def test_when_the_queue_is_full_the_rest_is_refused_at_once_and_no_answer_is_swapped():
-    async def ask(url, stub):
-        async def one(client, number):
-            text = f"hold on, number {number}"
-            answer = await client.post("/v1/translate", json={"texts": [text], "source": "en", "target": "fr"})
-            return text, answer
-
-        async with httpx.AsyncClient(base_url=url, timeout=60, limits=httpx.Limits(max_connections=300)) as client:
-            tasks = [asyncio.create_task(one(client, number)) for number in range(200)]
-            refused = 0
-            for done in asyncio.as_completed(tasks):
-                text, answer = await done
-                if answer.status_code == 503:
-                    refused += 1
-                    assert answer.json()["code"] == "queue_full" and int(answer.headers["Retry-After"]) >= 1
-                else:
-                    assert answer.json()["translations"][0]["text"] == text.upper()
-                if refused == 150:  # the accepted ones are all held: these came before any of them was done
-                    stub.gate.set()
-            return refused
-
-    with stub_server(queue_tokens=500, batch_tokens=250, wait_ms=0) as client:
-        refused = asyncio.run(ask(client.server.url, client.stub))
-        assert 150 <= refused < 200
-        assert len(client.stub.seen) == 200 - refused
-        assert counters(client)["seq2see_refusals_total", "queue_full"] == refused
+        found = counters(client)
+    assert found["seq2see_cancelled_total",] == 5
+    assert found["seq2see_queue_tokens",] == 0 == found["seq2see_requests_running",]
 
 
 # --- logs and counters
@@ -126,17 +61,6 @@ def test_nothing_of_a_user_is_logged_or_counted(capfd, caplog):
     assert not [secret for secret in SECRETS if secret in said]
 
 
-def test_counters_match_what_was_sent():
-    with stub_server() as client:
-        for texts in (["one", "two"], ["three"], []):
-            translate(client, *texts)
-        found = counters(client)
-    assert found["seq2see_requests_total", "done"] == 2
-    assert found["seq2see_batch_sources_sum",] == 3
-    assert found["seq2see_tokens_total", "source"] == 11 == found["seq2see_tokens_total", "target"]
-    assert found["seq2see_request_seconds_count",] == 2
-
-
 # --- beginning
 
 
@@ -147,71 +71,29 @@ def test_while_it_loads_it_lives_and_is_not_ready():
         assert gate.wait(20)
         return Stub()
 
-    server = Server({"slow": load}, host="127.0.0.1", port=0, settings=ServerSettings(page=False))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.01)
-        with httpx.Client(base_url=server.url) as client:
-            assert client.get("/healthz").status_code == 200
-            assert client.get("/readyz").status_code == 503
-            answer = translate(client, "hello")
-            assert answer.status_code == 503 and answer.headers["Retry-After"]
-            assert_not_ready(client)
-            gate.set()
-            while client.get("/readyz").status_code == 503:
-                time.sleep(0.01)
-            assert translate(client, "hello").status_code == 200
-            assert client.get("/health").status_code == client.get("/models/slow/health").status_code == 200
-    finally:
+    with running({"slow": load}, wait=False) as server, httpx.Client(base_url=server.url) as client:
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        asked = {"q": "hello", "source": "de", "target": "fr"}
+        # No route says of models and languages what will not be true in a moment; clients keep such answers.
+        answers = [*(client.get(path) for path in ("/health", "/languages", "/info", "/models/slow/health")),
+                   *(client.post(path, json=asked) for path in ("/translate", "/detect")),
+                   *(client.post(path, json={"inputs": "hello"}) for path in ("/", "/models/slow")),
+                   translate(client, "hello")]
+        assert [(one.status_code, "Retry-After" in one.headers) for one in answers] == [(503, True)] * len(answers)
         gate.set()
-        server.should_exit = True
-        thread.join(20)
+        while client.get("/readyz").status_code == 503:
+            time.sleep(0.01)
+        assert translate(client, "hello").status_code == 200
+        assert client.get("/health").status_code == client.get("/models/slow/health").status_code == 200
 
 
-def assert_not_ready(client):
-    """No route says of models and languages what will not be true in a moment; clients keep such answers."""
-    asked = {"q": "hello", "source": "de", "target": "fr"}
-    answers = [*(client.get(path) for path in ("/health", "/languages", "/info", "/models/slow/health")),
-               *(client.post(path, json=asked) for path in ("/translate", "/detect")),
-               *(client.post(path, json={"inputs": "hello"}) for path in ("/", "/models/slow"))]
-    assert [(one.status_code, "Retry-After" in one.headers) for one in answers] == [(503, True)] * len(answers)
-
-
-class Silent(Stub):
-    def _translation(self, *given):
-        done = super()._translation(*given)
-        return dataclasses.replace(done, hypotheses=(dataclasses.replace(done.hypotheses[0], score=float("nan")),))
-
-
-def test_a_model_whose_probabilities_are_not_numbers_is_never_ready():
-    server = Server({"broken": Silent}, host="127.0.0.1", port=0, settings=ServerSettings(page=False))
-    with pytest.raises(UserError, match="broken cannot translate"):
-        server.run()
-    assert not server.service.ready
-
-
-def test_a_model_that_is_not_there_ends_the_command_in_one_line(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "seq2see", "serve", str(tmp_path), "--port", "0"],
-                          capture_output=True, text=True, timeout=120)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "no config.json" in done.stderr
-
-
-@pytest.mark.parametrize(("host", "keys", "warned"), [
-    ("0.0.0.0", "", True), ("0.0.0.0", "ann a-key-of-some-length", False), ("127.0.0.1", "", False),
-])  # fmt: skip
-def test_a_server_that_others_reach_without_a_key_warns(host, keys, warned, monkeypatch, capsys):
-    monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
-    Server({"stub": Stub}, host=host, port=0).socket.close()
-    told = capsys.readouterr().err
-    assert told.startswith("WARNING: there are no API keys") == warned == bool(told) and told.count("\n") == warned
-
-
-def test_a_port_in_use_is_told(stub):
-    port = stub.base_url.port
-    with pytest.raises(UserError, match=f"port {port}: .*choose another with --port"):
-        Server({"stub": Stub}, host="127.0.0.1", port=port)
+def test_a_server_that_others_reach_without_a_key_warns(monkeypatch, capsys):
+    for host, keys, lines in (("0.0.0.0", "", 1), ("0.0.0.0", "ann a-key-of-some-length", 0), ("127.0.0.1", "", 0)):
+        monkeypatch.setenv("SEQ2SEE_API_KEYS", keys)
+        Server({"stub": Stub}, host=host, port=0).socket.close()
+        told = capsys.readouterr().err
+        assert told.count("WARNING: there are no API keys") == told.count("\n") == lines
 
 
 def test_several_models_serve_their_pairs():
@@ -238,6 +120,15 @@ def test_the_collector_passes_over_what_the_server_consists_of():
 # --- ending
 
 
+def ask_with_text(url, text):
+    return httpx.post(f"{url}/v1/translate", json={"texts": [text], "source": "en", "target": "fr"}, timeout=60)
+
+
+def ask_in_vain(url, text):
+    with contextlib.suppress(httpx.HTTPError):
+        assert ask_with_text(url, text).status_code >= 500
+
+
 def test_sigterm_lets_a_call_finish_with_a_tab_open():
     with Process("--port", "0") as server:
         answers = []
@@ -256,15 +147,6 @@ def test_sigterm_lets_a_call_finish_with_a_tab_open():
         assert server.process.stderr.read() == ""
 
 
-def ask_with_text(url, text):
-    return httpx.post(f"{url}/v1/translate", json={"texts": [text], "source": "en", "target": "fr"}, timeout=60)
-
-
-def ask_in_vain(url, text):
-    with contextlib.suppress(httpx.HTTPError):
-        assert ask_with_text(url, text).status_code >= 500
-
-
 @pytest.mark.parametrize(("first", "second", "code"), [
     (signal.SIGTERM, signal.SIGTERM, 143), (signal.SIGINT, signal.SIGTERM, 130), (signal.SIGTERM, None, 143),
 ])  # fmt: skip
@@ -281,17 +163,6 @@ def test_a_second_signal_or_the_end_of_the_grace_forces_it(first, second, code):
             server.process.send_signal(second)
         assert server.process.wait(timeout=20) == code
         call.join(10)
-
-
-def test_after_sigkill_the_same_port_serves_again():
-    with Process("--port", "0", "--set", "page=false") as server:
-        port = server.url.rpartition(":")[2]
-        with httpx.Client(base_url=server.url) as client:  # a connection that is open when it dies
-            assert client.get("/readyz").status_code == 200
-            server.process.kill()
-            server.process.wait()
-            with Process("--port", port, "--set", "page=false") as again:
-                assert ask_with_text(again.url, "hello").json()["translations"][0]["text"] == "HELLO"
 
 
 # --- a real model
@@ -318,11 +189,3 @@ def test_before_the_first_look_there_is_no_torch_and_little_memory(folder):
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(timeout=60) == 130
         assert server.process.stderr.read() == "seq2see: interrupted\n"
-
-
-def test_serving_imports_neither_torch_nor_transformers(folder):
-    code = ("import sys; from seq2see.serve.server import Server; from seq2see.serve.ui.page import build_page; "
-            "from seq2see.serve.languages import detect; detect('The cat.', ['en', 'fr']); "
-            "print([name for name in ('torch', 'transformers', 'datasets') if name in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=HERE.parent)
-    assert done.stdout == "[]\n", done.stderr

@@ -8,10 +8,10 @@ import httpx
 import numpy as np
 import pytest
 
-from seq2see.lens import Calibrator, with_confidence
-from seq2see.lens.explorer import trace_record as made_of
-from seq2see.serve.dialects.v1 import OneTrace
-from .conftest import KEY
+from seq2see.lens.evidence import head_means
+from seq2see.lens.hooks import all_heads
+from seq2see.lens.interventions import ablate
+from seq2see.lens.what_if import WhatIf
 
 TEXT = "The cat did not cross."
 
@@ -40,21 +40,8 @@ def test_translate_tells_all_there_is(live, translator):
     assert answer.json()["translations"][0]["unknown_words"] == ["zebra"]
 
 
-@pytest.mark.parametrize(("source", "target"), [("EN", "FR"), ("en-US", "fr_FR"), ("AUTO", "Fr"), (None, "FR")])
-def test_languages_are_known_however_they_are_written(live, translator, source, target):
-    asked = {name: code for name, code in (("source", source), ("target", target)) if code}
-    answer = post(live, "translate", {"texts": [TEXT], **asked}).json()["translations"][0]
-    assert (answer["text"], answer["target_language"]) == (translator(TEXT, target="fr").text, "fr")
-    look = post(live, "look", {"text": TEXT, **asked}).json()
-    assert look["translation"] == answer
-    by_name = httpx.post(f"{live}/ui/gradio_api/run/translate", json={"data": [TEXT, source or "auto", target, 1]},
-                         timeout=60)
-    assert by_name.json()["data"][0]["translation"] == answer["text"]
-
-
 @pytest.mark.parametrize("settings", [
-    {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3},
-    {"top_k": 5, "seed": 1}, {"prefix": "Le"}, {"repetition_penalty": 2.0}, {"no_repeat_ngram_size": 1},
+    {"num_beams": 3, "max_new_tokens": 6, "length_penalty": 0.5}, {"temperature": 2, "seed": 3}, {"prefix": "Le"},
 ])  # fmt: skip
 def test_settings_reach_the_engine(live, translator, settings):
     answer = post(live, "translate", {"texts": [TEXT], "source": "en", "target": "fr", **settings}).json()
@@ -83,40 +70,6 @@ def test_look_is_the_trace_of_that_very_translation(live, translator):
     assert array(got["maps"]["cross"]["left_out"]) == pytest.approx(trace.left_out, rel=1e-3, abs=1e-3)
 
 
-def test_look_has_calibrated_probabilities_beside_the_model_s_own_where_it_is_calibrated(translator):
-    [trace] = translator.look(translator(TEXT))
-    found = with_confidence(trace, Calibrator(smoothing=0.1, temperature=0.8))
-    record = OneTrace.model_validate(made_of(found, kinds=[]))
-    assert record.log_probs == trace.log_probs.tolist()
-    assert (record.calibrated["smoothing"], record.calibrated["temperature"]) == (0.1, 0.8)
-    assert record.calibrated["log_probs"] == pytest.approx(found.calibrated.log_probs.tolist())
-    assert record.calibrated["top"] == [[one.log_prob for one in step] for step in found.calibrated.top]
-
-
-def test_look_after_a_prefix_counts_it_as_given(live, translator):
-    [got] = post(live, "look", {"text": TEXT, "source": "en", "target": "fr", "prefix": "Le chat"}).json()["traces"]
-    prefix = translator.codec.begin("Le chat", language="fr")
-    assert got["given"] == 1 + len(prefix) and got["target_ids"][1 : got["given"]] == prefix
-    assert got["log_prob"] == pytest.approx(got["engine_log_prob"], abs=1e-3)
-    assert got["log_prob"] == pytest.approx(sum(got["log_probs"][got["given"] :]), abs=1e-4)
-
-
-def test_look_has_a_trace_for_each_part_of_a_text(live, translator):
-    text = "The cat.\nThe box did not fit.\n"
-    answer = post(live, "look", {"text": text}).json()
-    assert answer["translation"]["text"] == translator(text).text
-    expected = translator.look(translator(text))
-    assert [one["source_text"] for one in answer["traces"]] == ["The cat.", "The box did not fit."]
-    assert [one["target_text"] for one in answer["traces"]] == [trace.target_text for trace in expected]
-
-
-def test_maps_are_sent_when_asked_for_alone(live):
-    [without] = post(live, "look", {"text": TEXT}).json()["traces"]
-    assert without["maps"] == {}
-    [one] = post(live, "look", {"text": TEXT, "maps": ["decoder"]}).json()["traces"]
-    assert list(one["maps"]) == ["decoder"] and list(one["maps"]["decoder"]) == ["raw"]
-
-
 def test_look_is_compressed_where_the_client_takes_it(live):
     body = {"text": TEXT, "maps": ["cross"]}
     with httpx.stream("POST", f"{live}/v1/look", json=body, headers={"Accept-Encoding": "gzip"}) as answer:
@@ -127,65 +80,24 @@ def test_look_is_compressed_where_the_client_takes_it(live):
     assert json.loads(gzip.decompress(packed)) == plain.json() and len(packed) < len(plain.content) / 2
 
 
-def test_models(live):
-    assert httpx.get(f"{live}/v1/models").json() == {"models": [
-        {"name": "tiny", "language_pairs": [["en", "fr"], ["en", "de"]], "engine": "torch", "precision": "float32"}]}
-
-
-@pytest.mark.parametrize(
-    ("path", "fields", "error"),
-    [
-        ("translate", {"texts": "a"}, "texts: Input should be a valid"),
-        ("translate", {"texts": []}, "texts: List should have at least 1 item"),
-        ("translate", {"texts": ["a", 2]}, "texts.1: Input should be a valid string"),
-        ("translate", {}, "texts: missing"),
-        ("translate", {"texts": ["a"], "beams": 2}, "beams: unknown field"),
-        ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
-        ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
-        ("translate", {"texts": ["a"], "temperature": 1, "num_beams": 2}, "num_beams 2: sampling"),
-        ("translate", {"texts": ["a"], "model": "other"}, "unknown model"),
-        ("translate", {"texts": ["a"], "target": "zz"}, "zz is not supported; choose fr, de"),
-        ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
-        ("look", {"text": "  "}, "the text has no words"),
-        ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: run seq2see calibrate"),
-        ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
-        ("look", {"text": "a", "maps": ["all"]}, "maps.0: Input should be 'encoder'"),
-        ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
-        ("look", {"text": "a", "alternative": -1}, "alternative: Input should be greater"),
-    ],
-)
+@pytest.mark.parametrize(("path", "fields", "error"), [
+    ("translate", {"texts": ["a", 2]}, "texts.1: Input should be a valid string"),
+    ("translate", {"texts": ["a"], "beams": 2}, "beams: unknown field"),
+    ("translate", {"texts": ["a"], "num_beams": True}, "num_beams: Input should be a valid integer"),
+    ("translate", {"texts": ["a"], "num_beams": 9}, "num_beams 9: at most 8"),
+    ("translate", {"texts": ["a"], "calibrated": True}, "has no calibration to fr: run seq2see calibrate"),
+    ("translate", {"texts": ["a"], "source": "fr", "target": "en"}, "; the pairs are en to fr, en to de"),
+    ("look", {"text": "  "}, "the text has no words"),
+    ("look", {"text": "a " * 501}, "looking inside takes at most 1000"),
+    ("look", {"text": "a", "views": ["x"]}, "views.0: Input should be 'raw'"),
+    ("look", {"text": "a", "alternative": 3}, "there is no alternative 3"),
+    ("look", {"text": "a", "without": [["cross", 9, 0]]}, "there is no cross layer 9"),
+    ("look", {"text": "a", "translation": "x" * 1001}, "at most 1000"),
+])  # fmt: skip
 def test_what_is_wrong_is_told_in_one_line(live, path, fields, error):
-    answer = post(live, path, fields)
-    assert answer.status_code in (400, 404)
+    answer = post(live, path, {"target": "fr"} | fields)
+    assert answer.status_code == 400
     assert error in answer.json()["error"] and "\n" not in answer.json()["error"]
-
-
-def test_a_key_goes_in_a_header(guarded):
-    for headers, status in (({"X-API-Key": KEY}, 200), ({"Authorization": f"Bearer {KEY}"}, 200), ({}, 403),
-                            ({"X-API-Key": "another-key"}, 403)):
-        assert post(guarded, "translate", {"texts": ["a"]}, headers=headers).status_code == status
-        assert post(guarded, "look", {"text": "a"}, headers=headers).status_code == status
-
-
-def test_dialects_import_no_torch():
-    """It is a look that costs it, not the server."""
-    import subprocess
-    import sys
-
-    code = ("import sys, seq2see.serve.app\n"
-            "print([name for name in ('torch', 'transformers', 'gradio') if name in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "[]\n", done.stderr
-
-
-def test_the_document_tells_where_a_key_goes_if_one_is_wanted(live, guarded):
-    assert "securitySchemes" not in httpx.get(f"{live}/openapi.json").json()["components"]
-    document = httpx.get(f"{guarded}/openapi.json").json()
-    schemes = document["components"]["securitySchemes"]
-    assert schemes["APIKeyHeader"]["name"] == "X-API-Key" and schemes["HTTPBearer"]["scheme"] == "bearer"
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            assert ("security" in operation) is (method == "post"), (method, path)
 
 
 def test_look_takes_a_translation_that_is_given(live, translator):
@@ -199,25 +111,7 @@ def test_look_takes_a_translation_that_is_given(live, translator):
     assert array(got["maps"]["cross"]["raw"]) == pytest.approx(trace.maps("cross"), abs=1e-3)
 
 
-def test_look_with_evidence_has_a_margin_for_every_head_word_and_other_text(live, translator):
-    body = {"text": TEXT, "source": "en", "target": "fr", "evidence": True, "others": ["The dog did not cross."]}
-    [got] = post(live, "look", body).json()["traces"]
-    found, steps = got["evidence"], len(got["target"])
-    layers = {"encoder": 2, "decoder": 3, "cross": 3}
-    assert sorted((one["kind"], one["layer"], one["head"]) for one in found["heads"]) == sorted(
-        (kind, layer, head) for kind, count in layers.items() for layer in range(count) for head in range(2))
-    assert len(found["erased"]) == len([one for one in got["words"]["source"] if one["word"] is not None])
-    assert len(found["others"]) == 1
-    for one in (*found["heads"], *found["erased"], *found["others"]):
-        assert len(one["margins"]) == len(one["top"]) == steps
-
-
 def test_look_without_heads_translates_with_their_averages(live, translator):
-    from seq2see.lens.evidence import head_means
-    from seq2see.lens.hooks import all_heads
-    from seq2see.lens.interventions import ablate
-    from seq2see.lens.what_if import WhatIf
-
     asked = {"text": TEXT, "source": "en", "target": "fr"}
     [own] = translator.look(translator(TEXT))
     with translator.inside() as (model, tokenizer):
@@ -228,13 +122,3 @@ def test_look_without_heads_translates_with_their_averages(live, translator):
     assert wanted != own.target_text, "choose heads that matter"
     answer = post(live, "look", asked | {"without": [list(head) for head in heads]}).json()
     assert answer["traces"][0]["target_text"] == wanted
-
-
-@pytest.mark.parametrize(("more", "told"), [
-    ({"without": [["cross", 9, 0]]}, "there is no cross layer 9"), ({"without": [["cross", 0]]}, "without"),
-    ({"translation": "x" * 1001}, "at most 1000"), ({"evidence": True, "others": ["x" * 1001]}, "at most 1000"),
-    ({"others": ["a"] * 5}, "others"),
-])
-def test_look_says_what_is_wrong_in_one_line(live, more, told):
-    answer = post(live, "look", {"text": TEXT, "source": "en", "target": "fr"} | more)
-    assert answer.status_code == 400 and told in answer.json()["error"] and "\n" not in answer.json()["error"]

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import tiny
@@ -17,7 +16,6 @@ from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration, Translator
 from seq2see.cli.command import main
 from seq2see.errors import UserError
 from seq2see.translate import export
-from seq2see.translate.checkpoint import LoadedCheckpoint
 from seq2see.translate.codec import Seq2SeeCodec, TokenizerCodec
 from seq2see.translate.export import spaceless
 
@@ -26,8 +24,13 @@ TEXTS = [*SENTENCES, "The cat.", "", "An owl lent 12 ladders.", "猫 </s> <2de>"
 
 
 @pytest.fixture(params=[tiny.seq2see, tiny.published_marian])
-def run(request, tmp_path):
+def either(request, tmp_path):
     return tiny.save(tmp_path / "run", *request.param())
+
+
+@pytest.fixture
+def run(tmp_path):
+    return tiny.save(tmp_path / "run", *tiny.seq2see())
 
 
 def hypotheses(results):
@@ -35,12 +38,12 @@ def hypotheses(results):
 
 
 @pytest.mark.parametrize("settings", [
-    {"num_beams": 1}, {"num_beams": 4, "alternatives": 2}, {"num_beams": 3, "length_penalty": 0.3},
+    {"num_beams": 4, "alternatives": 2}, {"num_beams": 3, "length_penalty": 0.3},
     {"num_beams": 1, "repetition_penalty": 1.7}, {"max_new_tokens": 3},
 ])  # fmt: skip
-def test_in_float32_it_finds_what_torch_finds(run, settings):
-    fast = Translator.from_pretrained(run, engine="ctranslate2", precision="float32", threads=1)(TEXTS, **settings)
-    slow = Translator.from_pretrained(run, engine="torch")(TEXTS, **settings)
+def test_in_float32_it_finds_what_torch_finds(either, settings):
+    fast = Translator.from_pretrained(either, engine="ctranslate2", precision="float32", threads=1)(TEXTS, **settings)
+    slow = Translator.from_pretrained(either, engine="torch")(TEXTS, **settings)
     assert hypotheses(fast) == hypotheses(slow)
     assert [result.text for result in fast] == [result.text for result in slow]
     for ours, theirs in zip(fast, slow, strict=True):
@@ -50,16 +53,13 @@ def test_in_float32_it_finds_what_torch_finds(run, settings):
             assert a.finished == b.finished
 
 
-@pytest.mark.parametrize("asked", [{"suppress_tokens": [300]}, {"bad_words_ids": [[300]]}, {"min_length": 9},
-                                   {"encoder_no_repeat_ngram_size": 2}, {"sequence_bias": [[[300], 2.0]]}])
-def test_torch_translates_where_the_checkpoint_asks_for_more_than_it_has(tmp_path, capsys, asked):
-    run = tiny.save(tmp_path / "run", *tiny.seq2see())
+@pytest.mark.parametrize("asked", [{"suppress_tokens": [300]}, {"min_length": 9}, {"sequence_bias": [[[300], 2.0]]}])
+def test_torch_translates_where_the_checkpoint_asks_for_more_than_it_has(run, capsys, asked):
     path = run / "generation_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | asked))
     assert Translator.from_pretrained(run)("The cat.").engine == "torch"
-    err = capsys.readouterr().err
-    assert f"CTranslate2 does not support {next(iter(asked))}, which" in err and err.endswith("; using PyTorch\n")
-    with pytest.raises(UserError, match="CTranslate2 does not support"):
+    assert capsys.readouterr().err.count(next(iter(asked))) == 1
+    with pytest.raises(UserError, match="does not support"):
         Translator.from_pretrained(run, engine="ctranslate2")
 
 
@@ -73,37 +73,15 @@ def test_what_ends_and_what_is_cut_are_told_apart(tmp_path):
     assert all(one.finished == (one.token_ids[-1] == 0) for one in found)
 
 
-def test_a_trace_tells_who_translated_and_how_far_off_it_was(run):
-    translator = Translator.from_pretrained(run, engine="ctranslate2")
+def test_a_trace_tells_who_translated_and_how_far_off_it_was(either):
+    translator = Translator.from_pretrained(either, engine="ctranslate2")
     result = translator(SENTENCES[0])
     [trace] = translator.look(result)
-    assert (trace.engine, trace.precision) == ("ctranslate2", "int8")
-    assert trace.target_ids == result.hypotheses[0].token_ids
+    assert (trace.engine, trace.precision, trace.target_ids) == ("ctranslate2", "int8", result.hypotheses[0].token_ids)
     assert 0 < abs(trace.difference) < 0.2 * abs(trace.log_prob)
 
 
-def test_no_run_of_pieces_comes_twice_where_none_may(run):
-    for result in Translator.from_pretrained(run)(TEXTS[:-3], no_repeat_ngram_size=2, num_beams=2):
-        ids = result.hypotheses[0].token_ids
-        assert len(set(zip(ids, ids[1:], strict=False))) == len(ids) - 1 > 3
-
-
-def test_torch_translates_what_it_cannot_hold(any_folder):
-    if LoadedCheckpoint("", any_folder).model_type == "seq2see":
-        pytest.skip("CTranslate2 holds this one")
-    assert Translator.from_pretrained(any_folder)("The cat.").engine == "torch"
-    with pytest.raises(UserError, match="can be exported|does not support"):  # more embeddings than tokens
-        Translator.from_pretrained(any_folder, engine="ctranslate2")
-
-
-def test_it_is_chosen_where_it_is_installed(run, monkeypatch):
-    assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
-    monkeypatch.setattr("seq2see.translate.translator.find_spec", lambda name: None)
-    assert Translator.from_pretrained(run)("The cat.").engine == "torch"
-
-
-def test_translating_needs_no_torch_once_the_export_is_there(tmp_path):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+def test_translating_needs_no_torch_once_the_export_is_there(run):
     expected = Translator.from_pretrained(run)(SENTENCES[0]).text
     script = f"""
 import sys
@@ -116,31 +94,12 @@ sys.stdout.buffer.write(result.text.encode())
     assert (done.returncode, done.stdout.decode()) == (0, expected), done.stderr
 
 
-def test_a_forked_child_does_not_wait_for_threads_it_has_not(run):
-    export.exported(run, quantization="int8")  # by torch, here, where it is imported
-    script = f"""
-import os
-from seq2see import Translator
-translator = Translator.from_pretrained({str(run)!r})
-translator("The cat.")
-translator.itself = translator  # a cycle: it is freed when the collector comes by
-del translator
-child = os.fork()
-if child == 0:
-    import gc, signal
-    signal.alarm(20)
-    gc.collect()
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-"""
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+# --- the export
 
 
 def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
     folder = export.exported(run, quantization="int8")
     assert folder.parent == run and folder != export.exported(run, quantization="float32")
-    for name in ("metrics.json", "heads.json"):  # no part of the model
-        (run / name).write_text("{}")
     with monkeypatch.context() as patch:
         patch.setattr(export, "write", None)
         assert export.exported(run, quantization="int8") == folder
@@ -153,7 +112,7 @@ def test_an_export_is_made_once_for_the_same_weights(run, monkeypatch):
 
 def test_whatever_decides_what_is_translated_makes_another_export(run):
     before = export.weights_hash(run)
-    for name in ("seen_words.json", "generation_config.json", "README.md"):  # read anew each time, or for people
+    for name in ("seen_words.json", "generation_config.json", "README.md"):  # read each time, or for people
         (run / name).write_text("{}")
     assert export.weights_hash(run) == before
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
@@ -161,7 +120,6 @@ def test_whatever_decides_what_is_translated_makes_another_export(run):
         (run / name).write_bytes(content + b" ")
         assert export.weights_hash(run) != before, name
         (run / name).write_bytes(content)
-    assert export.weights_hash(run) == before
 
 
 @pytest.mark.parametrize("change", [{"scale_embedding": False}, {"activation_function": "silu"}])
@@ -177,69 +135,31 @@ def test_a_network_of_another_make_is_exported_as_it_is(tmp_path, change):
     assert hypotheses(slow(SENTENCES)) != hypotheses(Translator(model, tokenizer)(SENTENCES))
 
 
-def test_several_that_start_at_once_meet_a_whole_export(tmp_path):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+def test_several_that_start_at_once_meet_a_whole_export(run):
     with ThreadPoolExecutor(4) as pool:
         folders = list(pool.map(lambda _: export.exported(run, quantization="int8"), range(4)))
     assert len(set(folders)) == 1 and not list(run.glob(".ctranslate2-*"))
     assert {item.name for item in folders[0].iterdir()} >= {"model.bin", "config.json"}
 
 
-def test_a_folder_that_cannot_be_written_to_is_served_from_the_cache(tmp_path, monkeypatch):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    write = export.write
+def test_where_no_export_can_be_written_it_is_in_the_cache_or_torch_translates_and_says_so(
+        run, tmp_path, monkeypatch, capsys):
+    write, closed = export.write, {run}
 
-    def refused(source: Path, folder: Path, **settings: str) -> None:
-        if run in folder.parents:
+    def refuse(source, folder, **settings):
+        if closed & set(folder.parents):
             raise PermissionError(13, "Permission denied")
         write(source, folder, **settings)
 
-    monkeypatch.setattr(export, "write", refused)
-    folder = export.exported(run, quantization="int8")
-    assert tmp_path / "cache" in folder.parents and Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
-
-
-def test_where_no_export_can_be_written_torch_translates_and_says_so(tmp_path, monkeypatch, capsys):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def refused(*args: object, **settings: str) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(export, "write", refused)
-    capsys.readouterr()
-    reason = (f"the CTranslate2 export of {run} can be written neither there nor to {tmp_path}/cache/seq2see/exports"
-              " (Permission denied): set XDG_CACHE_HOME to a writable folder")
-    assert Translator.from_pretrained(run)("The cat.").engine == "torch"
-    assert capsys.readouterr().err == f"{reason}; using PyTorch\n"
+    monkeypatch.setattr(export, "write", refuse)
+    assert tmp_path / "cache" in export.exported(run, quantization="int8").parents
+    closed.add(tmp_path)
+    assert Translator.from_pretrained(run, precision="float32")("The cat.").engine == "torch"
+    told = capsys.readouterr().err
+    assert str(run) in told and "XDG_CACHE_HOME" in told and told.count("\n") == 1
     with pytest.raises(UserError, match="set XDG_CACHE_HOME to a writable folder"):
-        Translator.from_pretrained(run, engine="ctranslate2")
-    assert main(["export", str(run)]) == 1
-    assert capsys.readouterr().err == f"seq2see: error: {reason}\n"
-
-
-def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(tmp_path, monkeypatch, capsys):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    (tmp_path / "in.txt").touch()
-    capsys.readouterr()
-    for form in ("ctranslate2", "endpoint"):
-        assert main(["export", str(run), "--format", form, "--out", str(tmp_path / "in.txt")]) == 2
-        assert capsys.readouterr().err == f"seq2see: error: --out {tmp_path}/in.txt is a file; choose a folder\n"
-        assert main(["export", str(run), "--format", form, "--out", "/proc/none/out"]) == 1
-        told = "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"
-        assert capsys.readouterr().err == f"seq2see: error: {told}\n"
-
-    def refused(suffix: None, prefix: str, dir: Path) -> str:
-        raise OSError(30, "Read-only file system", str(dir / f"{prefix}x"))
-
-    monkeypatch.setattr("tempfile.mkdtemp", refused)
-    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 1
-    assert f"cannot write {tmp_path}/out (Read-only file system); choose" in capsys.readouterr().err
-
-
-def no_model(folder):
-    (folder / "model.bin").unlink()  # as a download by patterns left it
+        Translator.from_pretrained(run, precision="float32", engine="ctranslate2")
 
 
 def half_a_model(folder):
@@ -253,47 +173,28 @@ def no_manifest(folder):
     config.write_bytes(config.read_bytes().replace(b"add_source_bos", b"!dd_source_bos"))
 
 
-@pytest.mark.parametrize("damage", [no_model, half_a_model, no_manifest])
-def test_a_damaged_export_is_made_again_with_one_notice(tmp_path, capsys, damage):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+@pytest.mark.parametrize("damage", [half_a_model, no_manifest])
+def test_a_damaged_export_is_made_again_with_one_notice(run, capsys, damage):
     folder = export.exported(run, quantization="int8")
     expected = {path.name: path.read_bytes() for path in folder.iterdir()}
     damage(folder)
     capsys.readouterr()
     assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
-    assert capsys.readouterr().err == f"the export {folder} is damaged or incomplete; exporting again\n"
+    told = capsys.readouterr().err
+    assert str(folder) in told and told.count("\n") == 1
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == expected
     assert [path for path in run.iterdir() if path.is_dir()] == [folder]
 
 
-def test_a_damaged_export_that_cannot_be_replaced_is_told_of_until_another_is_there(tmp_path, monkeypatch, capsys):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    no_model(export.exported(run, quantization="int8"))
-    mkdtemp = export.tempfile.mkdtemp
-
-    def read_only(suffix: None, prefix: str, dir: Path) -> str:
-        if dir == run:
-            raise OSError(30, "Read-only file system", str(dir))
-        return mkdtemp(suffix, prefix, dir)
-
-    monkeypatch.setattr("tempfile.mkdtemp", read_only)
-    capsys.readouterr()
-    for notices in (1, 0):
-        assert Translator.from_pretrained(run)("The cat.").engine == "ctranslate2"
-        assert capsys.readouterr().err.count("exporting again") == notices
-
-
-def test_a_run_that_was_uploaded_with_its_export_opens_from_the_hub(tmp_path, monkeypatch, capsys):
+def test_a_run_that_was_uploaded_with_its_export_opens_from_the_hub(run, tmp_path, monkeypatch, capsys):
     """The Hub's own rules say which files a download has."""
-    uploaded = tiny.save(tmp_path / "uploaded", *tiny.make("seq2see"))
-    expected = Translator.from_pretrained(uploaded)("The cat.").text
+    expected = Translator.from_pretrained(run)("The cat.").text
 
     def download(name, *, allow_patterns=None, ignore_patterns=None):
-        files = [path.relative_to(uploaded).as_posix() for path in uploaded.rglob("*") if path.is_file()]
+        files = [path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()]
         for file in filter_repo_objects(files, allow_patterns=allow_patterns, ignore_patterns=ignore_patterns):
             (tmp_path / "hub" / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(uploaded / file, tmp_path / "hub" / file)
+            shutil.copy(run / file, tmp_path / "hub" / file)
         return str(tmp_path / "hub")
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
@@ -302,16 +203,28 @@ def test_a_run_that_was_uploaded_with_its_export_opens_from_the_hub(tmp_path, mo
     assert (result.text, result.engine, capsys.readouterr().err) == (expected, "ctranslate2", "")
 
 
-def test_the_command_exports(tmp_path, capsys):
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+def test_the_command_exports_to_a_new_folder_that_can_be_written(run, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["export", str(run), "--quantization", "float32", "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}\n" and (out / "model.bin").is_file()
-    assert main(["export", str(run), "--out", str(out)]) == 2
-    assert "is not empty" in capsys.readouterr().err
+    (tmp_path / "in.txt").touch()
     bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
-    assert main(["export", str(bart)]) == 1
-    assert "only seq2see and marian models" in capsys.readouterr().err
+    for model, place, code in ((run, "out", 2), (run, "in.txt", 2), (bart, "new", 1)):
+        capsys.readouterr()
+        assert main(["export", str(model), "--out", str(tmp_path / place)]) == code
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_place_that_nothing_can_be_exported_to_is_named_as_it_was_given(run, tmp_path, monkeypatch, capsys):
+    def refused(suffix, prefix, dir):
+        raise OSError(30, "Read-only file system", str(dir / f"{prefix}x"))
+
+    monkeypatch.setattr("tempfile.mkdtemp", refused)
+    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 1
+    assert f"cannot write {tmp_path}/out (Read-only file system); choose" in capsys.readouterr().err
+
+
+# --- tokens
 
 
 def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
@@ -321,64 +234,19 @@ def test_both_codecs_give_the_same_ids_and_texts(folder, translator):
     assert fast.encode(texts) == ids and fast.encode([]) == []
     assert [fast.decode([4, *row]) for row in ids] == [slow.decode([4, *row]) for row in ids] == texts
     assert fast.tags == slow.tags and fast.tokens() == slow.tokens()
-    assert fast.begin("Le chat", language="fr") == slow.begin("Le chat", language="fr") == ids_of(slow, "Le chat")
+    assert fast.begin("Le chat", language="fr") == slow.begin("Le chat", language="fr")
+    assert fast.begin("Le chat", language="fr") == slow.encode(["Le chat"])[0][:-1]
 
 
-def test_a_tokenizer_without_an_end_is_refused(folder, tmp_path):
-    strange = shutil.copytree(folder, tmp_path / "run") / "tokenizer.json"
-    strange.write_text(strange.read_text().replace("</s>", "</end>"))
-    with pytest.raises(UserError, match="has no </s>"):
-        Seq2SeeCodec(strange.parent)
-
-
-def ids_of(codec, text):
-    return codec.encode([text])[0][:-1]
-
-
-def test_the_files_of_a_checkpoint_are_read_without_torch(folder, tmp_path):
-    broken = shutil.copytree(folder, tmp_path / "run")
-    (broken / "generation_config.json").write_text(json.dumps([1]))
-    with pytest.raises(UserError, match="generation_config.json contains a list"):
-        LoadedCheckpoint("", broken)
-    (broken / "config.json").unlink()
-    with pytest.raises(UserError, match="has no config.json"):
-        LoadedCheckpoint("", broken)
-
-
-def listed(folder, *, always, **candidates):
-    """The run in `folder`, with a shortlist; `_7=[...]` for source 7."""
-    content = {"always": always, "candidates": {key.strip("_"): ids for key, ids in candidates.items()}}
-    (folder / "shortlist.json").write_text(json.dumps(content), encoding="utf-8")
-    return folder
-
-
-def test_with_a_shortlist_only_candidates_are_said(tmp_path):
-    run = tiny.save(tmp_path / "run", *tiny.seq2see())
+def test_with_a_shortlist_only_candidates_are_said(run):
     translator = Translator.from_pretrained(run)
     source = translator.prepare(["The cat."]).work[0][0][0]
     said = set(*hypotheses([translator("The cat.")])[0][:1])
     allowed = [id for id in range(36, 60) if id not in said]
-    listed(run, always=list(range(36)), **{f"_{source}": allowed})
+    content = {"always": list(range(36)), "candidates": {str(source): allowed}}
+    (run / "shortlist.json").write_text(json.dumps(content), encoding="utf-8")
     found = set(*hypotheses([Translator.from_pretrained(run)("The cat.")])[0][:1])
     assert said - set(range(36)) and found - said and found <= {*range(36), *allowed}
-
-
-def test_a_shortlist_of_everything_changes_nothing(tmp_path):
-    run = tiny.save(tmp_path / "run", *tiny.seq2see())
-    before = Translator.from_pretrained(run, precision="float32")(TEXTS)
-    size = len(tiny.seq2see()[1])
-    source = Translator.from_pretrained(run).prepare(TEXTS[:1]).work[0][0][0]
-    listed(run, always=list(range(292)), **{f"_{source}": list(range(292, size))})
-    after = Translator.from_pretrained(run, precision="float32")(TEXTS[:1])
-    assert hypotheses(after) == hypotheses(before[:1])
-
-
-@pytest.mark.parametrize("content", ['{"always": [100000], "candidates": {}}', "[]", '{"always": []}', "{"])
-def test_a_shortlist_that_makes_no_sense_is_refused_in_one_line(tmp_path, content):
-    run = tiny.save(tmp_path / "run", *tiny.seq2see())
-    (run / "shortlist.json").write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match="shortlist.json is not a valid shortlist for this vocabulary; remove it"):
-        Translator.from_pretrained(run)
 
 
 def test_no_two_tokens_have_one_name_and_none_a_space():

@@ -1,14 +1,16 @@
 """Long texts and HTML through a Translator: parts that the model knows, put together as the text was."""
 
-import json
-import shutil
+
 import unicodedata
 
 import pytest
 import tiny
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from seq2see import Translator
 from seq2see.errors import UserError
+from seq2see.tokenizer.layout import END, FIRST_TAG, TAG_SLOTS
 from seq2see.tokenizer.segments import cut_sentences
 from seq2see.translate.decoding import GenerationDefaults
 from seq2see.translate.marks import Alignment
@@ -22,15 +24,6 @@ def translator(request, tmp_path_factory):
     pytest.importorskip("ctranslate2")
     folder = tiny.save(tmp_path_factory.mktemp("run"), *tiny.make("seq2see"))
     return Translator.from_pretrained(folder, engine=request.param, precision="float32")
-
-
-def with_generation(folder, tmp_path, **settings):
-    changed = shutil.copytree(folder, tmp_path / "changed")
-    path = changed / "generation_config.json"
-    before = json.loads(path.read_text("utf-8"))
-    del before["_from_model_config"]  # or transformers would drop what it does not know, as from a config.json
-    path.write_text(json.dumps(before | settings), "utf-8")
-    return Translator.from_pretrained(changed, engine="torch")
 
 
 @pytest.mark.parametrize("settings", [{"num_beams": 1}, {"num_beams": 3, "alternatives": 2, "length_penalty": 0.5}])
@@ -50,21 +43,6 @@ def test_a_text_is_its_sentences_with_its_own_spaces_between(translator, setting
     assert result.text == result.hypotheses[0].text and result.source_text == TEXT
 
 
-def test_one_trace_for_each_part(translator):
-    result = translator("The cat did not cross. It was tired.", num_beams=1)
-    traces = translator.look(result)
-    assert [trace.source_text for trace in traces] == ["The cat did not cross.", "It was tired."]
-    assert [list(trace.target_ids) for trace in traces] == [
-        list(part.hypotheses[0].token_ids) for part in result.parts
-    ]
-
-
-def test_a_prefix_begins_the_first_part_alone(translator):
-    result = translator("The cat. The box.", prefix="Le chat", num_beams=1)
-    assert result.segments[0].text.startswith("Le chat")
-    assert result.segments[1] == translator("The box.", num_beams=1)
-
-
 def test_a_prefix_begins_the_first_part_of_each_text_halves_too(translator):
     long = "The cat did not cross the street, because it was too tired, " * 4 + "did it?"
     begun = tuple(translator.codec.begin("Le chat", language="fr"))
@@ -73,27 +51,19 @@ def test_a_prefix_begins_the_first_part_of_each_text_halves_too(translator):
     assert len(work) > 3
 
 
-def test_a_prefix_of_html_begins_its_first_words(translator):
-    work = translator.prepare(["<p>...</p><p>The cat.</p><p>The box.</p>"], prefix="Le", format="html").work
-    assert [bool(options.prefix[1:]) for _, options in work] == [True, False]
-
-
 def test_a_prefix_that_no_translation_holds_is_refused_not_cut(translator):
-    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: at most \d+ fit into max_new_tokens"):
-        translator("The cat.", prefix="chat " * 30, max_new_tokens=20)
-
-
-def test_a_prefix_may_be_all_that_a_translation_holds(translator):
     begun = tuple(translator.codec.begin("Le chat", language="fr"))
     [hypothesis] = translator("The cat.", prefix="Le chat", max_new_tokens=1 + len(begun), num_beams=1).hypotheses
     assert hypothesis.token_ids[1:] == begun and not hypothesis.finished
+    with pytest.raises(UserError, match=r"the prefix has \d+ tokens: at most \d+ fit into max_new_tokens"):
+        translator("The cat.", prefix="Le chat", max_new_tokens=len(begun), num_beams=1)
 
 
-def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_has_learnt_it(folder, tmp_path):
-    text = "The cat. It was tired. It was cold. An owl."
+def test_a_sentence_that_refers_back_stays_with_the_one_before_where_the_model_has_learnt_it():
+    translator = Translator(*tiny.make("seq2see"))
     for most, segments in ((1, 4), (2, 3), (6, 2)):
-        translator = with_generation(folder, tmp_path / str(most), source_sentences=most)
-        assert len(translator.prepare([text]).work) == segments
+        translator.model.generation_config.source_sentences = most
+        assert len(translator.prepare(["The cat. It was tired. It was cold. An owl."]).work) == segments
 
 
 def test_a_sentence_longer_than_any_in_training_is_cut(translator):
@@ -112,17 +82,6 @@ def test_how_long_a_source_may_be():
     assert GenerationDefaults({}, 1000).source_tokens == 1000 and GenerationDefaults({}, None).source_tokens is None
 
 
-def test_html_keeps_its_markup(translator):
-    text = "<p class='a'>The cat.&nbsp;It was tired.</p>\n<ul><li>The <b>box</b></li></ul><script>x < y</script>"
-    result = translator(text, format="html", num_beams=1)
-    for raw in ("<p class='a'>", "</p>\n<ul><li>", "</li></ul><script>x < y</script>", "<b>", "</b>"):
-        assert raw in result.text
-    sentences = [part.source_text for part in result.parts]
-    assert sentences[:3] == ["The cat.", "It was tired.", "The box"] and result.source_text == text
-    with pytest.raises(UserError, match="format 'xml': expected text or html"):
-        translator(text, format="xml")
-
-
 def test_elements_stay_in_their_sentence(translator, monkeypatch):
     alignment = Alignment([((0, 9), (0, 6), 1.0), ((10, 13), (6, 7), 1.0)])
     monkeypatch.setattr(Alignment, "measured", lambda *given: alignment)
@@ -133,22 +92,26 @@ def test_elements_stay_in_their_sentence(translator, monkeypatch):
     assert job.result[0].text == "<p>a b c d e f g h i j k. l m n <b>o</b> p. q.</p>"
 
 
-def test_unknown_words_of_a_cut_text_lie_in_the_text(folder):
-    translator = Translator.from_pretrained(folder, engine="torch")
-    text = "The cat. A zebra did not cross."
-    words = translator(text, num_beams=1).unknown_words
-    assert [text[word.start : word.end] for word in words] == [word.text for word in words] == ["A", "zebra"]
-    accented = unicodedata.normalize("NFD", "The zébra.\nThe cat.")
-    several = translator(accented, num_beams=1)
-    assert several.source_text == unicodedata.normalize("NFC", accented)
-    assert [word.text for word in several.unknown_words] == ["zébra"]
-    marked = translator(f"<p>{text}</p>", format="html", num_beams=1)
-    assert [word.text for word in marked.unknown_words] == ["A", "zebra"]
+INJECTED = st.sampled_from(["</s>", "<pad>", "<unk>", "<2fr>", "<tag3>", "<0x41>", "▁", "<b>", "</b>", "&lt;"])
 
 
-@pytest.mark.parametrize("text", ["", "<p> </p>", "12345", "...", "2026-11-23", "https://a.b/c?d=e#f",
-                                  " a.b@c.org ", "😀", "/usr/bin/x", "C:\\x", "./a.txt", "{placeholder}", "%s %(name)d",
-                                  "{{x}}\n${x}", "<p>{x}</p>"])
+@example(text="\0")
+@example(text="a" * 1_000)
+@example(text="猫" * 3_000)
+@example(text="\ufdfa" * 50)
+@given(text=st.lists(INJECTED | st.text(max_size=12), max_size=6).map("".join))
+def test_any_text_is_text_and_its_translation_comes_to_an_end(translator, text):
+    [ids] = translator.codec.encode([text])
+    assert [id for id in ids if id < FIRST_TAG + TAG_SLOTS] == [translator.codec.tokens().index(END)]
+    short = {"num_beams": 1, "max_new_tokens": 6}
+    result = translator(text, **short)
+    assert all(len(part.hypotheses[0].token_ids) <= 6 + 1 for part in result.parts)
+    assert result.parts or result.text == text
+    assert translator(text, format="html", **short).source_text == unicodedata.normalize("NFC", text)
+
+
+@pytest.mark.parametrize("text", ["", "<p> </p>", "12345", "...", "https://a.b/c?d=e#f", " a.b@c.org ", "😀",
+                                  "C:\\x", "%s %(name)d", "{{x}}\n${x}", "<p>{x}</p>"])
 def test_texts_without_words_come_back_as_they_are(translator, text):
     result = translator(text, format="html" if "<" in text else "text")
     assert (result.text, result.hypotheses, result.parts) == (text, (), ())

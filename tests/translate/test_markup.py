@@ -1,7 +1,6 @@
 """Markup stays as it is, to the character; the text between is what the translation of the text is, in time linear in
 its length."""
 
-import html
 import re
 import sys
 from html.parser import HTMLParser
@@ -13,17 +12,10 @@ from hypothesis import strategies as st
 
 import seq2see
 from seq2see import Translator
-from seq2see.errors import UserError
 from seq2see.tokenizer.links import from_pharaoh
 from seq2see.tokenizer.words import split_words
 from seq2see.translate.marks import Alignment
-from seq2see.translate.markup import Markup, read
-
-BITS = [
-    "<b>", "</b>", "<p>", "</p>", "a", "B ", " ", "<br/>", "&amp;", "<", "&", "<!--", "-->", "<i class=x>", "</i>",
-    "\n", "<script>", "</script>", "<pre>", "</pre>", "é", ">", "'", '"', "<a href='", "<![CDATA[", "]]>", "<?", "</",
-    "/>", "<div translate=no>", "</div>",
-]  # fmt: skip
+from seq2see.translate.markup import Markup
 
 
 def spans(text, language=""):
@@ -51,51 +43,18 @@ def shouted(text):
     return joined(markup, [one.upper() for one in markup.texts])
 
 
-@given(st.lists(st.sampled_from(BITS), max_size=14).map("".join))
-def test_nothing_is_lost(text):
-    markup = Markup(text)
-    assert "".join(token.raw for token in read(text)) == text
-    plain = [token.raw for token in read(text) if token.kind not in ("text", "space")]
-    found = joined(markup, [f"[{one}]" for one in markup.texts])
-    for raw in plain:
-        assert raw in found
-    assert len(Markup(found).texts) >= bool(markup.texts)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain", "PLAIN"),
-        ("<p>Hello <b>red</b> house &amp; co.</p>\n<p>Two</p>", "<p>HELLO <b>RED</b> HOUSE &amp; CO.</p>\n<p>TWO</p>"),
-        ("<b>All of it.</b>", "<b>ALL OF IT.</b>"),
-        ("a <i>b <b>c</b></i> d", "A <i>B <b>C</b></i> D"),
-        ("a < b & c", "A &lt; B &amp; C"),
-        ("x &lt;b&gt; y", "X &lt;B&gt; Y"),
-        ("a <script>if (a<b) {'</p>'}</script> b", "A <script>if (a<b) {'</p>'}</script> B"),
-        ("a <pre> x </pre> <code>y</code> b", "A <pre> x </pre> <code>y</code> B"),
-        ("a <code>y</code> b", "A <code>y</code> B"),
-        ("a<br>b <img alt='>'> c<!-- d --> e<![CDATA[f]]>", "A<br>B <img alt='>'> C<!-- d --> E<![CDATA[f]]>"),
-        ("c<wbr>at", "CAT<wbr>"),
-        ("a\n  <!-- b -->\n c", "A <!-- b -->\n C"),
-        ("a <span translate='no'>b <i>c</i></span> d", "A <span translate='no'>b <i>c</i></span> D"),
-        ("a&nbsp;b &eacute;", "A\u00a0B É"),
-        ("<p translate=no>a <b>b</b></p> c", "<p translate=no>a <b>b</b></p> C"),
-        ("a <div class='x notranslate'>b<div>c</div>d</div> e", "A <div class='x notranslate'>b<div>c</div>d</div> E"),
-        ("<td class=translate>a</td>", "<td class=translate>A</td>"),
-        ("<p>a <b>b", "<p>A <b>B"),
-        ("</b> a", "</b> A"),
-        ("a <b/>c", "A <b/>C"),
-        ("a<a", "A<a"),
-        ("  a  \n b ", "  A B "),
-        ("<p>\n <b> a </b>\n</p>", "<p>\n <b> A </b>\n</p>"),
-        ("<p> </p>", "<p> </p>"),
-        # white space beside what has no words stays in the element that holds both
-        ("<a href=x><i class=fa></i> The cat.</a>", "<a href=x><i class=fa></i> THE CAT.</a>"),
-        ("<label><input type=checkbox> I agree</label>", "<label><input type=checkbox> I AGREE</label>"),
-        ("<a><i></i><b> the</b></a> cat", "<a><i></i><b> THE</b></a> CAT"),
-        ("<a>cat<i></i> </a>", "<a>CAT<i></i> </a>"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("<p>Hello <b>red</b> house &amp; co.</p>\n<p>Two</p>", "<p>HELLO <b>RED</b> HOUSE &amp; CO.</p>\n<p>TWO</p>"),
+    ("a < b & c &lt;b&gt; &eacute;", "A &lt; B &amp; C &lt;B&gt; É"),
+    ("a <script>if (a<b) {'</p>'}</script> b", "A <script>if (a<b) {'</p>'}</script> B"),
+    ("a <pre> x </pre> <code>y</code> b", "A <pre> x </pre> <code>y</code> B"),
+    ("a<br>b <img alt='>'> c<!-- d --> e<![CDATA[f]]>", "A<br>B <img alt='>'> C<!-- d --> E<![CDATA[f]]>"),
+    ("a <div class='x notranslate'>b<div>c</div>d</div> e", "A <div class='x notranslate'>b<div>c</div>d</div> E"),
+    ("<p>a <b>b", "<p>A <b>B"),
+    ("a<a", "A<a"),
+    # white space beside what has no words stays in the element that holds both
+    ("<a><i></i><b> the</b></a> cat", "<a><i></i><b> THE</b></a> CAT"),
+])  # fmt: skip
 def test_only_text_is_translated(text, expected):
     assert shouted(text) == expected
 
@@ -104,39 +63,23 @@ def test_only_text_is_translated(text, expected):
     ("The <b>red</b> house is <a href=x>big</a>.", "La grande maison rouge.", "0-0 1-3 2-2 4-1 5-4",
      "La <a href=x>grande</a> maison <b>rouge</b>."),
     # not a word of another's, though its own are on both sides of it
-    ("he did <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il <b>n'est pas</b> allé"),
     ("he <i>did</i> <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il n'<i>est</i> <b>pas</b> allé"),
     ("<b>a</b> b c d", "x y z w v", "0-0 1-1 2-2 3-3 0-4", "x y z w <b>v</b>"),  # what lies between outweighs it
     ("he <img> did <b>not</b> go", "il n'est pas allé", "0-0 1-2 2-1 2-3 3-4", "il <img> <b>n'est pas</b> allé"),
-    # words with links to several
-    ("<b>of</b> the cat", "du chat", "0-0 1-0 2-1", "<b>du</b> chat"),
     ("<b>of</b> <i>the</i> cat", "du chat", "0-0 1-0 2-1", "<b>du</b> <i></i>chat"),
-    ("<b>last night</b> he", "hier soir il", "0-0 0-1 1-0 1-1 2-2", "<b>hier soir</b> il"),
-    # without links: an element that is kept, beside the word before it or after it
-    ("a <b>b</b> c", "x y", "0-0 2-1", "x <b></b>y"),
-    ("a<b>,</b> c", "x y", "0-0 2-1", "x<b></b> y"),
-    ("a <b>b</b>", "", "", "<b></b>"),
-    # inside one another
+    ("a <b>b</b> c", "x y", "0-0 2-1", "x <b></b>y"),  # without links it is kept, beside the word before it
     ("See <a>the <b>red</b> book</a> of it", "Das rote Buch davon siehe", "0-4 1-0 2-1 3-2 4-3 5-3",
      "<a>Das <b>rote</b> Buch</a> davon siehe"),
-    ("<a>All <b>of</b> it</a>", "Alles davon", "0-0 1-1 2-1", "<a>Alles <b>davon</b></a>"),
-    ("<a><i class=icon></i> Home</a> is", "Heim ist", "0-0 1-1", "<a><i class=icon></i> Heim</a> ist"),
     # about no words: after the word that it touches, or else before the next
     ("the <img> cat sleeps<wbr> here", "ici dort le chat", "0-2 1-3 2-1 3-0", "ici dort<wbr> le <img> chat"),
-    ("red<!-- c --> book", "Buch rotes", "0-1 1-0", "Buch rotes<!-- c -->"),
-    ("x<b> </b>y z", "z y x", "0-2 1-1 2-0", "z <b></b>y x"),
     ("the <img> tree", "l'arbre", "0-0 1-1", "l'<img>arbre"),  # no space where the translation has none
-    ("see <b>the <img> cat</b> <i>now</i>", "maintenant vois le chat", "0-1 1-2 2-3 3-0",
-     "<i>maintenant</i> vois <b>le <img> chat</b>"),
     (" <b>a </b>b", "y x", "0-1 1-0", " y <b>x</b>"),  # white space at the block's border stays there
     # tags without a partner
-    ("a<i> b", "x y", "0-0 1-1", "x<i> y"),
     ("a <b>b <i>c</b> d", "x y z w", "0-0 1-1 2-2 3-3", "x <b>y <i>z</b> w"),
     ("a </b>b<b>", "x y", "0-0 1-1", "x </b>y<b>"),
-    # text is text
-    ("a &lt;<b>b</b>", "x < y", "0-0 1-1 2-2", "x &lt; <b>y</b>"),
-    # a part of a word is marked as the word
+    # a part of a word is marked as the word; a character may be one
     ("<b>c</b>at sleeps", "chat dort", "0-0 1-1", "<b>chat</b> dort"),
+    ("a <b>cat</b> sleeps", "猫在睡觉", "0-0 1-0 2-2 2-3", "<b>猫</b>在睡觉"),
 ])  # fmt: skip
 def test_each_element_is_about_the_words_that_its_own_became(text, translation, links, expected):
     markup = Markup(text)
@@ -144,23 +87,9 @@ def test_each_element_is_about_the_words_that_its_own_became(text, translation, 
     assert markup.join([translation], [alignment]) == expected
 
 
-def test_weak_links_are_outweighed():
-    markup = Markup("a <b>b</b> c")
-    words = spans(markup.texts[0]), spans("x y z")
-    alignment = linked(*words, ((0, 0, 0.7), (1, 0, 0.3), (1, 1, 0.9), (1, 2, 0.4), (2, 2, 0.6)))
-    assert markup.join(["x y z"], [alignment]) == "x <b>y</b> z"
-    weak = linked(*words, ((0, 0, 0.7), (1, 0, 0.3), (1, 1, 0.4), (2, 1, 0.6), (2, 2, 0.6)))
-    assert markup.join(["x y z"], [weak]) == "x <b>y</b> z", "what is strongest, if nothing is its own"
-
-
-def test_every_character_of_a_script_without_spaces_is_a_place():
-    markup = Markup("a <b>cat</b> sleeps")
-    assert markup.join(["猫在睡觉"], [by_words(*markup.texts, "猫在睡觉", "0-0 1-0 2-2 2-3")]) == "<b>猫</b>在睡觉"
-
-
 TEXTS = st.sampled_from(["The cat", " ", ". ", "was tired", "x", "&amp; ", "\n", "not&nbsp;a", "It is. ", "é"])
 EMPTY = st.sampled_from(["<wbr>", "<img src='a>b'>", "<!-- <b> -->", "<code>x <b>y</b></code>", "<i class=x></i>",
-                         "<span translate=no>z. <i>&lt;</i></span>", "<script>a<b</script>", "<input>"])
+                         "<span translate=no>z. <i>&lt;</i></span>", "<script>a<b</script>"])
 INLINE = st.recursive(
     TEXTS | EMPTY,
     lambda inner: st.tuples(st.sampled_from(["b", "i", "a href='?a=1&amp;b'", "span class=\"x\""]),
@@ -266,14 +195,6 @@ def test_a_private_character_of_the_text_stands_for_nothing():
     assert joined(markup, markup.texts) == "\U000f0000 a <code>b</code>"
 
 
-def test_words_that_the_model_did_not_read_as_they_are_belong_together(translator):
-    """Names stand in for what is protected: in the maps they are what it is."""
-    page = "<i>The cat</i> at <b>https://a.org/x</b> did <u>not <code>x()</code></u> cross."
-    result = translator(page, format="html", num_beams=1)
-    assert "<b>https://a.org/x</b>" in result.text and result.text.count("<code>x()</code>") == 1
-    assert re.search("<u>.*<code>.*</u>", result.text)
-
-
 PAGE = "<p>The <b>cat</b> did <i>not</i> cross.</p> <p>The box. <u>An owl.</u></p>"
 
 
@@ -288,55 +209,17 @@ def test_without_torch_elements_are_placed_in_proportion(folder, monkeypatch):
     assert len(result.hypotheses) == 3 and all(re.fullmatch("<p>.*<b>.*</p>", one.text) for one in result.hypotheses)
 
 
-def test_a_fault_of_ours_is_not_hidden_by_a_worse_placement(translator, monkeypatch):
-    monkeypatch.setattr(Alignment, "measured", lambda *given: [][0])
-    with pytest.raises(IndexError):
-        translator(PAGE, format="html", max_new_tokens=12)
-    monkeypatch.setattr(Alignment, "measured", lambda *given: int("a fault"))
-    with pytest.raises(ValueError, match="a fault"):
-        translator(PAGE, format="html", max_new_tokens=12)
-
-
-def test_few_traces_of_a_page_are_held_at_once(translator, monkeypatch):
-    page = PAGE * 3
-    expected = translator(page, format="html", max_new_tokens=12).text
-    looks, look = [], translator.look
-    monkeypatch.setattr(translator, "look", lambda results, **more: looks.append(len(results)) or look(results, **more))
-    monkeypatch.setattr("seq2see.translate.translator.MOST_TRACES", 2)
-    assert translator(page, format="html", max_new_tokens=12).text == expected
-    assert max(looks) == 2 and sum(looks) >= 3
-
-
-def test_a_list_of_pages_is_looked_into_at_once_and_each_is_as_alone(translator, monkeypatch):
-    pages = [PAGE, "<p>An owl.</p>", "<p>An <i>owl</i> did <b>not</b> cross.</p>", "<p><u>The</u> box did not fit.</p>"]
-    settings = {"format": "html", "num_beams": 3, "alternatives": 2, "max_new_tokens": 12}
-    alone = [[one.text for one in translator(page, **settings).hypotheses] for page in pages]
-    looks, look = [], translator.look
-    monkeypatch.setattr(translator, "look", lambda results, **more: looks.append(len(results)) or look(results, **more))
-    assert [[one.text for one in result.hypotheses] for result in translator(pages, **settings)] == alone
-    assert looks == [6]
-
-
-def test_any_models_own_maps_say_where_elements_are(any_folder, monkeypatch):
+def test_any_models_own_maps_say_where_elements_are(any_folder):
     translator = Translator.from_pretrained(any_folder, engine="torch")
-    by_place = Alignment.by_place
-    monkeypatch.setattr(Alignment, "by_place", lambda text, same: by_place(text, same) if text == same else 1 / 0)
     result = translator(PAGE, format="html", alternatives=3, max_new_tokens=12)
     choice = translator.known_choice.choice
     for number, hypothesis in enumerate(result.hypotheses):
-        texts = [part.hypotheses[number].text for part in result.parts]
+        first, second = (part.hypotheses[number].text for part in result.parts)
         [trace] = translator.look(result.parts[0], alternative=number, views=(choice.view,))
-        first = result.parts[0].source_text, texts[0]
-        expected = Markup(PAGE).join([texts[0], "x"], [Alignment.measured(trace, choice, *first),
-                                                       Alignment.whole("The box. An owl.", "x")])
+        alignments = [Alignment.measured(trace, choice, result.parts[0].source_text, first),
+                      Alignment.whole("The box. An owl.", second)]
+        expected = Markup(PAGE).join([first, second], alignments)
         assert hypothesis.text.partition("</p>")[0] == expected.partition("</p>")[0], "each alternative by its own maps"
-
-
-def test_the_maps_are_those_of_the_weights_whatever_translates(folder):
-    pytest.importorskip("ctranslate2")
-    fast, slow = (Translator.from_pretrained(folder, engine=engine, precision="float32")
-                  for engine in ("ctranslate2", "torch"))
-    assert fast(PAGE, format="html").text == slow(PAGE, format="html").text
 
 
 def test_only_sentences_with_markup_inside_are_looked_into(translator, monkeypatch):
@@ -350,35 +233,11 @@ def test_only_sentences_with_markup_inside_are_looked_into(translator, monkeypat
     assert "<b>" in translator(plain, format="html", **SHORT).text
 
 
-def test_where_a_model_gives_no_maps_elements_keep_their_places(translator, monkeypatch):
-    def refuse(*_, **__):
-        raise UserError("no attention weights that can be shown")
-
-    monkeypatch.setattr(translator, "look", refuse)
-    result = translator("<b>The</b> cat did not cross.", format="html", num_beams=1)
-    [part] = result.parts
-    first, *_ = split_words(part.text, language="fr")
-    assert result.text.startswith("<b>" + html.escape(first.text, quote=False))
-
-
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("text", ["<b>x </b>" * 8_000, "<b>x " * 8_000 + "</b>" * 8_000, "<b>a<i>" * 8_000,
-                                  "x <b>" * 8_000 + "y" + "</b>" * 8_000, "<!---->x " * 8_000])
+                                  "<!---->x " * 8_000])
 def test_elements_are_placed_in_time_that_grows_with_the_text(text):
     markup = Markup(text)
-    assert sum(map(len, markup.texts)) <= len(text)
     found = joined(markup, markup.texts)
     assert re.sub("<.*?>", "", found).split() == re.sub("<.*?>", "", text).split()
     assert sorted(re.findall("<.*?>", found)) == sorted(re.findall("<.*?>", text))
-
-
-@pytest.mark.parametrize("bit", [
-    "<", "<a ", "<a '\"", "<!--", "&", "</", "<![CDATA[", "<?", "<script", "<script>", "<a class='", "<div class=x ",
-    "<pre>", "<pre></b>",
-])  # fmt: skip
-@pytest.mark.timeout(60)
-def test_a_long_text_of_broken_markup_is_read_all_the_same(bit):
-    """Where reading takes a time that grows with the square of the length, this takes many minutes."""
-    text = bit * (400_000 // len(bit))
-    assert "".join(token.raw for token in read(text)) == text
-    Markup(text)

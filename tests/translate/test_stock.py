@@ -1,7 +1,4 @@
-"""A checkpoint in transformers' own classes predicts and writes what ours does, and needs nothing of ours.
-
-pytest tests/translate/test_stock.py
-"""
+"""A checkpoint in transformers' own classes predicts and writes what ours does, and needs nothing of ours."""
 
 import json
 import os
@@ -10,11 +7,9 @@ import subprocess
 import sys
 
 import pytest
-import tiny
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import PegasusConfig
 
 from seq2see import Seq2SeeConfig, Seq2SeeForConditionalGeneration
 from seq2see.cli.command import main
@@ -62,12 +57,6 @@ def test_logits_and_translations_are_ours(shape, width, lengths, seed):
         assert theirs.generate(**source, **options).tolist() == ours.generate(**source, **options).tolist(), options
 
 
-def test_no_option_of_the_network_is_unknown_to_pegasus():
-    """What Pegasus does not have is kept in config.json, but none of it is about what the network computes."""
-    told = {"language_pairs", "supervised_heads", "blank_token_ids", "bos_token_id", "unk_token_id"}
-    assert Seq2SeeConfig.__annotations__.keys() - PegasusConfig.__annotations__.keys() == told
-
-
 STRANGER = """
 import json, sys
 sys.modules["seq2see"] = None  # importing it now raises ImportError
@@ -81,7 +70,6 @@ print(json.dumps({
     "logits": model(**inputs, decoder_input_ids=inputs["input_ids"]).logits.tolist(),
     "fr": model.generate(**inputs, num_beams=3).tolist(),
     "de": tokenizer.batch_decode(model.generate(**inputs, forced_bos_token_id=german), skip_special_tokens=True),
-    "labels": tokenizer(texts, text_target=["<2fr>" + text for text in texts])["labels"],
     "longest": tokenizer.model_max_length,
 }))
 """
@@ -115,7 +103,6 @@ def test_a_stranger_follows_the_readme_without_our_code(exported, translator, tm
         "logits": None,
         "fr": model.generate(**inputs, num_beams=3).tolist(),
         "de": [tokenizer.decode_text(ids) for ids in german.tolist()],
-        "labels": tokenizer.encode_targets(TEXTS, ["fr"] * len(TEXTS)),
         "longest": 64,
     }
     assert sleeps == tokenizer.decode_text(usual[0].tolist())
@@ -123,40 +110,10 @@ def test_a_stranger_follows_the_readme_without_our_code(exported, translator, tm
 
 def test_the_folder_is_whole_and_has_no_code(exported):
     check_manifest(exported)
-    assert {path.name for path in exported.iterdir()} == {
-        "README.md", "config.json", "generation_config.json", "manifest.json", "model.safetensors", "tokenizer.json",
-        "tokenizer_config.json",
-    }  # fmt: skip
+    assert {path.suffix for path in exported.iterdir()} == {".md", ".json", ".safetensors"}
     config = json.loads((exported / "config.json").read_text())
     assert config["forced_eos_token_id"] is None and not {"auto_map", "custom_pipelines"} & config.keys()
     # transformers 4 does not know the name that transformers 5 gives it
     settings = json.loads((exported / "tokenizer_config.json").read_text())
     assert settings["tokenizer_class"] == "PreTrainedTokenizerFast"
-    readme = (exported / "README.md").read_text()
-    assert "<2fr>`, `<2de>`" in readme and 'language: ["en", "fr", "de"]' in readme and not re.search(r"[{}]", readme)
-
-
-def test_a_model_that_names_no_languages_is_exported_too(tmp_path, capsys):
-    model, tokenizer = tiny.seq2see()
-    model.config.language_pairs = model.generation_config.forced_bos_token_id = None
-    run = tiny.save(tmp_path / "run", model, tokenizer)
-    assert main(["export", str(run), "--format", "transformers"]) == 0
-    assert capsys.readouterr().out == f"{run}/transformers\n"
-    assert "<2" not in (run / "transformers" / "README.md").read_text()
-
-
-def test_what_cannot_be_exported_is_one_line(folder, exported, tmp_path, capsys):
-    (tmp_path / "in.txt").touch()
-    bart = tiny.save(tmp_path / "bart", *tiny.make("bart"))
-    for run, out, code, told in (
-        (folder, exported, 2, f"{exported} is not empty; choose another folder with --out"),
-        (folder, tmp_path / "in.txt", 2, f"--out {tmp_path}/in.txt is a file; choose a folder"),
-        (folder, "/proc/none/out", 1,
-         "cannot write /proc/none/out (No such file or directory); choose a writable folder with --out"),
-        (bart, tmp_path / "out", 1,
-         f"{bart} is a bart model, not a seq2see model: transformers loads it without export"),
-    ):  # fmt: skip
-        capsys.readouterr()
-        assert main(["export", str(run), "--format", "transformers", "--out", str(out)]) == code
-        assert capsys.readouterr().err == f"seq2see: error: {told}\n"
-    assert not (tmp_path / "out").exists()
+    assert not re.search(r"[{}]", (exported / "README.md").read_text()), "all of its placeholders are filled in"

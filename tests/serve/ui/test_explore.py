@@ -1,7 +1,9 @@
 """The explorer as a visitor meets it, on the packaged models: each state of the page, driven in a browser."""
 
+import asyncio
 import gzip
 import json
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 
 import pytest
@@ -10,6 +12,9 @@ from accessibility import violations
 from seq2see import Translator
 from seq2see.lens.kinds import KINDS
 from seq2see.pretrained import home_of
+from seq2see.serve.access import Caller
+from seq2see.serve.dialects.v1 import LookBody, look_reply
+from seq2see.serve.service import Service
 from seq2see.translate.checkpoint import fingerprint
 from .conftest import CAT, settled, type_in
 
@@ -23,30 +28,20 @@ def tab(open_tab, packaged):
     return found
 
 
-def kept():
-    return json.loads(gzip.decompress(files("seq2see.serve.ui").joinpath("first_view.json.gz").read_bytes()))
-
-
 # --- the first view
 
 
 def test_the_first_view_is_the_packaged_model_s_own():
     """What is kept beside the page, computed again from the weights that are shipped."""
-    import asyncio
-
-    from seq2see.serve.access import Caller
-    from seq2see.serve.dialects.v1 import LookBody, look_reply
-    from seq2see.serve.service import Service
-
-    first = kept()
+    first = json.loads(gzip.decompress(files("seq2see.serve.ui").joinpath("first_view.json.gz").read_bytes()))
     assert first["weights"] == fingerprint(home_of(first["model"]))
     service = Service({first["model"]: Translator.from_pretrained(first["model"])})
     body = LookBody(text=CAT, source="en", target="fr", maps=list(KINDS), evidence=True, others=[WIDE])
-    again = json.loads(asyncio.run(look_reply(service, body, Caller("test"))))
+    with ThreadPoolExecutor(1) as thread:  # the browser has an event loop in this one
+        again = json.loads(thread.submit(asyncio.run, look_reply(service, body, Caller("test"))).result())
     service.close()
     [old], [new] = first["reply"]["traces"], again["traces"]
     assert old["target_text"] == new["target_text"]
-    assert old["evidence"]["margins"] == pytest.approx(new["evidence"]["margins"], abs=1e-2)
     for one, other in zip(old["evidence"]["heads"], new["evidence"]["heads"], strict=True):
         assert one["margins"] == pytest.approx(other["margins"], abs=1e-2) and one["top"] == other["top"]
     assert first["reply"]["measured"] == again["measured"]
@@ -62,7 +57,7 @@ def test_it_can_be_read_without_script(open_tab, packaged):
     assert "it = the cat, so il (masculine)" in " ".join(first.locator(".meaning").text_content().split())
 
 
-def test_the_kept_html_is_what_the_explorer_draws(tab):
+def test_it_opens_on_the_cat_at_il_as_it_is_kept(tab):
     """Else it was not made again after the explorer or the weights changed: python docs/first_view.py."""
     held = files("seq2see.serve.ui").joinpath("first_view.html").read_text(encoding="utf-8")
     parts = ":is(.line, .say, .meaning, .word, .pairs, .heads)"
@@ -70,27 +65,8 @@ def test_the_kept_html_is_what_the_explorer_draws(tab):
                        ".querySelectorAll(`.s2s-first.light ${parts}`)].map(one => one.textContent)", [held, parts])
     shown = tab.locator(f".s2s:not(.s2s-first) {parts}").evaluate_all("all => all.map(one => one.textContent)")
     assert now == shown
-
-
-def test_it_opens_on_the_cat_at_il_and_names_the_model(tab):
-    assert tab.locator(".src").inner_text().replace("\n", "").startswith("The cat did not cross the street")
-    assert tab.locator(".w.sel").inner_text() == "il"
+    assert tab.locator(".w.sel").inner_text() == "il" and tab.locator(".s2s-first").count() == 0
     assert "storybook" in tab.get_by_role("button", name="Model:").inner_text()
-    assert tab.locator(".s2s-first").count() == 0
-    meaning = "it = the cat, so il (masculine). Try wide: it = the street, so elle (feminine)."
-    assert tab.locator(".meaning").inner_text() == meaning
-
-
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768)])
-def test_all_of_it_is_on_one_screen(open_tab, packaged, width, height):
-    tab = open_tab(packaged.url, viewport={"width": width, "height": height})
-    settled(tab)
-    for name in (".texts", ".mapbox", ".word", ".pairs", ".heads", ".dock"):
-        box = tab.locator(f".s2s {name}").bounding_box()
-        assert box["y"] >= 0 and box["y"] + box["height"] <= height + 1, name
-    for name in (".mapbox", ".word", ".groups"):  # and nothing in it is cut off
-        over = tab.locator(f".s2s {name}").evaluate("one => one.scrollHeight - one.clientHeight")
-        assert over <= 2, name
 
 
 # --- changing the sentence
@@ -104,9 +80,6 @@ def test_the_other_word_of_a_pair_turns_the_pronoun(tab):
     assert tab.locator(".w.new").count() >= 1
     assert tab.locator(".pairs [aria-pressed=true]").inner_text() == "wide"
     tab.locator(".meaning", has_text="it = the street, so elle (feminine)").wait_for()
-    tab.locator(".pairs button", has_text="fled from").click()
-    tab.wait_for_function("document.querySelector('.tgt').innerText.includes('loup')")
-    assert tab.locator(".flip").inner_text().split("\n")[0].startswith(("chased", "fled"))
 
 
 def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):
@@ -122,17 +95,7 @@ def test_typed_text_goes_to_the_first_model_and_comes_while_typing(tab):
     assert "everyday" in tab.get_by_role("button", name="Model:").inner_text()
 
 
-def test_escape_gives_up_what_was_typed(tab):
-    tab.get_by_role("button", name="Edit").click()
-    tab.locator(".field").fill("Nothing")
-    tab.locator(".field").press("Escape")
-    settled(tab)
-    assert "The cat did not cross" in tab.locator(".src").inner_text()
-
-
 def test_an_unknown_word_is_marked_and_said(tab):
-    type_in(tab, "The skyscraper was tall.")
-    settled(tab)
     type_in(tab, "The zxqvute was tall.")
     tab.get_by_text("The model never saw zxqvute").wait_for()
     assert tab.locator(".unseen").inner_text() == "zxqvute"
@@ -148,32 +111,24 @@ def test_several_sentences_are_looked_at_part_by_part(tab):
     type_in(tab, "I was tired. She wanted to leave. We stayed at home because it was raining. He laughed.")
     settled(tab)
     tab.get_by_text("Part 1 of").wait_for()
-    assert "," not in tab.locator(".src").inner_text()
     tab.get_by_role("button", name="Next part").click()
     settled(tab)
     assert "Part 2 of" in " ".join(tab.locator(".eyebrow").inner_text().split())
-    words = [one.strip() for one in tab.locator(".src .w").all_inner_texts()]
-    assert "tired" not in words
-    assert tab.locator(".joins path").count() == 0, "no lines between texts that wrap"
+    assert "tired" not in [one.strip() for one in tab.locator(".src .w").all_inner_texts()]
 
 
 def test_a_text_without_words_comes_back_as_it_is(tab):
     type_in(tab, "123 !!!")
     tab.get_by_text("there is nothing to look at").wait_for()
     assert tab.locator(".tgt").inner_text() == "123 !!!"
-    type_in(tab, "Good morning.")
-    tab.locator(".tgt .w").first.wait_for()
 
 
-def test_sixty_words_scroll_inside_the_map(tab):
-    type_in(tab, "the old man " * 18 + "came home and slept.")
-    settled(tab)
-    box = tab.locator(".mapbox")
-    assert box.evaluate("one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight")
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 1440
-    chosen = tab.locator(".row.sel").bounding_box()
-    frame = box.bounding_box()
-    assert frame["y"] <= chosen["y"] < frame["y"] + frame["height"], "the chosen row is in sight"
+def test_a_slow_answer_is_said_and_can_be_cancelled(tab):
+    tab.route("**/v1/**", lambda route: None)  # never answered
+    type_in(tab, "Where is my hat?")
+    tab.get_by_text("Translating…").wait_for()
+    tab.get_by_role("button", name="Cancel").click()
+    assert tab.get_by_text("Translating…").count() == 0
 
 
 def test_a_server_that_does_not_answer_is_said_and_asked_again(tab):
@@ -184,14 +139,6 @@ def test_a_server_that_does_not_answer_is_said_and_asked_again(tab):
     tab.get_by_role("button", name="Try again").click()
     settled(tab)
     assert "chapeau" in tab.locator(".tgt").inner_text()
-
-
-def test_a_slow_answer_is_said_and_can_be_cancelled(tab):
-    tab.route("**/v1/**", lambda route: None)  # never answered
-    type_in(tab, "Where is my hat?")
-    tab.get_by_text("Translating…").wait_for()
-    tab.get_by_role("button", name="Cancel").click()
-    assert tab.get_by_text("Translating…").count() == 0
 
 
 def test_a_newer_request_wins(tab):
@@ -245,7 +192,7 @@ def test_choosing_a_head_changes_the_map_and_the_sentence(tab):
     assert tab.locator(".inwords button").count() == 24
 
 
-def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab, packaged):
+def test_a_link_opens_the_same_sentence_word_and_head(tab, open_tab):
     tab.get_by_role("button", name="French looks at English, layer 2, head 4").first.click()
     tab.locator(".tgt .w", has_text="chat").click()
     address = tab.evaluate("""async () => {
@@ -318,19 +265,13 @@ def test_everybody_can_use_it(open_tab, packaged, width, scheme):
 
 
 def test_it_can_be_used_by_keyboard_alone(tab):
-    grid = tab.get_by_role("grid")
-    grid.focus()
+    tab.get_by_role("grid").focus()
     tab.keyboard.press("Control+Home")
     tab.keyboard.press("ArrowDown")
-    said = tab.locator(".say").inner_text()
-    assert "gave" in said
+    assert "gave" in tab.locator(".say").inner_text()
     tab.keyboard.press("Enter")
     assert tab.locator(".word .big").inner_text() == tab.locator(".row.sel .rl").inner_text() == "chat"
-    tab.get_by_role("grid").focus()
-    tab.keyboard.press(".")
-    assert tab.locator(".word .big").inner_text() == "n'"
-    word = tab.locator(".w[data-side=source][tabindex='0']")
-    word.focus()
+    tab.locator(".w[data-side=source][tabindex='0']").focus()
     tab.keyboard.press("ArrowRight")
     assert tab.evaluate("document.activeElement.classList.contains('w')")
     tab.get_by_role("button", name="Show:").press("Enter")
@@ -338,14 +279,6 @@ def test_it_can_be_used_by_keyboard_alone(tab):
     tab.keyboard.press("Escape")
     assert tab.locator(".pop").is_hidden()
     assert tab.evaluate("document.activeElement.dataset.k") == "show"
-
-
-def test_motion_is_reduced_where_asked(open_tab, packaged):
-    tab = open_tab(packaged.url, reduced_motion="reduce")
-    settled(tab)
-    tab.locator(".flip button", has_text="wide").click()
-    tab.locator(".w.new").first.wait_for()
-    assert tab.locator(".w.new").first.evaluate("one => getComputedStyle(one).animationName") == "none"
 
 
 def test_the_tour_has_four_steps_and_gives_the_focus_back(tab):

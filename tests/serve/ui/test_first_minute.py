@@ -3,13 +3,14 @@
 import threading
 import time
 
+import httpx
 import pytest
 from accessibility import violations
+from fastapi.testclient import TestClient
+from serving import running
 
 from seq2see.serve.app import make_app
-from seq2see.serve.server import Server
 from seq2see.serve.service import Service
-from seq2see.serve.settings import ServerSettings
 from seq2see.serve.ui.place import loading
 
 WEIGHTS = [round(255 * number / 5) for number in range(6)]
@@ -29,25 +30,21 @@ def learning(translator, tmp_path):
         assert gate.wait(300)
         return translator
 
-    settings = ServerSettings(rate=0, lessons=str(tmp_path), run_lessons=True)
-    server = Server({"tiny": load}, host="127.0.0.1", port=0, settings=settings,
-                         training=lambda: dict(told))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
+    with running({"tiny": load}, wait=False, page=True, lessons=str(tmp_path), training=lambda: dict(told)) as server:
         while server.app.state.page is loading:
             time.sleep(0.02)
-        yield server, gate, told
-    finally:
-        gate.set()
-        server.should_exit = True
-        thread.join(60)
+        try:
+            yield server, gate, told
+        finally:
+            gate.set()
 
 
 def test_it_is_watched_learning_and_then_translates(open_tab, learning, translator):
     server, gate, told = learning
     tab = open_tab(server.url)
     tab.get_by_role("heading", name="A model is about to learn").wait_for()
+    asked = httpx.post(f"{server.url}/v1/translate", json={"texts": ["The cat."]})
+    assert (asked.status_code, asked.json()["code"]) == (503, "loading")
     told.update(RECORD)
     tab.get_by_text("Learning: step 412 of 4,312, 3:21 left").wait_for()
     assert RECORD["translation"] in tab.locator(".first-minute").inner_text()
@@ -71,19 +68,7 @@ def test_it_is_watched_learning_and_then_translates(open_tab, learning, translat
 
 
 def test_while_the_page_is_built_browsers_are_shown_one_that_asks_again():
-    from fastapi.testclient import TestClient
-
     client = TestClient(make_app(Service()), base_url="http://127.0.0.1")
     shown = client.get("/ui/?text=The+cat.", headers={"Accept": "text/html,*/*;q=0.8"})
     assert shown.status_code == 503 and '<meta http-equiv="refresh" content="1">' in shown.text
     assert client.get("/ui/").json()["code"] == "loading"
-
-
-def test_until_then_nothing_else_is_served(learning):
-    import httpx
-
-    server, *_ = learning
-    with httpx.Client(base_url=server.url) as client:
-        assert client.get("/readyz").status_code == 503 and client.get("/ui/").status_code == 200
-        asked = client.post("/v1/translate", json={"texts": ["The cat."]})
-        assert (asked.status_code, asked.json()["code"]) == (503, "loading")
