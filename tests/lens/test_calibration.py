@@ -1,4 +1,4 @@
-"""Calibrated probabilities: label smoothing and temperature are undone, exactly; a trace shows, keeps and saves both."""
+"""Calibrated probabilities: smoothing and temperature are undone, exactly; a trace shows, keeps and saves both."""
 
 import json
 from dataclasses import replace
