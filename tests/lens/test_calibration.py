@@ -141,15 +141,6 @@ def test_the_calibrated_steps_are_those_of_the_whole_vocabulary(trace: Trace, ca
     assert calibrated.top == trace.top and trace.confidence is None, "the model's own numbers stay"
 
 
-def test_an_impossible_token_is_a_number_that_json_has(trace: Trace) -> None:
-    logits_TV = trace.logits.copy()
-    for t, step in enumerate(trace.top):
-        logits_TV[t, step[-1].id] = -np.inf
-    found = with_confidence(replace(trace, logits=logits_TV), CALIBRATOR)
-    assert found.calibrated is not None and np.isfinite(found.calibrated.entropies).all()
-    json.dumps([[one.log_prob for one in step] for step in found.calibrated.top], allow_nan=False)
-
-
 def test_people_are_shown_calibrated_probabilities(trace: Trace, calibrated: Trace) -> None:
     own, sent = trace_record(trace), trace_record(calibrated)
     assert own["calibrated"] is None
@@ -183,15 +174,3 @@ def test_a_file_keeps_both(calibrated: Trace, trace: Trace, tmp_path: Path, suff
     np.testing.assert_array_equal(found.calibrated.log_probs, steps.log_probs)
     np.testing.assert_array_equal(found.calibrated.entropies, steps.entropies)
     assert found.calibrated.top == steps.top and found.top == trace.top
-
-
-@pytest.mark.parametrize(("name", "value"), [("temperature", 0), ("smoothing", 1), ("log_probs", [0.0]), ("top", [[]])])
-def test_a_damaged_record_is_refused_in_one_line(calibrated: Trace, tmp_path: Path, name: str, value: Any) -> None:
-    path = tmp_path / "trace.json"
-    calibrated.save(path)
-    record = json.loads(path.read_text("utf-8"))
-    record["calibrated"][name] = value
-    path.write_text(json.dumps(record), "utf-8")
-    with pytest.raises(UserError, match="is not a trace saved by Seq2See") as told:
-        Trace.load(path)
-    assert "\n" not in str(told.value)

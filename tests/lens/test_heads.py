@@ -42,31 +42,26 @@ def gold_pairs(count, *, seed):
 
 def made_heads(trace, gold):
     """Encoder maps [1,6,S,S] of heads that do what MADE says."""
-    S = len(trace.source)
-    maps = np.full((1, len(MADE), S, S), 1 / S)
-    pronoun = gold.pronouns[0]
-    looking = [i for i, piece in enumerate(trace.source) if piece.word == pronoun.source]
+    S, word_of = len(trace.source), [piece.word for piece in trace.source]
+    maps = np.full((1, len(MADE), S, S), 1 / S, dtype=np.float32)
 
-    def send(head, rows, words):
-        seen = [i for i, piece in enumerate(trace.source) if piece.word in words]
+    def send(head, rows, *words):
+        """Look at these words alike, however many tokens they have."""
         maps[0, head, rows] = 0
-        maps[0, head, np.ix_(rows, seen)[0], np.ix_(rows, seen)[1]] = 1 / len(seen)
+        for word in words:
+            seen = [i for i in range(S) if word_of[i] == word]
+            maps[0, head, np.ix_(rows, seen)[0], np.ix_(rows, seen)[1]] = 1 / len(seen) / len(words)
 
-    word_of = [piece.word for piece in trace.source]
+    pronoun = gold.pronouns[0]
+    looking = [i for i in range(S) if word_of[i] == pronoun.source]
     for i in range(1, S):
-        first = (word_of[i] if word_of[i] is not None else word_of[i - 1] + 1) - 1
-        send(0, [i], {max(first, 0)})
-    send(2, looking, {pronoun.antecedent})
-    # one noun and the other, each with half, however many pieces they have
-    maps[0, 3, looking] = 0
-    for noun in (pronoun.antecedent, *pronoun.rivals):
-        pieces = [i for i, word in enumerate(word_of) if word == noun]
-        maps[0, 3, looking[0], pieces] = 0.5 / len(pieces)
-        for row in looking[1:]:
-            maps[0, 3, row, pieces] = 0.5 / len(pieces)
-    send(4, looking, {2})
-    send(5, list(range(S)), {word_of[-2]})
-    return maps.astype(np.float32)
+        own = word_of[i] if word_of[i] is not None else word_of[i - 1] + 1
+        send(0, [i], max(own - 1, 0))
+    send(2, looking, pronoun.antecedent)
+    send(3, looking, pronoun.antecedent, *pronoun.rivals)
+    send(4, looking, 2)
+    send(5, list(range(S)), word_of[-2])
+    return maps
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ import pytest
 from matplotlib.image import imread
 
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, picture, save_plot, trace_hypotheses, word_map
+from seq2see.lens import VIEWS, picture, save_plot, word_map
 from seq2see.lens.alignment import drops_by_words
 from seq2see.lens.by_words import units
-from seq2see.lens.explorer import trace_record
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw
 from seq2see.lens.summary import sink_shares
@@ -79,15 +78,6 @@ def test_sinks_are_told_of_every_view(full_trace, view):
     drawn = picture(full_trace, **chosen)
     assert drawn.sinks.startswith(f"{end:.0%} of ") and f"{tags:.0%} on tags" in drawn.sinks
     assert f"{marks:.0%} on punctuation" in drawn.sinks and drawn.sinks in to_terminal(full_trace, **chosen)
-
-
-def test_a_text_without_words_has_none_to_leave_out(seq2see):
-    model, tokenizer = seq2see
-    target = tokenizer.encode_target("a", language="fr")
-    [made] = trace_hypotheses(model, tokenizer, [" "], [target], target_language="fr", views=VIEWS)
-    with pytest.raises(UserError, match="no words that could be left out"):
-        picture(made, view="left_out")
-    assert not trace_record(made)["words"]["source"][:-1] or "rollout" in trace_record(made)["maps"]["cross"]
 
 
 @pytest.mark.parametrize("chosen", [

@@ -161,21 +161,6 @@ def test_a_batch_of_unequal_lengths_equals_one_by_one(any_model):
         assert (trace.source, trace.target, trace.inputs) == (alone.source, alone.target, alone.inputs)
 
 
-def test_many_sentences_go_in_several_passes(seq2see, monkeypatch):
-    model, tokenizer = seq2see
-    targets = [[7, 9, 2]] * 3
-    whole = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    monkeypatch.setattr("seq2see.lens.teacher_forcing.CELLS_AT_ONCE", 1)
-    passes = []
-    hook = model.register_forward_pre_hook(lambda *_: passes.append(1))
-    parts = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    hook.remove()
-    assert len(passes) == 3
-    for trace, part in zip(whole, parts, strict=True):
-        assert trace.source_text == part.source_text
-        np.testing.assert_allclose(trace.maps("cross"), part.maps("cross"), **CLOSE)
-
-
 def test_probabilities_are_the_models_own(seq2see):
     model, tokenizer = seq2see
     target = tokenizer.encode_target("Le chat.", language="fr")

@@ -103,17 +103,6 @@ def test_what_is_best_is_chosen_on_other_sentences_than_it_is_reported_on(plante
     assert without.of("raw", "predicts", (2, 1)).tau.value == 1
 
 
-def test_an_interval_is_of_sentences(planted):
-    (right, gold), (wrong, _) = planted((1, 0)), planted((2, 1))
-    tests = [right, wrong] * 50
-    trust = measure_trust([right], tests, dev_gold=[gold], test_gold=[gold] * 100, measured_on="x")
-    value, low, high = trust.of("raw", "predicts", (1, 0)).aer
-    bad = trust.of("raw", "predicts", (0, 0)).aer.value
-    assert value == pytest.approx(bad / 2, abs=1e-4)
-    spread = 1.96 * bad * 0.5 / np.sqrt(100)  # of a hundred sentences, half of which are wrong by `bad`
-    assert value - low == pytest.approx(spread, rel=0.25) and high - value == pytest.approx(spread, rel=0.25)
-
-
 def test_an_interval_is_of_groups_where_sentences_are_variants(planted):
     """A hundred sentences, each there twice, tell as much as a hundred."""
     (right, gold), (wrong, _) = planted((1, 0)), planted((2, 1))

@@ -12,7 +12,7 @@ from seq2see.errors import UserError
 from seq2see.lens import trace_hypotheses
 from seq2see.lens.attention_blocks import Layers, captured_blocks, roll, shares_of_block
 from seq2see.lens.erasure import without
-from seq2see.lens.hooks import all_sites, attention_sites
+from seq2see.lens.hooks import all_sites
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.teacher_forcing import eval_with_eager_attention, forced_pass
 from seq2see.lens.views import VIEWS, add_views
@@ -32,33 +32,19 @@ def seen(uneven_model):
 
 
 def inside(model, tokenizer, *, number):
-    """Blocks of one sentence of the batch, each with its raw weights and what its own attention module returned."""
+    """Blocks of one sentence of the batch, each with its raw weights."""
     traces = trace_hypotheses(model, tokenizer, SOURCES, TARGETS)
-    trace, sites = traces[number], attention_sites(model)
-    attended = {}
-    hooks = [site.module.register_forward_hook(lambda module, _, out: attended.update({module: out[0][number]}))
-             for kind in KINDS for site in sites[kind]]
+    trace = traces[number]
     with eval_with_eager_attention(model), captured_blocks(all_sites(model)) as block_of:
         forced_pass(model, [trace.source_ids for trace in traces], TARGETS)
-    for hook in hooks:
-        hook.remove()
-    for kind in KINDS:
-        for site in sites[kind]:
-            block = block_of(site, number, len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
-            yield block, torch.tensor(trace.maps(kind)[site.layer]), attended[site.module]
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_weighted_vectors_of_all_heads_sum_to_what_the_attention_gives(uneven_model, number):
-    for block, weight_HRC, attended_RD in inside(*uneven_model, number=number):
-        summed_RD = torch.einsum("hrc,hcd->rd", weight_HRC, block.vector_HCD)
-        bias = 0 if block.site.output.bias is None else block.site.output.bias
-        torch.testing.assert_close(summed_RD + bias, attended_RD[: len(summed_RD)], **CLOSE)
+    for site in all_sites(model):
+        block = block_of(site, number, len(trace.row_pieces(site.kind)), len(trace.column_pieces(site.kind)))
+        yield block, torch.tensor(trace.maps(site.kind)[site.layer])
 
 
 def test_norm_is_the_length_of_each_weighted_vector(seen):
     traces, model, tokenizer = seen
-    for block, weight_HRC, _ in inside(model, tokenizer, number=1):
+    for block, weight_HRC in inside(model, tokenizer, number=1):
         expected = (weight_HRC[..., None] * block.vector_HCD[:, None]).norm(dim=-1)
         view = traces[1].maps(block.site.kind, "norm")[block.site.layer]
         np.testing.assert_allclose(view, expected.detach(), **CLOSE)
@@ -68,26 +54,21 @@ def test_norm_is_the_length_of_each_weighted_vector(seen):
 def test_parts_residual_and_biases_sum_to_what_the_layer_gives(uneven_model, number):
     """What a block gives is read elsewhere: where the next block, or the feed-forward layer, takes it in."""
     model, tokenizer = uneven_model
-    read = {}
-    nexts = {}
-    sites = attention_sites(model)
-    for kind in KINDS:
-        for site in sites[kind]:
-            nexts[site.module] = taker(model, site, sites)
+    read, nexts = {}, {site.module: taker(model, site) for site in all_sites(model)}
     hooks = [module.register_forward_pre_hook(lambda module, args, kwargs: read.update(
                 {module: (args[0] if args else kwargs["hidden_states"])[number]}), with_kwargs=True)
              for module in set(nexts.values())]
     blocks = list(inside(model, tokenizer, number=number))
     for hook in hooks:
         hook.remove()
-    for block, weight_HRC, _ in blocks:
+    for block, weight_HRC in blocks:
         given = read[nexts[block.site.module]][: len(block.output_RD)]
         torch.testing.assert_close(block.output_RD, given, **CLOSE)
         summed_RD = block.parts(weight_HRC).sum(1) + block.residual() + block.constant()
         torch.testing.assert_close(summed_RD, given, **CLOSE)
 
 
-def taker(model, site, sites):
+def taker(model, site):
     """The module that reads what a block gives, as the model's own code has it."""
     name = next(name for name, module in model.named_modules() if module is site.module)
     layer = model.get_submodule(name.rpartition(".")[0])
@@ -101,7 +82,7 @@ def taker(model, site, sites):
 
 def test_shares_follow_from_the_parts(uneven_model):
     """The formula of ALTI, written out for one row."""
-    for block, weight_HRC, _ in inside(*uneven_model, number=1):
+    for block, weight_HRC in inside(*uneven_model, number=1):
         row = 1
         parts = list(block.parts(weight_HRC)[row])
         own = block.residual()[row]
@@ -117,7 +98,7 @@ def test_shares_follow_from_the_parts(uneven_model):
 
 
 def test_a_block_in_which_nothing_brings_nearer_still_gives_shares(uneven_model):
-    for block, weight_HRC, _ in inside(*uneven_model, number=0):
+    for block, weight_HRC in inside(*uneven_model, number=0):
         opposite = type(block)(block.site, block.vector_HCD, block.residual_RD, -1e-6 * block.output_RD,
                                block.summed_RD)
         shares = shares_of_block(opposite, weight_HRC)

@@ -29,18 +29,6 @@ def traced(any_model):
     return trace
 
 
-def test_temperature_1_and_its_own_weights_change_nothing(any_model):
-    model, _ = any_model
-    whole = traced(any_model)
-    own = {head: whole.maps(head.kind)[head.layer, head.head] for head in all_heads(model)}
-    for steering in ({"temperatures": dict.fromkeys(own, 1.0)}, {"weights": own}):
-        with steer(model, **steering):
-            steered = traced(any_model)
-        np.testing.assert_allclose(steered.log_probs, whole.log_probs, rtol=0, atol=1e-4)
-        for kind in KINDS:
-            np.testing.assert_allclose(steered.maps(kind), whole.maps(kind), **CLOSE)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("temperature", [0.5, 3.0])
 def test_a_temperature_raises_the_weights_to_its_inverse(any_model, kind, temperature):

@@ -12,9 +12,8 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.lens import with_confidence
 from seq2see.lens.calibration import Calibration, Calibrator
-from seq2see.measures.calibration import Forced, TemperatureFit, compare, exact_match, smoothing_of, steps
+from seq2see.measures.calibration import Forced, TemperatureFit, compare, smoothing_of, steps
 from seq2see.measures.pairs import LinkedFiles
 from seq2see.measures.reliability import BINS, reliability
 from seq2see.training.config import load_config
@@ -63,17 +62,6 @@ def test_the_error_is_that_of_another_formulation() -> None:
     assert found.ece.low < found.ece.value < found.ece.high
     assert found.nll.value == pytest.approx(-np.log(confidence_N).mean())
     assert [one.tokens for one in found.bins] == [40] * BINS
-
-
-def test_sentences_not_tokens_are_drawn_again() -> None:
-    """Tokens that are right and wrong together tell less: four times as many copies of them tell no more."""
-    rng = np.random.default_rng(2)
-    right_N = (rng.uniform(size=300) < 0.6).astype(float)
-    found = [reliability(Calibrator(), confidence_N=np.full(300 * copies, 0.8), right_N=np.repeat(right_N, copies),
-                         nll_N=np.repeat(right_N, copies), sentence_N=np.repeat(np.arange(300), copies))
-             for copies in (1, 4)]  # fmt: skip
-    widths = [one.nll.high - one.nll.low for one in found]
-    assert widths[1] == pytest.approx(widths[0]) and widths[0] > 0.08
 
 
 @pytest.fixture(scope="module")
@@ -159,26 +147,6 @@ def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_car
     weights = json.loads((run / "calibration.json").read_text("utf-8"))
     (run / "calibration.json").write_text(json.dumps(weights | {"weights": "another"}), "utf-8")
     assert Translator.from_pretrained(run, engine="torch").calibration is None
-
-
-def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path, sources: list[str]) -> None:
-    """Of ten sentences: the mean probability of what the model writes, and that four of its translations are right."""
-    settings = json.loads((run / "generation_config.json").read_text("utf-8"))
-    settings |= {"forced_eos_token_id": settings["eos_token_id"], "max_length": 5, "num_beams": 2}
-    (run / "generation_config.json").write_text(json.dumps(settings), "utf-8")
-    loaded = Translator.from_pretrained(run, engine="torch")
-    results, calibrator = loaded(sources[:10], target="de"), Calibrator(0.1, 0.5)
-    traces = [with_confidence(one, calibrator) for one in loaded.look(results)]
-    pairs = [(text, one.text if number < 4 else "?")
-             for number, (text, one) in enumerate(zip(sources, results, strict=False))]
-    found = exact_match(loaded, ("en", "de"), pairs, calibrator)
-    assert found is not None and found.sentences == 10
-    assert found.observed.low < found.observed.value == 0.4 < found.observed.high
-    raw = [one.log_probs[one.given :].sum() for one in traces]
-    calibrated = [one.calibrated.log_probs[one.given :].sum() for one in traces]
-    assert math.log(found.raw) == pytest.approx(math.log(np.exp(raw).mean()), abs=1e-3)
-    assert math.log(found.calibrated) == pytest.approx(math.log(np.exp(calibrated).mean()), abs=0.05)
-    assert exact_match(loaded, ("en", "de"), pairs, calibrator, until=-math.inf) is None
 
 
 def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:

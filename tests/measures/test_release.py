@@ -19,7 +19,6 @@ from seq2see.lens import Calibrator
 from seq2see.lens.alignment import naive_choice
 from seq2see.manifest import check_manifest
 from seq2see.measures import release as module
-from seq2see.measures.examples import SENTENCES
 from seq2see.measures.release import commit_of, release
 from seq2see.translate.checkpoint import fingerprint
 
@@ -96,20 +95,6 @@ def test_it_says_what_it_was_made_from(run, model):
     card = (model / "README.md").read_text()
     assert COMMIT in card and 'from_pretrained(\'everyday\')' in card and "trust_remote_code" not in card
     assert card.count("](reliability.png)") == 1 and "| fr | 10 | 10.00% (5.00% to 20.00%) |" in card
-
-
-def test_how_much_rounding_changes_is_measured(run, model):
-    sentences, found = SENTENCES["everyday"], json.loads((model / "examples.json").read_text())["torch"]
-    changes = []
-    for languages, texts in found.items():
-        settings = dict(zip(("source", "target"), languages.split("-"), strict=True))
-        kept = [pair for pair in zip(sentences, texts, strict=True) if pair[1].strip()]
-        sources, targets = map(list, zip(*kept, strict=True))
-        scores = [Translator.from_pretrained(folder, engine="torch").score(sources, targets, **settings)
-                  for folder in (run, model)]  # fmt: skip
-        changes += [abs(a.log_prob - b.log_prob) for a, b in zip(*scores, strict=True)]
-    told = json.loads((model / "metrics.json").read_text())["release"]["rounding"]
-    assert 0 < told == pytest.approx(max(changes), abs=2e-6)
 
 
 def test_what_was_measured_of_the_run_is_of_the_rounded_weights_too(run, model):
