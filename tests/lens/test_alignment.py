@@ -9,14 +9,13 @@ import pytest
 import tiny
 
 from seq2see.errors import UserError
-from seq2see.lens import VIEWS, trace_hypotheses, trace_texts
+from seq2see.lens import VIEWS, trace_texts
 from seq2see.lens.alignment import (
     RULES,
     AlignmentChoice,
     best_known,
     counterparts,
     evidence,
-    first_steps,
     linked,
     map_names,
     naive_choice,
@@ -74,7 +73,6 @@ def test_an_interval_leaves_out_a_fortieth_of_the_resampled_corpora_at_each_end(
 
 
 def test_variants_of_a_sentence_are_drawn_together():
-    """Of two hundred sentences, each there twice, the interval is that of two hundred."""
     right = np.random.default_rng(0).random(200) < 0.7
     found, gold = [[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200
     names = [str(number) for number in range(200)]
@@ -253,14 +251,6 @@ def test_links_reach_to_the_last_word_and_not_beyond(beyond):
             check_links(links, words, "here")
 
 
-def test_a_choice_of_another_model_or_view_is_refused(traces):
-    with pytest.raises(UserError, match="belongs to another model"):
-        AlignmentChoice("raw", "predicts", ((9, 0),), "target", 0.0).links(traces[0])
-    with pytest.raises(UserError, match="no view 'norm'"):
-        bare = replace(traces[0], cross={"raw": traces[0].cross["raw"]})
-        AlignmentChoice("norm", "predicts", ((0, 0),), "target", 0.0).links(bare)
-
-
 @pytest.mark.parametrize(("name", "value"), [
     ("view", "zzz"), ("maps", [[0, -1]]), ("threshold", float("nan")), ("low", 2),
     ("weights", [1.0, 0.0, 0.0, 0.0, float("nan")]), ("fingerprint", None),
@@ -297,14 +287,3 @@ def test_what_was_fitted_goes_before_what_was_measured_and_that_before_a_guess()
     assert "AER 20.0 %" in measured.said and "300 sentences of some sentences" in measured.said
     guess = best_known(layers=3, heads=2, fitted=None, trust=None)
     assert guess.choice == naive_choice(3, 2) and "error unknown" in guess.said
-
-
-@pytest.mark.parametrize("text", ["", "Le", "Le chat n'a pas traversé."])
-def test_each_word_has_the_step_at_which_it_begins(seq2see, text):
-    model, tokenizer = seq2see
-    [made] = trace_hypotheses(model, tokenizer, ["The cat."], [tokenizer.encode_target(text, language="fr")], given=1,
-                              source_language="en", target_language="fr")
-    steps = first_steps(made)
-    assert len(steps) == len(made.target_words)
-    for word, step in zip(made.target_words, steps, strict=True):
-        assert made.target[step].start <= word.start < made.target[step].end

@@ -41,7 +41,6 @@ def ramps(theme: str) -> dict[str, list[np.ndarray]]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("sees", SEES)
 def test_more_weight_is_further_from_the_page(theme, sees):
-    """By lightness alone, in steps that are seen."""
     assert set(ramps(theme)) == {"blue", "orange", "green", "slate"}
     for name, ramp in ramps(theme).items():
         lightness = [lab(rgb, SEES[sees])[0] for rgb in ramp]

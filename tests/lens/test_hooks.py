@@ -17,7 +17,6 @@ SOURCE, TARGET = "The cat did not cross.", [7, 9, 8, 2]
 
 @pytest.fixture
 def run(any_model):
-    """One pass over a sentence: its logits."""
     model, tokenizer = any_model
     return lambda: forced_pass(model, [encode_source(tokenizer, SOURCE)], [TARGET])[0].logits
 

@@ -103,13 +103,6 @@ def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
         assert tab.locator(".rl").first.inner_text() == "start"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1366, "dark")])
-def test_it_fits_the_window_and_follows_the_theme(browser, full_trace, tmp_path, scheme, width):
-    with opened(browser, tmp_path / "look.html", full_trace, width=width, scheme=scheme) as tab:
-        assert tab.locator(".s2s").get_attribute("data-theme") == scheme
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-
-
 def test_script_in_a_text_does_not_run(browser, seq2see, tmp_path):
     model, tokenizer = seq2see
     attack = "<img src=x onerror=window.hit=1></script><script>window.hit=1</script> ${window.hit=1}"

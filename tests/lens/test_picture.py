@@ -9,8 +9,6 @@ from matplotlib.image import imread
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, word_map
-from seq2see.lens.alignment import drops_by_words
-from seq2see.lens.by_words import units
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw
 from seq2see.lens.summary import sink_shares
@@ -39,16 +37,6 @@ def test_cells_are_those_of_the_trace_by_pieces_and_by_words(full_trace, kind, v
     assert not wanted[~seen].any()
     assert by_words.rows != drawn.rows and ("read" in by_words.row_meaning) == (rows == "reads")
     assert ("head 1 of 0-1" in drawn.title) == (view in WITH_HEADS) and f"view {view}" in drawn.title
-
-
-def test_left_out_adds_up_over_the_pieces_of_a_word(full_trace):
-    drawn, by_words = picture(full_trace, view="left_out"), picture(full_trace, view="left_out", words=True)
-    np.testing.assert_array_equal(drawn.cells, full_trace.left_out)
-    assert list(drawn.columns) == [word.text for word in full_trace.source_words]
-    for unit, row in zip(units(full_trace.target, full_trace.target_words), by_words.cells, strict=True):
-        fall = full_trace.left_out[unit.pieces[0]] if unit.special else drops_by_words(full_trace)[unit.word]
-        np.testing.assert_allclose(row, fall, rtol=1e-5, atol=1e-6)
-    assert "nats" in drawn.cell and drawn.sinks == ""
 
 
 @pytest.mark.parametrize(("chosen", "told"), [

@@ -14,7 +14,6 @@ from seq2see.lens.replay import FILE, MOST_BYTES, SHADES, Moment, Replay, load_r
 
 @pytest.fixture
 def replay(trace):
-    """Three moments of two sentences."""
     losses = (None, 7.5, 7.5)
     return Replay("0123456789abcdef", tuple(Moment(10 * number + 1, loss, None, (trace, trace))
                                             for number, loss in enumerate(losses)))

@@ -9,9 +9,8 @@ import pytest
 
 from seq2see.errors import UserError
 from seq2see.lens import to_html, to_terminal, trace_hypotheses
-from seq2see.lens.explorer import measured_record, script, trace_record
+from seq2see.lens.explorer import script, trace_record
 from seq2see.lens.kinds import KINDS
-from seq2see.lens.roles import HeadRole
 from seq2see.lens.wording import label, labels
 from seq2see.tokenizer.words import Piece
 
@@ -57,7 +56,6 @@ def test_escape_sequences_in_a_text_do_not_reach_the_terminal(seq2see):
 
 
 def unpacked(sent):
-    """An array as the browser reads it."""
     return np.frombuffer(base64.b64decode(sent["data"]), sent["dtype"]).reshape(sent["shape"])
 
 
@@ -103,9 +101,3 @@ def test_every_value_in_the_drawing_s_html_is_escaped():
     """What stands in innerHTML is made by `html`, or by a template with nothing to fill in."""
     for line in re.findall(r"innerHTML = ([^;]+);", script()):
         assert re.match(r"element\.painted = text|String\((?:html|frame)|target\.dataset\.tip|said$|was$", line), line
-
-
-def test_the_reader_is_told_of_a_head_trained_with_gold_links():
-    own, taught = (HeadRole("alignment", 0.8, 0.7, 0.9, 0.3, supervised=supervised) for supervised in (False, True))
-    sent = measured_record({("cross", 1, 0): (taught,), ("cross", 0, 0): (own,)}, None)["roles"]
-    assert [one["supervised"] for one in sent] == [True, False]

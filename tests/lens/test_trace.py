@@ -218,16 +218,6 @@ def test_dropout_is_off_while_looking_and_the_model_is_left_as_found(any_model, 
         model.eval()
 
 
-def test_only_float32_weights_are_looked_at(seq2see):
-    model, tokenizer = seq2see
-    model.to(torch.bfloat16)
-    try:
-        with pytest.raises(ValueError, match=r"float32.*bfloat16"):
-            trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
-    finally:
-        model.float()
-
-
 def test_a_trace_cannot_be_changed(trace):
     with pytest.raises(ValueError, match="read-only"):
         trace.cross["raw"][0, 0, 0, 0] = 1

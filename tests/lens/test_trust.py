@@ -26,7 +26,6 @@ def test_tau_is_kendalls():
 
 
 def test_tau_is_of_the_words_above_the_noise_floor_alone():
-    """Those whose fall or rise is large enough."""
     dice = np.random.default_rng(4)
     maps, falls = dice.random((5, 3, 8)), dice.normal(size=(3, 8))
     falls[:, ::2] *= 0.01

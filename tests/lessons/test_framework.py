@@ -17,7 +17,7 @@ import torch
 
 from seq2see.lessons import contents, prose
 from seq2see.lessons.interval import Interval, spelled, to_data
-from seq2see.lessons.lesson import Check, Claim, count
+from seq2see.lessons.lesson import Check, Claim
 from seq2see.lessons.workbench import Budget, Workbench
 from seq2see.storybook import generate
 
@@ -54,12 +54,6 @@ def test_a_claim_holds_if_all_its_checks_pass() -> None:
     for checks, word in (((good, good), "holds"), ((good, bad), "does not hold here"),
                          ((good, unknown), "not decidable here"), ((unknown, bad), "does not hold here")):
         assert Claim("", "", checks).word == word
-
-
-def test_a_verdict_counts_claims() -> None:
-    good, bad, unknown = (Claim("", "", (Check(value, ">", 1),)) for value in (2.0, 0.0, math.nan))
-    assert count([good, good, bad]) == "2 of 3 claims hold"
-    assert count([good, bad, unknown]) == "1 of 3 claims hold, 1 not decidable"
 
 
 def test_a_check_says_what_was_measured_and_which_threshold_was_moved() -> None:

