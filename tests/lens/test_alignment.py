@@ -128,15 +128,6 @@ def test_shares_are_the_maps_by_words_of_which_words_are_left(traces):
                 np.testing.assert_allclose(found[0, unit.word], expected / expected.sum(), rtol=1e-4)
 
 
-def test_left_out_adds_up_the_pieces_of_a_word(traces):
-    trace = traces[1]
-    [found] = shares(trace, "left_out", "predicts", [()])
-    for word in range(len(trace.target_words)):
-        pieces = [t for t, piece in enumerate(trace.target) if piece.word == word]
-        fall = trace.left_out[pieces].sum(0).clip(min=0)
-        np.testing.assert_allclose(found[word], fall / fall.sum() if fall.sum() > 0 else fall, rtol=1e-4)
-
-
 def planted(trace, rows, name):
     """A trace of which one head looks where it should: target word j at source word j, rolled round.
 

@@ -62,7 +62,7 @@ def test_neighbours_are_the_largest_products(any_model, by):
     assert values == sorted(values, reverse=True) and [one.rank for one in found] == [1, 2, 3, 4, 5]
     ids = tokenizer.convert_tokens_to_ids([one.text for one in found])
     assert values == pytest.approx(products[ids].tolist(), abs=1e-4)
-    assert not {*ids} & {*tokenizer.all_special_ids, 1, *tokenizer("cat", add_special_tokens=False)["input_ids"]}
+    assert not {*ids} & {*tokenizer.all_special_ids, 1}
 
 
 def test_an_analogy_ranks_everything_and_marks_the_question(any_model):

@@ -7,7 +7,6 @@ import torch
 import transformers
 from tiny import SENTENCES
 
-from seq2see import Translator
 from seq2see.errors import UserError
 from seq2see.lens import add_views, logit_lens, trace_hypotheses, trace_texts
 from seq2see.lens.arithmetic import arithmetic
@@ -145,11 +144,3 @@ def test_no_step_comes_after_the_end(name):
     [trace] = trace_texts(model, tokenizer, ["The cat"], ["Le chat"])
     assert trace.target_ids == tuple(ids) and trace.given == (first is not None)
     assert trace.inputs[0].text == ("fr_XX" if name == "MBart" else "</s>")
-
-
-def test_a_model_of_two_translates_and_scores_and_words_are_left_out(tmp_path):
-    translator = Translator.from_pretrained(tiny.save(tmp_path / "run", *family("EncoderDecoder")))
-    result = translator(SENTENCES[0], num_beams=2)
-    [trace] = translator.look(result, views=("left_out",))
-    assert trace.left_out.shape == (len(trace.target_ids), len(trace.source_words))
-    assert translator.score([SENTENCES[0]], [SENTENCES[1]])[0].log_prob < 0

@@ -11,7 +11,6 @@ from seq2see.errors import UserError
 from seq2see.lens import VIEWS, picture, save_plot, word_map
 from seq2see.lens.kinds import KINDS
 from seq2see.lens.plot import draw
-from seq2see.lens.summary import sink_shares
 from seq2see.lens.terminal import to_terminal
 from seq2see.lens.trust import UNMEASURED
 from seq2see.lens.views import WITH_HEADS
@@ -56,16 +55,6 @@ def test_a_map_that_is_not_there_is_refused_in_one_line(full_trace, trace, tmp_p
     assert not list(tmp_path.iterdir())
     with pytest.raises(UserError, match="look with views="):
         picture(trace, view="norm")
-
-
-@pytest.mark.parametrize("view", ["raw", "norm", "rollout"])
-def test_sinks_are_told_of_every_view(full_trace, view):
-    at = (0, 1) if view in WITH_HEADS else (0,)
-    end, tags, marks = sink_shares(full_trace, "cross", view=view)[at]
-    chosen = {"view": view, "layer": 0, "head": 1 if view in WITH_HEADS else None}
-    drawn = picture(full_trace, **chosen)
-    assert drawn.sinks.startswith(f"{end:.0%} of ") and f"{tags:.0%} on tags" in drawn.sinks
-    assert f"{marks:.0%} on punctuation" in drawn.sinks and drawn.sinks in to_terminal(full_trace, **chosen)
 
 
 @pytest.mark.parametrize("chosen", [

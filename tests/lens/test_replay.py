@@ -29,24 +29,6 @@ def test_rows_of_shades_sum_to_255_and_are_less_than_one_off(trace):
         assert (shades[weights == 0] == 0).all(), "what is masked stays masked"
 
 
-def test_what_is_read_back_is_what_was_saved(replay, tmp_path):
-    replay.save(tmp_path / FILE)
-    read = load_replay(tmp_path)
-    assert read.weights == replay.weights
-    for moment, kept in zip(replay.moments, read.moments, strict=True):
-        assert (kept.step, kept.loss, kept.bleu) == (moment.step, moment.loss, moment.bleu)
-        for trace, again in zip(moment.traces, kept.traces, strict=True):
-            for name in ("source_text", "target_text", "source", "target", "inputs", "source_ids", "target_ids",
-                         "given", "source_language", "target_language", "log_prob"):
-                assert getattr(again, name) == getattr(trace, name)
-            for name in ("log_probs", "entropies", "log_normalisers"):
-                np.testing.assert_array_equal(getattr(again, name), getattr(trace, name))
-            assert again.top == tuple(step[:1] for step in trace.top)
-            for kind in KINDS:
-                assert abs(again.maps(kind) - trace.maps(kind)).max() < 1 / SHADES
-                np.testing.assert_allclose(again.maps(kind).sum(-1), 1, atol=1e-6)
-
-
 def spoilt(change):
     """The file of a replay whose record was changed."""
     def pack(data: bytes) -> bytes:

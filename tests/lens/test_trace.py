@@ -216,10 +216,3 @@ def test_dropout_is_off_while_looking_and_the_model_is_left_as_found(any_model, 
         assert modes() == before
     finally:
         model.eval()
-
-
-def test_a_trace_cannot_be_changed(trace):
-    with pytest.raises(ValueError, match="read-only"):
-        trace.cross["raw"][0, 0, 0, 0] = 1
-    with pytest.raises(AttributeError):
-        trace.score = 0.0

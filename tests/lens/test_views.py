@@ -1,6 +1,5 @@
 """Each view is what its paper says, on all four families: parts sum to the model's own vectors, shares to 1."""
 
-
 import numpy as np
 import pytest
 import torch

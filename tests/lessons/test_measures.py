@@ -1,6 +1,5 @@
 """What the lessons on vectors, attention and the trained model compute."""
 
-
 import numpy as np
 import pytest
 import torch
