@@ -123,8 +123,8 @@ def test_a_model_without_a_decoder_is_refused():
 
 
 @pytest.mark.parametrize(("arguments", "views", "said"), [
-    (("The cat.", ["Le chat."]), (), "sources is a single text, expected a list"),
-    ((["The cat."], "Le chat."), (), "targets is a single text, expected a list"),
+    (("The cat.", ["Le chat."]), ("raw",), "sources is a single text, expected a list"),
+    ((["The cat."], "Le chat."), ("raw",), "targets is a single text, expected a list"),
     ((["The cat."], ["Le chat."]), "norm", 'views="norm": expected a list of names'),
 ])
 def test_one_text_or_view_where_a_list_is_meant_is_an_error(seq2see, arguments, views, said):
