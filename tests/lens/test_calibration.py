@@ -22,9 +22,7 @@ from seq2see.lens.calibration import (
     LanguageCalibration,
     Reliability,
 )
-from seq2see.lens.explorer import trace_record
 from seq2see.lens.intervals import Figure
-from seq2see.lens.maps import NOT_CALIBRATED, facts
 from seq2see.lens.probabilities import TEMPERATURES, log_sums
 
 # N steps, V vocabulary
@@ -133,15 +131,6 @@ def test_the_calibrated_steps_are_those_of_the_whole_vocabulary(trace: Trace, ca
     assert calibrated.confidence == pytest.approx(np.exp(steps.log_probs[trace.given :]).mean())
     np.testing.assert_array_equal(calibrated.log_probs, trace.log_probs)
     assert calibrated.top == trace.top and trace.confidence is None, "the model's own numbers stay"
-
-
-def test_people_are_shown_calibrated_probabilities(trace: Trace, calibrated: Trace) -> None:
-    own, sent = trace_record(trace), trace_record(calibrated)
-    assert own["calibrated"] is None
-    assert sent["calibrated"]["log_probs"] == pytest.approx(calibrated.calibrated.log_probs.tolist(), rel=1e-6)
-    assert sent["calibrated"]["top"] == [[one.log_prob for one in step] for step in calibrated.calibrated.top]
-    assert NOT_CALIBRATED in facts(trace) and NOT_CALIBRATED not in facts(calibrated)
-    assert f"confidence {calibrated.confidence:.0%}, the mean over its tokens, calibrated" in facts(calibrated)
 
 
 @pytest.mark.parametrize("calibrate", [True, False])

@@ -14,7 +14,6 @@ from seq2see.lens.trace_data import TOP
 
 SOURCES = [SENTENCES[0], "The box."]
 TARGETS = [[7, 9, 8, 11, 30, 2], [40, 41, 2]]
-CLOSE = {"rtol": 0, "atol": 1e-5}
 
 
 def logits_of(model, tokenizer, source, target):

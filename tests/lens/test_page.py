@@ -82,7 +82,7 @@ def test_the_keyboard_reads_every_cell(page, trace):
     assert "gave" not in page.locator(".say").inner_text(), "the sentence is about the row again"
 
 
-def test_pointing_at_a_word_shows_its_row(page, trace):
+def test_pointing_at_a_word_shows_its_row(page):
     page.get_by_role("button", name="Words", exact=True).first.click()
     page.locator('[data-head="cross.2.0"]').first.click()
     word = page.locator(".w[data-side=target]").nth(2)

@@ -157,9 +157,7 @@ def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:
         assert smoothing_of(tmp_path) == factor
 
 
-def test_what_cannot_be_measured_is_refused_in_one_line(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_measured_is_refused_in_one_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(*argv: str) -> str:
         assert cli.main(["calibrate", str(run), *argv]) in (1, 2)
         [line] = capsys.readouterr().err.splitlines()
