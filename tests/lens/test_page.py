@@ -1,4 +1,4 @@
-"""The page of `to_html`, in a real browser: what it shows and says is the trace's own, by pointer and by keyboard."""
+"""The page of `to_html` in a real browser: what it shows is the trace's own, and nothing in a text runs."""
 
 import re
 from contextlib import contextmanager
@@ -12,11 +12,10 @@ from seq2see.tokenizer.words import Word
 
 
 @contextmanager
-def opened(browser, path, trace, *, width=1440, scheme="light", **chosen):
+def opened(browser, path, trace, **chosen):
     """The page of a trace, opened from a file; what it asks of the network and what it throws are failures."""
     path.write_text(to_html(trace, **chosen), encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 1000}, color_scheme=scheme)
-    tab = context.new_page()
+    tab = browser.new_page(viewport={"width": 1440, "height": 1000})
     wrong = []
     tab.on("request", lambda request: request.url.startswith(("file:", "data:", "blob:")) or wrong.append(request.url))
     tab.on("pageerror", lambda error: wrong.append(str(error)))
@@ -24,7 +23,7 @@ def opened(browser, path, trace, *, width=1440, scheme="light", **chosen):
     tab.goto(path.as_uri())
     tab.get_by_role("grid").wait_for()
     yield tab
-    context.close()
+    tab.close()
     assert not wrong
 
 
@@ -65,34 +64,6 @@ def test_every_view_is_shown_by_words(browser, full_trace, tmp_path, view, name,
         tab.get_by_role("button", name="Show:").click()
         tab.get_by_role("menuitemradio", name=name).click()
         np.testing.assert_allclose(np.array(shown(tab), dtype=float), wanted * scale, atol=0.011 * max(scale, 50))
-
-
-def test_the_keyboard_reads_every_cell(page, trace):
-    page.locator('[data-head="cross.1.0"]').first.click()
-    grid = page.get_by_role("grid")
-    grid.focus()
-    for key in ["Control+Home", "ArrowDown", "ArrowDown", "End", "ArrowLeft"]:
-        page.keyboard.press(key)
-    value = trace.maps("cross")[1, 0, 2, len(trace.source) - 2]
-    said = page.locator(".say").inner_text()
-    assert ("none" if value < 0.005 else f"{round(100 * value)}%") in said and "gave" in said
-    assert page.locator("#s2s-cell").get_attribute("aria-label")
-    assert grid.get_attribute("aria-activedescendant") == "s2s-cell"
-    page.keyboard.press("Escape")
-    assert "gave" not in page.locator(".say").inner_text(), "the sentence is about the row again"
-
-
-def test_pointing_at_a_word_shows_its_row(page):
-    page.get_by_role("button", name="Words", exact=True).first.click()
-    page.locator('[data-head="cross.2.0"]').first.click()
-    word = page.locator(".w[data-side=target]").nth(2)
-    word.hover()
-    text = word.inner_text()
-    assert page.locator(".word .big").inner_text() == text
-    assert page.locator(".row.sel .rl").inner_text() == text
-    assert text in page.locator(".say").inner_text()
-    page.mouse.move(1, 1)
-    assert page.locator(".row.sel .rl").inner_text() != text
 
 
 def test_it_opens_at_the_map_that_was_asked_for(browser, full_trace, tmp_path):
