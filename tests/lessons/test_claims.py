@@ -176,7 +176,7 @@ def test_every_claim_holds_and_falls_alone(name: str) -> None:
         assert set(fallen.values()) == {"holds", FALLS}
 
 
-def test_a_claim_whose_figure_could_not_be_measured_is_not_decidable() -> None:
+def test_heads_and_layers_that_could_not_be_measured_are_not_decidable() -> None:
     figures, _ = CASES["l13_heads_and_layers"]
     unknown = {"antecedent": None, "unroled": Interval.of([]), "steps": {"distance": dict.fromkeys(KINDS, []),
                                                                          "across": STEPS}}
