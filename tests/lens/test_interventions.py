@@ -222,7 +222,7 @@ def test_other_values_leave_the_weights_and_the_model_as_they_are(any_model, ids
     (lambda model, pairs: MinimalPairs(model, pairs).margins(layers=[("encoder", 7)]), "no encoder layer 7 here"),
     (lambda model, pairs: MinimalPairs(model, pairs).margins(heads=[("encoder", 0, 0)], where=[{"encoder": [99]}, {}]),
      "no encoder position 99 here"),
-    (lambda model, pairs: MinimalPairs(model, [(pairs[0][0], pairs[1][1])]), "equal lengths: pair 1 has"),
+    (lambda model, pairs: MinimalPairs(model, [(pairs[0][0], pairs[1][1])]), "equal lengths: pair 0 has"),
 ])
 def test_what_is_not_there_is_named(seq2see, intervene, said):
     model, tokenizer = seq2see
