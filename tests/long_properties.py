@@ -2,7 +2,7 @@
 
     python tests/long_properties.py --minutes 20                 # twenty minutes for each property over outside data
     python tests/long_properties.py --minutes 5 tests/serve      # of some files or folders
-    python tests/long_properties.py --minutes 1 'tests/lens/test_any_file.py::test_a_flipped_bit_or_a_cut'
+    python tests/long_properties.py --minutes 1 'tests/lens/test_files.py::test_a_flipped_bit_or_a_cut'
 
 Stops at a property that fails, after printing the example; keep that as an `@example`.  The last line on stdout is one
 JSON object: how many examples, in how many seconds, by property.

@@ -92,7 +92,7 @@ FAULTS = [
         "lessons/l12_meaning.py",
         '"never": [Check(plain["after"]',
         '"never": [Check(plain["before"]',
-        tests="tests/lessons/test_claims.py -k meaning",
+        tests="tests/lessons/test_claims.py -k l12_meaning",
     ),
     Fault(
         "variants of a sentence are counted as so many sentences",
@@ -127,7 +127,7 @@ FAULTS = [
         "lessons/l15_it.py",
         '"sufficient": [Check(f.turned.low,',
         '"sufficient": [Check(f.turned.high,',
-        tests="tests/lessons/test_claims.py -k test_it",
+        tests="tests/lessons/test_claims.py -k l15_it",
     ),
     Fault(
         "lessons: a sentence says nan",
@@ -222,7 +222,7 @@ FAULTS = [
         "lessons/l15_it.py",
         '"necessary": [Check(f.cost.low,',
         '"necessary": [Check(f.cost.value,',
-        tests="tests/lessons/test_claims.py -k test_it",
+        tests="tests/lessons/test_claims.py -k l15_it",
     ),
     Fault(
         "small models are trained at the peak to the end",

@@ -8,7 +8,7 @@ FAULTS = [
         "lens/alignment.py",
         "best = min(measured",
         "best = max(measured",
-        tests="tests/lens/test_counterparts.py -k goes_before",
+        tests="tests/lens/test_alignment.py -k goes_before",
     ),
     Fault(
         "page: browsers that come early are refused",

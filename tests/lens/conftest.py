@@ -8,6 +8,9 @@ import pytest
 import tiny
 import torch
 
+from seq2see.lens import VIEWS, add_views, measure_trust, trace_hypotheses
+from seq2see.tokenizer.links import Links
+
 
 @pytest.fixture(scope="session", params=tiny.KINDS)
 def any_model(request):
@@ -38,28 +41,17 @@ def seq2see():
 @pytest.fixture(scope="session")
 def trace(seq2see):
     """A Seq2See's trace with pieces of every sort: a tag, a word in several pieces, bytes, punctuation."""
-    from seq2see.lens import trace_hypotheses
-
     model, tokenizer = seq2see
-    source = "The cat, <b>猫</b>, did not cross."
     target = tokenizer.encode_target("Le chat n'a pas traversé.", language="fr")
-    [made] = trace_hypotheses(
-        model, tokenizer, [source], [target], source_language="en", target_language="fr", given=1, scores=[-1.5]
-    )
+    [made] = trace_hypotheses(model, tokenizer, ["The cat, <b>猫</b>, did not cross."], [target], source_language="en",
+                              target_language="fr", given=1, scores=[-1.5])
     return made
 
 
 @pytest.fixture(scope="session")
-def full_trace(seq2see):
-    """A trace with every view."""
-    from seq2see.lens import VIEWS, trace_hypotheses
-
-    model, tokenizer = seq2see
-    target = tokenizer.encode_target("Le chat n'a pas traversé.", language="fr")
-    [made] = trace_hypotheses(
-        model, tokenizer, ["The cat, <b>猫</b>, did not cross."], [target], source_language="en", target_language="fr",
-        given=1, scores=[-1.5], views=VIEWS,
-    )  # fmt: skip
+def full_trace(seq2see, trace):
+    """The same with every view."""
+    [made] = add_views(*seq2see, [trace], views=VIEWS)
     return made
 
 
@@ -73,8 +65,6 @@ def planted(trace):
     links = {j: j * 5 % sources for j in range(targets)}
 
     def plant(head):
-        from seq2see.tokenizer.links import Links
-
         raw = np.full_like(trace.cross["raw"], 1 / len(trace.source))
         fall = np.zeros((len(trace.target), sources), dtype=np.float32)
         for t, piece in enumerate(trace.target):
@@ -90,8 +80,6 @@ def planted(trace):
 
 @pytest.fixture(scope="session")
 def trust(planted):
-    from seq2see.lens import measure_trust
-
     trace, gold = planted((1, 0))
     return measure_trust([trace], [trace] * 9, dev_gold=[gold], test_gold=[gold] * 9, measured_on="nine lines",
                          weights="abc")

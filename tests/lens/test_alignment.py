@@ -10,10 +10,21 @@ import tiny
 
 from seq2see.errors import UserError
 from seq2see.lens import VIEWS, trace_texts
-from seq2see.lens.alignment import RULES, AlignmentChoice, evidence, linked, map_names, naive_choice, shares
+from seq2see.lens.alignment import (
+    RULES,
+    AlignmentChoice,
+    best_known,
+    counterparts,
+    evidence,
+    linked,
+    map_names,
+    naive_choice,
+    shares,
+)
 from seq2see.lens.by_words import word_map
 from seq2see.lens.fitting import WAYS, GoldSentences, check_links, fit_alignment, regression
-from seq2see.lens.intervals import agreement, counts, error_rate, resampled, summed
+from seq2see.lens.intervals import Figure, agreement, counts, error_rate, resampled, summed
+from seq2see.lens.trust import MapTrust, Trust
 from seq2see.tokenizer.links import Links, from_pharaoh, read_pharaoh, to_pharaoh
 from seq2see.tokenizer.words import split_words
 
@@ -50,22 +61,7 @@ def test_aer_is_of_the_corpus_not_the_mean_of_its_sentences():
     measured = agreement([[], [(i, i) for i in range(9)]], gold)
     assert measured.aer == pytest.approx(1 - 18 / 19)
     assert measured.low == 0 and measured.high == 1  # only the first, only the second: rare, but 25 % of the draws
-    assert agreement([[(0, 0)]], gold[:1]).aer == 0
-    assert agreement([[(0, 1)]], gold[:1]).aer == 1
-    assert agreement([[(0, 0)]], gold[:1]).precision == 1
     assert agreement([[]], [Links(frozenset())]).aer == 0
-    with pytest.raises(ValueError, match="at least one"):
-        agreement([], [])
-
-
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    inside = 0
-    for _ in range(100):
-        right = rng.random(200) < 0.7  # one sure link a sentence: AER is the share of sentences that are wrong
-        measured = agreement([[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200)
-        inside += measured.low <= 0.3 <= measured.high
-    assert 88 <= inside <= 99
 
 
 def test_an_interval_leaves_out_a_fortieth_of_the_resampled_corpora_at_each_end():
@@ -77,7 +73,6 @@ def test_an_interval_leaves_out_a_fortieth_of_the_resampled_corpora_at_each_end(
 
 
 def test_variants_of_a_sentence_are_drawn_together():
-    """Of two hundred sentences, each there twice, the interval is that of two hundred."""
     right = np.random.default_rng(0).random(200) < 0.7
     found, gold = [[(0, int(not one))] for one in right], [Links(frozenset({(0, 0)}))] * 200
     names = [str(number) for number in range(200)]
@@ -86,23 +81,17 @@ def test_variants_of_a_sentence_are_drawn_together():
     assert (twice.aer, twice.low, twice.high, twice.sentences) == (alone.aer, alone.low, alone.high, 400)
     apart = agreement(found * 2, gold * 2)
     assert (twice.high - twice.low) / (apart.high - apart.low) == pytest.approx(2**0.5, rel=0.1)
-    assert agreement(found, gold, groups=names) == alone, "a group for each sentence is as none"
-    with pytest.raises(ValueError, match="the group of each of 200 sentences, got 199"):
-        agreement(found, gold, groups=names[1:])
 
 
 def test_pharaoh_goes_round_and_names_what_is_wrong(tmp_path):
     assert to_pharaoh([(10, 2), (2, 0), (2, 11)]) == "2-0 2-11 10-2"
     assert from_pharaoh("2-0 2-11 10-2").sure == {(10, 2), (2, 0), (2, 11)}
     assert from_pharaoh("1-1 1p1").possible == set()  # what is sure is not merely possible
-    for wrong in ("0-0-1", "0-0x", "-0-0", "0-", "0--0", "0.5-1", "٠-0"):
+    for wrong in ("0-0-1", "0-0x", "-0-0"):
         with pytest.raises(UserError, match=f"'{wrong}' is not a link"):
             from_pharaoh(f"1-1 {wrong}")
     (tmp_path / "links").write_text("0-0\n\n1-1\n0_1 2-2\n")
     with pytest.raises(UserError, match=r"links, line 4: '0_1' is not a link"):
-        list(read_pharaoh(tmp_path / "links"))
-    (tmp_path / "links").write_bytes(b"\xff\xfe")
-    with pytest.raises(UserError, match="not UTF-8"):
         list(read_pharaoh(tmp_path / "links"))
 
 
@@ -139,15 +128,6 @@ def test_shares_are_the_maps_by_words_of_which_words_are_left(traces):
                 np.testing.assert_allclose(found[0, unit.word], expected / expected.sum(), rtol=1e-4)
 
 
-def test_left_out_adds_up_the_pieces_of_a_word(traces):
-    trace = traces[1]
-    [found] = shares(trace, "left_out", "predicts", [()])
-    for word in range(len(trace.target_words)):
-        pieces = [t for t, piece in enumerate(trace.target) if piece.word == word]
-        fall = trace.left_out[pieces].sum(0).clip(min=0)
-        np.testing.assert_allclose(found[word], fall / fall.sum() if fall.sum() > 0 else fall, rtol=1e-4)
-
-
 def planted(trace, rows, name):
     """A trace of which one head looks where it should: target word j at source word j, rolled round.
 
@@ -181,7 +161,7 @@ def test_a_choice_in_pieces_and_in_a_batch_gives_the_same_error(traces):
     """What the fit counts is what `links` finds, for every way and for the mean of several maps."""
     rng = np.random.default_rng(0)
     gold = [Links(frozenset((int(rng.integers(len(t.source_words))), j) for j in range(len(t.target_words))),
-                  frozenset({(0, 0)})) for t in traces]  # fmt: skip
+                  frozenset({(0, 0)})) for t in traces]
     sentences = GoldSentences(iter(traces), gold)
     for view, (rule, threshold) in itertools.product(("raw", "norm", "contributions", "left_out"), WAYS[::4]):
         maps = tuple(map_names(traces[0], view)[:3])
@@ -221,48 +201,11 @@ def test_evidence_is_shares_of_rows_and_of_columns():
     np.testing.assert_allclose(found[3], found[2][::-1])
 
 
-def test_weighed_maps_tell_what_no_map_tells_alone(traces, tmp_path):
-    """One head aligns the first half of the target words, another the rest; elsewhere both look at the first word."""
-    made, gold = [], []
-    for trace in [traces[0]] * 4 + [traces[1]] * 4:
-        whole, links = planted(trace, "predicts", (0, 0))
-        cross = whole.cross["raw"].copy()
-        middle = len(trace.target) // 2
-        cross[1, 1] = cross[0, 0]
-        cross[0, 0, middle:] = cross[1, 1, :middle] = np.eye(cross.shape[-1], dtype=np.float32)[0]
-        made.append(replace(whole, cross={"raw": cross}, left_out=None, encoder={"raw": whole.encoder["raw"]},
-                            decoder={"raw": whole.decoder["raw"]}))
-        gold.append(links)
-    sentences = GoldSentences(iter(made), gold)
-    [weighed] = sentences.try_weights()
-    assert weighed.aer < min(one.aer for one in sentences.try_maps())
-    choice = sentences.fit(fitted_on="eight sentences")
-    assert choice.weights and choice.maps == tuple(map_names(made[0], "raw"))
-    choice.save(tmp_path / "alignment.json")
-    assert AlignmentChoice.load(tmp_path / "alignment.json") == choice
-    strengths = choice.strengths(made[0])
-    assert 0 < strengths.max() <= 1 and strengths.min() >= 0
-    assert choice.links(made[0]) == {(int(i), int(j)) for j, i in np.argwhere(
-        linked(strengths[None], choice.rule, choice.threshold)[0])}
-    assert f"{len(choice.maps)} maps weighted" in choice.describe()
-
-
-def test_weights_are_judged_on_sentences_that_they_were_not_fitted_to(traces):
-    two = traces[:2]
-    gold = [Links(frozenset((j % len(t.source_words), j) for j in range(len(t.target_words)))) for t in two]
-    for weighed in GoldSentences(two, gold).try_weights():
-        view, rule, threshold = weighed.choice.view, weighed.choice.rule, weighed.choice.threshold
-        alone = [GoldSentences([t], [truth])._fitted_to(slice(None), view) for t, truth in zip(two, gold, strict=True)]
-        found = [replace(other, rule=rule, threshold=threshold).links(t)
-                 for t, other in zip(two, alone[::-1], strict=True)]
-        assert weighed.aer == pytest.approx(agreement(found, gold).aer)
-
-
 def aligned(traces):
     return [Links(frozenset((j % len(t.source_words), j) for j in range(len(t.target_words)))) for t in traces]
 
 
-def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, monkeypatch):
+def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, tmp_path, monkeypatch):
     monkeypatch.setattr(GoldSentences, "try_maps", lambda self: [])
     sentences = GoldSentences(traces[:2], aligned(traces[:2]))
     best = min(sentences.try_weights(), key=lambda tried: tried.aer)
@@ -273,6 +216,8 @@ def test_the_error_told_of_weights_is_that_of_sentences_apart(traces, monkeypatc
         best.aer, best.halves.low, best.halves.high, 2)
     assert sentences.agreement(choice).aer != choice.aer, "of weights that know all of these sentences"
     assert "on the 2 sentences of two sentences, cross-validated over two halves" in choice.describe()
+    choice.save(tmp_path / "alignment.json")
+    assert AlignmentChoice.load(tmp_path / "alignment.json") == choice and choice.weights
 
 
 def test_variants_of_a_sentence_are_in_one_half(traces):
@@ -288,50 +233,18 @@ def test_variants_of_a_sentence_are_in_one_half(traces):
     assert GoldSentences(four[:2], twice[:2], ["a", "a"]).try_weights() == []
 
 
-def test_the_naive_choice_is_the_mean_of_the_last_layer(traces):
-    layers, heads = traces[0].cross["raw"].shape[:2]
-    found = naive_choice(layers, heads).links(traces[0])
-    mean = shares(traces[0], "raw", "predicts", [(layers - 1, head) for head in range(heads)]).mean(0)
-    assert found == {(int(row.argmax()), j) for j, row in enumerate(mean) if row.any()}
-
-
-def test_links_reach_to_the_last_word_and_not_beyond():
+@pytest.mark.parametrize("beyond", [(2, 0), (0, 3)])
+def test_links_reach_to_the_last_word_and_not_beyond(beyond):
     words = split_words("The cat", language="en"), split_words("Le chat noir", language="fr")
     check_links(Links(frozenset({(1, 2)}), frozenset({(0, 0)})), words, "here")
-    for beyond in ((2, 0), (0, 3)):
-        for links in (Links(frozenset({beyond})), Links(frozenset(), frozenset({beyond}))):
-            with pytest.raises(UserError, match="here: link {}-{}".format(*beyond)):
-                check_links(links, words, "here")
-
-
-def test_what_does_not_fit_is_named(traces, tmp_path):
-    with pytest.raises(UserError, match="belongs to another model"):
-        AlignmentChoice("raw", "predicts", ((9, 0),), "target", 0.0).links(traces[0])
-    with pytest.raises(UserError, match="no view 'norm'"):
-        bare = replace(traces[0], cross={"raw": traces[0].cross["raw"]})
-        AlignmentChoice("norm", "predicts", ((0, 0),), "target", 0.0).links(bare)
-    with pytest.raises(UserError, match="no view 'left_out'"):
-        AlignmentChoice("left_out", "predicts", ((),), "target", 0.0).links(replace(traces[0], left_out=None))
-    with pytest.raises(UserError, match="sentence 2: link 3-99"):
-        GoldSentences(traces[:2], [Links(frozenset()), Links(frozenset({(3, 99)}))])
-    with pytest.raises(ValueError, match="at least one"):
-        fit_alignment([], [], fitted_on="nothing")
-    good = AlignmentChoice("raw", "predicts", ((0, 0),), "target", 0.0)
-    good.save(tmp_path / "choice.json")
-    text = (tmp_path / "choice.json").read_text()
-    for bad in ("[]", "{}", "nonsense", text.replace('"target"', '"nearest"'), text.replace('"raw"', "3"),
-                text.replace('"rows"', '"row"'), text.replace("predicts", "writes"),
-                text.replace('"weights": []', '"weights": [1.0]'), text.replace('"weights": []', '"weights": "x"')):
-        (tmp_path / "choice.json").write_text(bad)
-        with pytest.raises(UserError, match="is no alignment choice"):
-            AlignmentChoice.load(tmp_path / "choice.json")
+    for links in (Links(frozenset({beyond})), Links(frozenset(), frozenset({beyond}))):
+        with pytest.raises(UserError, match="here: link {}-{}".format(*beyond)):
+            check_links(links, words, "here")
 
 
 @pytest.mark.parametrize(("name", "value"), [
-    ("view", "zzz"), ("view", ["raw"]), ("rows", 1), ("maps", [[0, -1]]), ("maps", [[0]]), ("maps", [[0, 1.5]]),
-    ("maps", []), ("rule", None), ("threshold", float("nan")), ("threshold", "0.2"), ("threshold", -1),
-    ("fitted_on", 3), ("sentences", "many"), ("aer", "x"), ("low", 2), ("high", float("inf")), ("guided", "no"),
-    ("weights", [1.0, 0.0, 0.0, 0.0, float("nan")]), ("weights", ["1", "1", "1", "1", "1"]), ("fingerprint", None),
+    ("view", "zzz"), ("maps", [[0, -1]]), ("threshold", float("nan")), ("low", 2),
+    ("weights", [1.0, 0.0, 0.0, 0.0, float("nan")]), ("fingerprint", None),
 ])  # fmt: skip
 def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
     path = tmp_path / "choice.json"
@@ -340,3 +253,28 @@ def test_a_field_that_holds_what_it_cannot_is_named(tmp_path, name, value):
     with pytest.raises(UserError, match=rf"is no alignment choice \({name} holds") as told:
         AlignmentChoice.load(path)
     assert "--fit" in str(told.value) and "\n" not in str(told.value)
+
+
+def test_links_are_the_choices_with_their_shares(trace):
+    choice = naive_choice(*trace.cross["raw"].shape[:2])
+    found = counterparts(trace, choice)
+    assert {(pair.source, pair.target) for pair in found} == choice.links(trace)
+    rows = shares(trace, "raw", "predicts", choice.maps).mean(0)
+    assert [pair.share for pair in found] == [rows[pair.target, pair.source] for pair in found]
+    assert [pair.target for pair in found] == sorted(pair.target for pair in found)
+
+
+def map_trust(view, name, aer):
+    return MapTrust(view, "predicts", name, Figure(aer, aer - 0.01, aer + 0.01), None)
+
+
+def test_what_was_fitted_goes_before_what_was_measured_and_that_before_a_guess():
+    trust = Trust("some sentences", 300, 200, map_trust("random", (), 0.9), maps=(), best=(
+        map_trust("norm", (0, 1), 0.3), map_trust("raw", (1, 0), 0.2), map_trust("left_out", (), 0.1)))
+    fitted = AlignmentChoice("raw", "reads", ((2, 1),), "both", 0.2, "the fit", 9, 0.1, 0.05, 0.15)
+    assert best_known(layers=3, heads=2, fitted=fitted, trust=trust).choice is fitted
+    measured = best_known(layers=3, heads=2, fitted=None, trust=trust)
+    assert (measured.choice.view, measured.choice.maps) == ("raw", ((1, 0),)), "left_out costs a pass for each word"
+    assert "AER 20.0 %" in measured.said and "300 sentences of some sentences" in measured.said
+    guess = best_known(layers=3, heads=2, fitted=None, trust=None)
+    assert guess.choice == naive_choice(3, 2) and "error unknown" in guess.said

@@ -1,6 +1,7 @@
-"""Calibrated probabilities: what undoes label smoothing and temperature, exactly; and the file that says how."""
+"""Calibrated probabilities: smoothing and temperature are undone, exactly; a trace shows, keeps and saves both."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seq2see.errors import UserError
+from seq2see.lens import Trace, with_confidence
 from seq2see.lens.calibration import (
     FLOOR,
     WAYS,
@@ -21,6 +23,7 @@ from seq2see.lens.calibration import (
     Reliability,
 )
 from seq2see.lens.intervals import Figure
+from seq2see.lens.probabilities import TEMPERATURES, log_sums
 
 # N steps, V vocabulary
 
@@ -72,11 +75,6 @@ def test_probabilities_sum_to_1_and_keep_their_order(
     assert np.allclose(Calibrator(smoothing, temperature)(logits_NV + 7), found_NV, atol=1e-3)
 
 
-def test_calibrating_by_nothing_changes_nothing() -> None:
-    true_NV = distributions()
-    assert np.allclose(Calibrator()(true_NV), true_NV)
-
-
 def made(temperature: float = 0.9) -> Calibration:
     figure = Figure(0.1, 0.05, 0.2)
     ways = {way: Reliability(Calibrator(0.1, temperature), figure, figure, (Bin(5, 0.5, 0.4), Bin(5, 0.9, 1.0)))
@@ -86,53 +84,65 @@ def made(temperature: float = 0.9) -> Calibration:
                                                 "de": LanguageCalibration(7, 70, 1, 10, 0.7, ways)}, "abc")
 
 
-def test_the_file_has_all_of_it(tmp_path: Path) -> None:
-    path = tmp_path / "calibration.json"
-    made().save(path)
-    assert Calibration.load(path) == made()
-    assert made().calibrator("fr") == Calibrator(0.1, 0.9) and made().calibrator("es") is None
-
-
-SPOILT: list[tuple[tuple[Any, ...], Any]] = [
+@pytest.mark.parametrize(("at", "value"), [
     (("version",), 2),
-    (("format",), "seq2see-trace"),
-    (("method",), "temperature"),
     (("languages",), []),
-    (("weights",), None),
-    (("languages", "fr", "ways", "both", "calibrator", "temperature"), 0),
     (("languages", "fr", "ways", "both", "calibrator", "temperature"), float("nan")),
     (("languages", "fr", "ways", "both", "calibrator", "smoothing"), 1.0),
-    (("languages", "fr", "ways", "both", "calibrator", "smoothing"), "0.1"),
-    (("languages", "fr", "ways", "raw", "ece"), [0.1, 0.05]),
-    (("languages", "fr", "ways", "raw", "bins", 0), [5, 0.5]),
     (("languages", "fr", "ways", "raw", "bins", 0), [5, 1.5, 0.5]),
     (("languages", "fr", "tokens"), True),
-    (("languages", "fr", "right"), 2),
-    (("languages", "fr", "exact_match", "raw"), None),
-]
-
-
-@pytest.mark.parametrize(("at", "value"), SPOILT)
+])
 def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, at: tuple[Any, ...], value: Any) -> None:
     path = tmp_path / "calibration.json"
     made().save(path)
+    assert Calibration.load(path) == made() and made().calibrator("es") is None
     plain = json.loads(path.read_text("utf-8"))
     inner = plain
     for key in at[:-1]:
         inner = inner[key]
     inner[at[-1]] = value
-    path.write_text(json.dumps(plain), "utf-8")
-    refused(path)
+    for text in (json.dumps(plain), "{", "[" * 100_000):
+        path.write_text(text, "utf-8")
+        with pytest.raises(UserError, match="is no calibration .* fit it again with seq2see calibrate RUN") as told:
+            Calibration.load(path)
+        assert "\n" not in str(told.value) and str(path) in str(told.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 1}', "[" * 100_000, "\x00"])
-def test_what_is_no_calibration_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "calibration.json"
-    path.write_text(text, "utf-8")
-    refused(path)
+# --- a trace with calibrated probabilities
+
+CALIBRATOR = Calibrator(smoothing=0.1, temperature=0.8)
 
 
-def refused(path: Path) -> None:
-    with pytest.raises(UserError, match="is no calibration .* fit it again with seq2see calibrate RUN") as told:
-        Calibration.load(path)
-    assert "\n" not in str(told.value) and str(path) in str(told.value)
+@pytest.fixture
+def calibrated(trace: Trace) -> Trace:
+    return with_confidence(trace, CALIBRATOR)
+
+
+def test_the_calibrated_steps_are_those_of_the_whole_vocabulary(trace: Trace, calibrated: Trace) -> None:
+    steps, log_probs_TV = calibrated.calibrated, CALIBRATOR(trace.logits.astype(np.float64))
+    assert steps is not None and steps.calibrator == CALIBRATOR
+    for t, (chosen, step) in enumerate(zip(trace.target_ids, steps.top, strict=True)):
+        assert steps.log_probs[t] == pytest.approx(log_probs_TV[t, chosen], abs=1e-4)
+        assert [one.log_prob for one in step] == pytest.approx([log_probs_TV[t, one.id] for one in step], abs=1e-4)
+        assert [(one.id, one.text) for one in step] == [(one.id, one.text) for one in trace.top[t]]
+        p_V = np.exp(log_probs_TV[t])
+        assert steps.entropies[t] == pytest.approx(-(p_V * log_probs_TV[t]).sum(), abs=1e-4)
+    assert abs(steps.log_probs - trace.log_probs).max() > 0.1, "it changes them"
+    assert calibrated.confidence == pytest.approx(np.exp(steps.log_probs[trace.given :]).mean())
+    np.testing.assert_array_equal(calibrated.log_probs, trace.log_probs)
+    assert calibrated.top == trace.top and trace.confidence is None, "the model's own numbers stay"
+
+
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_the_slider_gives_what_the_whole_vocabulary_gives(trace: Trace, calibrate: bool) -> None:
+    own_TV = trace.logits.astype(np.float64)
+    shown = with_confidence(trace, CALIBRATOR) if calibrate else trace
+    log_probs_TV, sums_TG = CALIBRATOR(own_TV) if calibrate else own_TV, log_sums(shown)
+    for g in (0, 8, 12, 24):
+        scaled_TV = np.exp(log_probs_TV / TEMPERATURES[g])
+        wanted_TV = scaled_TV / scaled_TV.sum(-1, keepdims=True)
+        for t, step in enumerate((shown.calibrated or shown).top):
+            mine = [np.exp((one.log_prob - step[0].log_prob) / TEMPERATURES[g] - sums_TG[t, g]) for one in step]
+            np.testing.assert_allclose(mine, wanted_TV[t, [one.id for one in step]], atol=2e-3)
+    with pytest.raises(UserError, match="no logits"):
+        log_sums(replace(trace, logits=None))

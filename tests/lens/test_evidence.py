@@ -1,5 +1,7 @@
 """What a word rests on, recomputed by other code: plain hooks on the output projections, plain softmax of logits."""
 
+import json
+
 import numpy as np
 import pytest
 import tiny
@@ -7,7 +9,7 @@ import torch
 
 from seq2see import Translator
 from seq2see.lens import mean_outputs
-from seq2see.lens.evidence import EXAMPLES, evidence, evidence_record, head_means, runners_up, spelt_candidates
+from seq2see.lens.evidence import EXAMPLES, evidence, head_means, runners_up, spelt_candidates
 from seq2see.lens.hooks import attention_sites
 from seq2see.lens.teacher_forcing import decoder_start, encode_source
 
@@ -17,6 +19,12 @@ def logits(model, source_ids, target_ids):
     inputs = torch.tensor([[decoder_start(model), *target_ids[:-1]]])
     with torch.no_grad():
         return model(input_ids=torch.tensor([list(source_ids)]), decoder_input_ids=inputs).logits[0].double()
+
+
+def leads(out, trace):
+    """By how much the logit of each token is above that of its runner-up."""
+    pairs = enumerate(zip(trace.target_ids, runners_up(trace), strict=True))
+    return [float(out[t, own] - out[t, other]) for t, (own, other) in pairs]
 
 
 def bare(token):
@@ -41,7 +49,6 @@ def test_the_runner_up_is_the_best_token_that_is_another_word(trace):
 def test_margins_without_each_head_are_those_of_its_mean_in_its_place(seq2see, trace, found):
     model, tokenizer = seq2see
     means, all_ = found
-    rivals = runners_up(trace)
     for head, effect in all_.heads.items():
         site = attention_sites(model)[head.kind][head.layer]
         size = site.output.in_features // site.heads
@@ -53,29 +60,20 @@ def test_margins_without_each_head_are_those_of_its_mean_in_its_place(seq2see, t
 
         with site.output.register_forward_pre_hook(put_mean):
             out = logits(model, trace.source_ids, trace.target_ids)
-        for t, (own, other) in enumerate(zip(trace.target_ids, rivals, strict=True)):
-            assert effect.margins[t] == pytest.approx(float(out[t, own] - out[t, other]), abs=2e-4)
+        assert effect.margins == pytest.approx(leads(out, trace), abs=2e-4)
         assert list(effect.top) == tokenizer.convert_ids_to_tokens(out.argmax(-1).tolist())
     assert len({round(one.margins[-1], 3) for one in all_.heads.values()}) > 3, "heads do different things"
 
 
-def test_margins_without_a_word_are_those_of_the_text_without_it(seq2see, trace, found):
+def test_margins_with_and_without_a_word_are_those_of_these_texts(seq2see, trace, found):
     model, tokenizer = seq2see
     _, all_ = found
-    rivals = runners_up(trace)
+    assert all_.margins == pytest.approx(leads(logits(model, trace.source_ids, trace.target_ids), trace), abs=2e-3)
     assert (trace.source_text, trace.source_words[1].text) == ("The cat, <b>猫</b>, did not cross.", "cat")
     text = "The, <b>猫</b>, did not cross."
     for effect, source in ((all_.erased[1], text), (all_.others[0], "The dog did not cross the street.")):
         out = logits(model, encode_source(tokenizer, source), trace.target_ids)
-        for t, (own, other) in enumerate(zip(trace.target_ids, rivals, strict=True)):
-            assert effect.margins[t] == pytest.approx(float(out[t, own] - out[t, other]), abs=2e-4)
-
-
-def test_a_margin_is_the_token_s_lead_over_its_runner_up(seq2see, trace, found):
-    model, _ = seq2see
-    out = logits(model, trace.source_ids, trace.target_ids)
-    for t, (own, other) in enumerate(zip(trace.target_ids, runners_up(trace), strict=True)):
-        assert found[1].margins[t] == pytest.approx(float(out[t, own] - out[t, other]), abs=2e-3)
+        assert effect.margins == pytest.approx(leads(out, trace), abs=2e-4)
 
 
 def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
@@ -103,8 +101,6 @@ def test_a_candidate_s_probability_is_the_product_over_its_tokens(monkeypatch):
 
 
 def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
-    import json
-
     model, tokenizer = tiny.seq2see()  # of its own: the means of a model are kept
     pairs = {"sentences": ["The cat.", "The box."], "torch": {"en-fr": ["Le chat.", ""]}}
     (tmp_path / EXAMPLES).write_text(json.dumps(pairs), encoding="utf-8")
@@ -113,11 +109,3 @@ def test_the_means_of_a_packaged_model_are_over_its_examples(trace, tmp_path):
     again = mean_outputs(model, [ids[0]], [ids[1]])
     assert count == 1, "a translation that is empty is none"
     assert all(torch.equal(means[head], again[head]) for head in again)
-
-
-def test_the_record_of_it_is_json(seq2see, trace, found):
-    import json
-
-    model, tokenizer = seq2see
-    sent = evidence_record(found[1], spelt_candidates(model, tokenizer, trace, None), [], averaged_over=0)
-    assert json.loads(json.dumps(sent, allow_nan=False))["margins"] == pytest.approx(found[1].margins, abs=1e-4)

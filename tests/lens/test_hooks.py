@@ -1,21 +1,43 @@
 """Reading what passes through a model, and putting something else in its place."""
 
+from dataclasses import replace
+
 import pytest
 import torch
+from torch import nn
 
 from seq2see.errors import UserError
-from seq2see.lens import ablate
-from seq2see.lens.hooks import all_heads, all_sites, capture, replaced
+from seq2see.lens import VIEWS, ablate, add_views, all_heads, contextual, logit_lens, patch, record, trace_hypotheses
+from seq2see.lens.hooks import all_sites, attention_sites, capture, replaced
+from seq2see.lens.kinds import KINDS
 from seq2see.lens.teacher_forcing import encode_source, eval_mode, forced_pass
 
-TARGET = [7, 9, 8, 2]
+SOURCE, TARGET = "The cat did not cross.", [7, 9, 8, 2]
 
 
 @pytest.fixture
 def run(any_model):
-    """One pass over a sentence: its logits."""
     model, tokenizer = any_model
-    return lambda: forced_pass(model, [encode_source(tokenizer, "The cat did not cross.")], [TARGET])[0].logits
+    return lambda: forced_pass(model, [encode_source(tokenizer, SOURCE)], [TARGET])[0].logits
+
+
+def test_weights_times_values_is_what_the_output_projection_reads(any_model):
+    """So kind, layer, the columns of a head, and both projections are the right ones."""
+    model, tokenizer = any_model
+    seen: dict[nn.Module, torch.Tensor] = {}
+    sites = attention_sites(model)
+    hooks = []
+    for site in all_sites(model):
+        hooks.append(site.value.register_forward_hook(lambda module, _, out: seen.update({module: out[0]})))
+        hooks.append(site.output.register_forward_pre_hook(lambda module, args: seen.update({module: args[0][0]})))
+    [trace] = trace_hypotheses(model, tokenizer, [SOURCE], [TARGET])
+    for hook in hooks:
+        hook.remove()
+    for kind in KINDS:
+        for site, weight_HTS in zip(sites[kind], torch.tensor(trace.maps(kind)), strict=True):
+            value_SHE = seen[site.value].unflatten(-1, (site.heads, site.head_size))
+            mixed = torch.einsum("hts,she->the", weight_HTS, value_SHE).flatten(1)
+            torch.testing.assert_close(mixed, seen[site.output], rtol=0, atol=1e-5)
 
 
 def test_what_is_captured_and_put_back_changes_nothing_and_in_another_place_it_does(any_model, run):
@@ -34,35 +56,31 @@ def test_what_is_captured_and_put_back_changes_nothing_and_in_another_place_it_d
             assert torch.equal(run(), plain), "None leaves it as it is"
 
 
-def test_what_comes_later_sees_what_was_put_in(any_model, run):
-    model, _ = any_model
-    site = all_sites(model)[0]
-    with eval_mode(model), capture({"out": site.output}, "out") as seen:
-        with replaced([(site.output, "out", torch.zeros_like)]):
-            run()
-        assert not seen["out"].any()
-        run()
-        assert seen["out"].any()
+def hooks_of(model):
+    return [(len(m._forward_hooks), len(m._forward_pre_hooks)) for m in model.modules()]
 
 
-def test_no_hook_is_left_after_an_exception(any_model):
-    model, _ = any_model
-    count = lambda: sum(len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules())  # noqa: E731
-    before, site = count(), all_sites(model)[0]
-    with pytest.raises(RuntimeError, match="broken"), capture({0: site.output}, "in"), replaced(
-            [(site.output, "in", torch.zeros_like), (site.value, "out", torch.zeros_like)]):
-        assert count() == before + 3
-        raise RuntimeError("broken")
-    assert count() == before
+def test_nothing_is_left_by_whatever_looks_inside_even_after_an_error(any_model):
+    model, tokenizer = any_model
 
+    def look():
+        [trace] = trace_hypotheses(model, tokenizer, [SOURCE], [TARGET])
+        contextual(model, tokenizer, SOURCE, "cat", language="en")
+        logit_lens(model, tokenizer, [trace])
+        add_views(model, tokenizer, [trace], views=VIEWS)
+        return trace
 
-def test_one_head_where_a_list_is_meant_is_an_error(any_model):
-    model, _ = any_model
-    with pytest.raises(UserError, match=r"\('encoder', 0, 0\) is a single head, expected a list"), ablate(
-            model, all_heads(model)[0]):
+    trace = look()  # transformers leaves hooks of its own
+    before, weights = hooks_of(model), {name: weight.clone() for name, weight in model.state_dict().items()}
+    look()
+    with pytest.raises((IndexError, RuntimeError)):
+        add_views(model, tokenizer, [replace(trace, target_ids=(10**6,) * len(TARGET))], views=VIEWS)
+    with pytest.raises(UserError), ablate(model, [("encoder", 0, 0), ("encoder", 0, 9)]):
         pass
-
-
-def test_hooks_are_registered_in_one_module(root):
-    texts = {path.name: path.read_text("utf-8") for path in (root / "lens").glob("*.py")}
-    assert [name for name, text in texts.items() if "register_forward" in text] == ["hooks.py"]
+    donor = record(model, [trace.source_ids], [TARGET])
+    for intervention in (ablate(model, all_heads(model)), patch(model, donor, heads=all_heads(model))):
+        with pytest.raises(RuntimeError, match="broken"), intervention:
+            assert hooks_of(model) != before
+            raise RuntimeError("broken")
+    assert hooks_of(model) == before
+    assert all(torch.equal(weight, weights[name]) for name, weight in model.state_dict().items())

@@ -1,6 +1,5 @@
 """A trace is what generation attended to, for exactly that hypothesis, and leaves the model as it was."""
 
-import copy
 from dataclasses import replace
 
 import numpy as np
@@ -87,34 +86,16 @@ def test_maps_of_a_given_text_are_what_generation_attends_to_when_it_must_write_
         assert trace.target_ids[-1] == 2 and trace.target[-1].special
 
 
-def test_another_precision_is_told_with_its_difference(any_model):
-    model, tokenizer = any_model
-    coarse = copy.deepcopy(model)
-    with torch.no_grad():
-        for weight in coarse.parameters():  # as eight bits have it
-            step = weight.abs().max().clamp_min(1e-9) / 127
-            weight.copy_((weight / step).round() * step)
-    target = [7, 9, 8, 2]
-    [rounded] = trace_hypotheses(coarse, tokenizer, SOURCES[:1], [target])
-    [trace] = trace_hypotheses(model, tokenizer, SOURCES[:1], [target], engine="ctranslate2", precision="int8",
-                               scores=[rounded.log_prob / 4], engine_log_probs=[rounded.log_prob])
-    assert (trace.engine, trace.precision) == ("ctranslate2", "int8")
-    assert trace.difference == pytest.approx(rounded.log_prob - trace.log_prob) and trace.difference != 0
-
-
 @pytest.mark.parametrize(("engine", "precision", "difference", "told"), [
-    ("ctranslate2", "int8", 0.0101, "int8 and float32 log-probabilities differ by 0.010"),
     ("ctranslate2", "int8", -2.5, "int8 and float32 log-probabilities differ by 2.500"),
     ("ctranslate2", "float32", 0.02, "ctranslate2 and torch log-probabilities differ by 0.020"),
-    ("ctranslate2", "int8", 0.0099, None), ("ctranslate2", "int8", -0.0099, None),
+    ("ctranslate2", "int8", 0.0099, None),
     ("torch", "float32", 3.0, None),  # the same weights: its settings changed the scores that it searched by
-    ("ctranslate2", "int8", None, None),
 ])
 def test_the_engine_s_log_probability_is_told_where_it_differs_by_more_than_rounding(
     trace, engine, precision, difference, told
 ):
-    log_prob = None if difference is None else trace.log_prob + difference
-    line = facts(replace(trace, engine=engine, precision=precision, engine_log_prob=log_prob))
+    line = facts(replace(trace, engine=engine, precision=precision, engine_log_prob=trace.log_prob + difference))
     assert line.endswith(f" · {told}" if told else f"from {engine}, {precision}")
 
 
@@ -141,43 +122,27 @@ def test_a_model_without_a_decoder_is_refused():
                                               intermediate_size=8, vocab_size=9)), None, ["a"], [[1]])
 
 
-@pytest.mark.parametrize(("arguments", "what"), [
-    (("The cat.", ["Le chat."]), "sources is a single text"), ((["The cat."], "Le chat."), "targets is a single text"),
+@pytest.mark.parametrize(("arguments", "views", "said"), [
+    (("The cat.", ["Le chat."]), ("raw",), "sources is a single text, expected a list"),
+    ((["The cat."], "Le chat."), ("raw",), "targets is a single text, expected a list"),
+    ((["The cat."], ["Le chat."]), "norm", 'views="norm": expected a list of names'),
 ])
-def test_one_text_where_a_list_is_meant_is_an_error(seq2see, arguments, what):
-    with pytest.raises(UserError, match=f"{what}, expected a list"):
-        trace_texts(*seq2see, *arguments, target_language="fr")
-
-
-def test_one_view_where_a_list_is_meant_is_an_error(seq2see):
-    with pytest.raises(UserError, match=r'views="norm": expected a list of names, such as views=\["norm"\]'):
-        trace_texts(*seq2see, ["The cat."], ["Le chat."], target_language="fr", views="norm")
-
-
-def test_a_trace_prints_as_a_few_lines(full_trace):
-    long = replace(full_trace, source_text=full_trace.source_text + " " + "x" * 10_000)
-    for trace in (full_trace, long):
-        assert repr(trace).startswith("Trace('The cat") and len(repr(trace)) < 400
-        assert "contributions" in repr(trace) and f"{len(trace.target)} steps" in repr(trace)
+def test_one_text_or_view_where_a_list_is_meant_is_an_error(seq2see, arguments, views, said):
+    with pytest.raises(UserError, match=said):
+        trace_texts(*seq2see, *arguments, target_language="fr", views=views)
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_a_text_longer_than_the_models_positions_is_refused(any_model, side):
-    model, tokenizer = any_model
+def test_a_text_longer_than_the_models_positions_is_refused(seq2see, side):
     texts, targets = (["box " * 70], [[7, 2]]) if side == "source" else (["box"], [[7] * 70])
-    if model.config.model_type == "t5":
-        assert trace_hypotheses(model, tokenizer, texts, targets)[0].source, "T5 has no limit"
-        return
     with pytest.raises(UserError, match=rf"{side} has \d+ tokens, the model takes 64"):
-        trace_hypotheses(model, tokenizer, texts, targets)
+        trace_hypotheses(*seq2see, texts, targets)
 
 
 def test_rows_sum_to_one_and_no_step_looks_ahead(any_model):
-    model, tokenizer = any_model
-    [trace] = trace_hypotheses(model, tokenizer, [SENTENCES[0]], [[7, 9, 8, 11, 2]])
+    [trace] = trace_hypotheses(*any_model, [SENTENCES[0]], [[7, 9, 8, 11, 2]])
     for kind in KINDS:
         maps = trace.maps(kind)
-        assert maps.dtype == np.float32
         assert maps.shape[2:] == (len(trace.row_pieces(kind)), len(trace.column_pieces(kind)))
         np.testing.assert_allclose(maps.sum(-1), 1, **CLOSE)
     assert not np.triu(trace.maps("decoder"), k=1).any()
@@ -196,21 +161,6 @@ def test_a_batch_of_unequal_lengths_equals_one_by_one(any_model):
         assert (trace.source, trace.target, trace.inputs) == (alone.source, alone.target, alone.inputs)
 
 
-def test_many_sentences_go_in_several_passes(seq2see, monkeypatch):
-    model, tokenizer = seq2see
-    targets = [[7, 9, 2]] * 3
-    whole = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    monkeypatch.setattr("seq2see.lens.teacher_forcing.CELLS_AT_ONCE", 1)
-    passes = []
-    hook = model.register_forward_pre_hook(lambda *_: passes.append(1))
-    parts = trace_hypotheses(model, tokenizer, SOURCES, targets)
-    hook.remove()
-    assert len(passes) == 3
-    for trace, part in zip(whole, parts, strict=True):
-        assert trace.source_text == part.source_text
-        np.testing.assert_allclose(trace.maps("cross"), part.maps("cross"), **CLOSE)
-
-
 def test_probabilities_are_the_models_own(seq2see):
     model, tokenizer = seq2see
     target = tokenizer.encode_target("Le chat.", language="fr")
@@ -220,6 +170,8 @@ def test_probabilities_are_the_models_own(seq2see):
         logits = model(source, decoder_input_ids=torch.tensor([[1, *target[:-1]]])).logits[0]
     expected = logits.log_softmax(-1)
     np.testing.assert_allclose(trace.log_probs, expected[range(len(target)), target], **CLOSE)
+    entropies = torch.distributions.Categorical(logits=expected).entropy()
+    np.testing.assert_allclose(trace.entropies, entropies, rtol=0, atol=1e-4)
     assert trace.log_prob == pytest.approx(float(trace.log_probs[1:].sum()), abs=1e-5), "a given piece is no choice"
     for t, step in enumerate(trace.top):
         values, ids = expected[t].topk(TOP)
@@ -229,9 +181,7 @@ def test_probabilities_are_the_models_own(seq2see):
 
 
 def test_a_step_reads_what_the_step_before_predicted(trace):
-    assert trace.target[0].text == "<2fr>" and trace.target[1].text.startswith("L")
-    assert trace.target[-1].text == "</s>"
-    assert trace.inputs[0].text == "<s>" and trace.inputs[0].special
+    assert [trace.inputs[0].text, trace.target[0].text, trace.target[-1].text] == ["<s>", "<2fr>", "</s>"]
     assert trace.inputs[1:] == trace.target[:-1]
     for kind in ("cross", "decoder"):
         assert trace.row_pieces(kind) == trace.target
@@ -248,48 +198,21 @@ def test_special_tokens_typed_by_a_user_are_text(any_model):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_model_is_left_as_found(any_model, fails):
+def test_dropout_is_off_while_looking_and_the_model_is_left_as_found(any_model, fails):
     model, tokenizer = any_model
+    [calm] = trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
     model.train()
-    frozen = next(model.get_encoder().children())
-    frozen.eval()
-    before = [(m.training, m.config._attn_implementation if hasattr(m, "config") else "") for m in model.modules()]
+    next(model.get_encoder().children()).eval()
+    modes = lambda: [(m.training, getattr(m, "config", model.config)._attn_implementation)  # noqa: E731
+                     for m in model.modules()]
+    before = modes()
     try:
-        assert model.config._attn_implementation == "sdpa" and model.training and not frozen.training
         if fails:
             with pytest.raises((IndexError, RuntimeError)):
                 trace_hypotheses(model, tokenizer, ["The cat."], [[10**6, 2]])
         else:
-            trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
-        after = [(m.training, m.config._attn_implementation if hasattr(m, "config") else "") for m in model.modules()]
-        assert after == before
+            [trained] = trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
+            np.testing.assert_array_equal(calm.maps("cross"), trained.maps("cross"))
+        assert modes() == before
     finally:
         model.eval()
-
-
-def test_dropout_is_off_while_looking(seq2see):
-    model, tokenizer = seq2see
-    [calm] = trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
-    model.train()
-    try:
-        [trained] = trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
-    finally:
-        model.eval()
-    np.testing.assert_array_equal(calm.maps("cross"), trained.maps("cross"))
-
-
-def test_only_float32_weights_are_looked_at(seq2see):
-    model, tokenizer = seq2see
-    model.to(torch.bfloat16)
-    try:
-        with pytest.raises(ValueError, match=r"float32.*bfloat16"):
-            trace_hypotheses(model, tokenizer, ["The cat."], [[7, 2]])
-    finally:
-        model.float()
-
-
-def test_a_trace_cannot_be_changed(trace):
-    with pytest.raises(ValueError, match="read-only"):
-        trace.cross["raw"][0, 0, 0, 0] = 1
-    with pytest.raises(AttributeError):
-        trace.score = 0.0

@@ -1,7 +1,6 @@
 """Figures of trust: tau as the textbooks have it, no error for the truth, and no figure of what it was chosen on."""
 
 import json
-import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +11,7 @@ from seq2see.errors import UserError
 from seq2see.lens import Trust, measure_trust
 from seq2see.lens.alignment import best_known, drops_by_words
 from seq2see.lens.faithfulness import kendall
-from seq2see.lens.intervals import Figure
 from seq2see.lens.trust import NOISE, UNMEASURED
-from seq2see.tokenizer.links import Links
 
 
 def test_tau_is_kendalls():
@@ -23,15 +20,12 @@ def test_tau_is_kendalls():
     falls = dice.integers(-2, 4, size=(3, 7)).astype(float)
     maps[1, 1], falls[2] = 0.2, 1.0  # all alike: on the one side nothing is said, on the other nothing can be compared
     tau, compared = kendall(maps, falls)
-    assert compared.tolist() == [7, 7, 0]
+    assert compared.tolist() == [7, 7, 0] and not tau[:, 2].any()
     for m, j in np.ndindex(4, 2):
-        expected = 0 if (m, j) == (1, 1) else kendalltau(maps[m, j], falls[j]).statistic
-        assert tau[m, j] == pytest.approx(expected)
-    assert not tau[:, 2].any()
+        assert tau[m, j] == pytest.approx(0 if (m, j) == (1, 1) else kendalltau(maps[m, j], falls[j]).statistic)
 
 
 def test_tau_is_of_the_words_above_the_noise_floor_alone():
-    """Those whose fall or rise is large enough; the order of the others, which is chance, changes nothing."""
     dice = np.random.default_rng(4)
     maps, falls = dice.random((5, 3, 8)), dice.normal(size=(3, 8))
     falls[:, ::2] *= 0.01
@@ -41,9 +35,6 @@ def test_tau_is_of_the_words_above_the_noise_floor_alone():
     assert compared.tolist() == [len(above[0]), len(above[1]), 0] and not tau[:, 2].any()
     for m, j in np.ndindex(5, 2):
         assert tau[m, j] == pytest.approx(kendalltau(maps[m, j, above[j]], falls[j, above[j]]).statistic)
-    shuffled = np.where(abs(falls) < 0.05, dice.permuted(falls * (abs(falls) < 0.05), axis=1), falls)
-    shuffled[2] = falls[2]
-    np.testing.assert_array_equal(kendall(maps, shuffled, least=0.05)[0], tau)
 
 
 def test_a_record_tells_how_many_words_its_taus_compare(planted):
@@ -57,7 +48,7 @@ def test_a_record_tells_how_many_words_its_taus_compare(planted):
     assert "tau" not in silent.line("raw", "cross", "predicts", (1, 0))
 
 
-def test_a_record_of_before_keeps_its_errors_and_loses_its_taus(trust, tmp_path):
+def test_a_record_of_before_keeps_its_errors_and_loses_its_taus(trust):
     old = json.loads(json.dumps(trust.to_plain()))
     del old["words"]
     for one in (old["random"], *old["best"], *old["maps"]):
@@ -65,24 +56,6 @@ def test_a_record_of_before_keeps_its_errors_and_loses_its_taus(trust, tmp_path)
     read = Trust.from_plain(old)
     assert [one.aer for one in read.maps] == [one.aer for one in trust.maps]
     assert {one.tau for one in (*read.maps, *read.best, read.random)} == {None}
-    for one in (old["random"], *old["best"], *old["maps"]):
-        one["aer"] = None
-    assert Trust.from_plain(old).line("raw", "cross", "predicts", (1, 0)) == UNMEASURED, "which says how to measure it"
-
-
-def test_a_head_trained_with_gold_links_is_labelled_wherever_its_error_is_told(planted, tmp_path):
-    trace, gold = planted((1, 0))
-    measured = measure_trust([trace], [trace] * 3, dev_gold=[gold], test_gold=[gold] * 3, measured_on="x",
-                             supervised={(1, 0)})
-    measured.save(tmp_path / "trust.json")
-    trust = Trust.load(tmp_path / "trust.json")
-    assert {one.map for one in trust.maps if one.supervised} == {(1, 0)}
-    assert trust.line("raw", "cross", "predicts", (1, 0)).startswith("supervised, AER 0.0 %")
-    assert "trained with gold links" in trust.line("raw", "cross", "predicts", (1, 0))
-    assert "trained" not in trust.line("raw", "cross", "predicts", (0, 1))
-    assert "Best of view raw: layer 1, head 0, rows predicts: supervised, AER" in trust.line(
-        "raw", "cross", "predicts", (0, 1))
-    assert "supervised, AER 0.0 %" in best_known(layers=2, heads=2, fitted=None, trust=trust).said
 
 
 def test_a_layer_that_contains_a_head_trained_with_gold_links_is_labelled_so(planted):
@@ -95,19 +68,12 @@ def test_a_layer_that_contains_a_head_trained_with_gold_links_is_labelled_so(pla
     labelled = {(one.view, one.map) for one in trust.maps if one.supervised}
     assert labelled == {("raw", (1, 0)), ("mixing", (1,)), ("rollout", (1,)), ("rollout", (2,)),
                         ("contributions", (1,)), ("contributions", (2,))}
-    line = trust.line("mixing", "cross", "predicts", (1,))
-    assert line.startswith("contains a supervised head, AER ") and "this head was trained with gold links" in line
+    assert trust.line("raw", "cross", "predicts", (1, 0)).startswith("supervised, AER 0.0 %")
+    assert "Best of view raw: layer 1, head 0, rows predicts: supervised, AER" in trust.line(
+        "raw", "cross", "predicts", (0, 1))
+    assert trust.line("mixing", "cross", "predicts", (1,)).startswith("contains a supervised head, AER ")
     assert "supervised" not in trust.line("mixing", "cross", "predicts", (0,)).partition("Best of")[0]
-    assert all("supervised" in str(one) for one in trust.best if one.supervised)
-
-
-def test_tau_of_a_long_sentence_needs_the_memory_of_one_word_s_pairs():
-    maps, falls = np.random.default_rng(0).random((20, 60, 60)), np.random.default_rng(1).random((60, 60))
-    tracemalloc.start()
-    kendall(maps, falls)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert most < 10 * 20 * (60 * 59 / 2) * 8, "and not sixty times as much, for all words at once"
+    assert "supervised, AER 0.0 %" in best_known(layers=2, heads=2, fitted=None, trust=trust).said
 
 
 def test_a_map_that_shows_the_truth_has_no_error_and_a_random_one_has(planted):
@@ -122,7 +88,6 @@ def test_a_map_that_shows_the_truth_has_no_error_and_a_random_one_has(planted):
     assert trust.of("left_out", "predicts", ()).aer.value == 0 and trust.of("left_out", "predicts", ()).tau is None
     assert abs(trust.random.aer.value - (1 - 1 / words)) < 0.05, "a word in so many is right by chance"
     assert abs(trust.random.tau.value) < 0.05
-    assert trust.random.aer.low < trust.random.aer.value < trust.random.aer.high
 
 
 def test_what_is_best_is_chosen_on_other_sentences_than_it_is_reported_on(planted):
@@ -135,17 +100,6 @@ def test_what_is_best_is_chosen_on_other_sentences_than_it_is_reported_on(plante
     assert next(one for one in without.best if one.view == "raw").map == (1, 0)
     assert {one.aer for one in without.maps} == {None} == {without.random.aer}
     assert without.of("raw", "predicts", (2, 1)).tau.value == 1
-
-
-def test_an_interval_is_of_sentences(planted):
-    (right, gold), (wrong, _) = planted((1, 0)), planted((2, 1))
-    tests = [right, wrong] * 50
-    trust = measure_trust([right], tests, dev_gold=[gold], test_gold=[gold] * 100, measured_on="x")
-    value, low, high = trust.of("raw", "predicts", (1, 0)).aer
-    bad = trust.of("raw", "predicts", (0, 0)).aer.value
-    assert value == pytest.approx(bad / 2, abs=1e-4)
-    spread = 1.96 * bad * 0.5 / np.sqrt(100)  # of a hundred sentences, half of which are wrong by `bad`
-    assert value - low == pytest.approx(spread, rel=0.25) and high - value == pytest.approx(spread, rel=0.25)
 
 
 def test_an_interval_is_of_groups_where_sentences_are_variants(planted):
@@ -164,58 +118,25 @@ def test_an_interval_is_of_groups_where_sentences_are_variants(planted):
         assert (wide.high - wide.low) / (narrow.high - narrow.low) == pytest.approx(2**0.5, rel=0.2)
 
 
-def test_a_link_to_a_word_that_is_not_there_is_named(planted):
-    trace, gold = planted((1, 0))
-    with pytest.raises(UserError, match="sentence 2: link 99-0, but its source has"):
-        measure_trust([trace], [trace] * 2, dev_gold=[gold], test_gold=[gold, Links(frozenset({(99, 0)}))],
-                      measured_on="x")
-
-
-def test_it_is_read_as_it_was_written(trust, tmp_path):
-    trust.save(tmp_path / "trust.json")
-    assert Trust.load(tmp_path / "trust.json") == trust
-    assert [path.name for path in tmp_path.iterdir()] == ["trust.json"]
-
-
-def test_writing_that_fails_leaves_what_was_there(trust, tmp_path, monkeypatch):
-    path = tmp_path / "trust.json"
-    path.write_text("before")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        trust.save(path)
-    assert path.read_text() == "before" and len(list(tmp_path.iterdir())) == 1
-
-
 @pytest.mark.parametrize("damage", [
-    lambda plain: "no object", lambda plain: {}, lambda plain: plain | {"maps": 3}, lambda plain: plain | {"more": 1},
-    lambda plain: plain | {"random": plain["random"] | {"aer": [1, 2]}}, lambda plain: plain | {"sentences": "many"},
+    lambda plain: "no object", lambda plain: plain | {"maps": 3},
+    lambda plain: plain | {"random": plain["random"] | {"aer": [1, 2]}},
 ])
 def test_what_is_no_such_file_is_refused_in_one_line(trust, tmp_path, damage):
     path = tmp_path / "trust.json"
-    path.write_text(json.dumps(damage(json.loads(json.dumps(trust.to_plain())))))
+    trust.save(path)
+    assert Trust.load(path) == trust
+    path.write_text(json.dumps(damage(json.loads(path.read_text()))))
     with pytest.raises(UserError, match="measure them again with seq2see align RUN --trust") as told:
         Trust.load(path)
     assert "\n" not in str(told.value)
 
 
 def test_the_line_tells_of_this_map_a_random_one_and_the_best(trust):
-    line = trust.line("raw", "cross", "predicts", (0, 1))
-    own = trust.of("raw", "predicts", (0, 1))
+    line, own = trust.line("raw", "cross", "predicts", (0, 1)), trust.of("raw", "predicts", (0, 1))
     assert line.startswith(f"AER {100 * own.aer.value:.1f} % [") and " (no word alignment), tau " in line
     assert f"a random map: AER {100 * trust.random.aer.value:.1f} %, tau " in line
     assert "on 9 sentences of nine lines" in line
     assert "Best of view raw: layer 1, head 0, rows predicts: AER 0.0 % [0.0, 0.0], tau 1.00" in line
-    assert "no word alignment" not in trust.line("raw", "cross", "predicts", (1, 0))
     assert "Best" not in trust.line("raw", "cross", "predicts", (1, 0))
-    assert "cross-attention only" in trust.line("raw", "encoder", "predicts", (1, 0))
     assert trust.line("norm", "cross", "predicts", (1, 0)) == UNMEASURED
-    nothing = replace(trust.random, tau=Figure(-0.001, -0.002, 0.001))
-    assert str(nothing).endswith("tau 0.00 [0.00, 0.00]")
-
-
-def test_a_trace_carries_it_through_files(trace, trust, tmp_path):
-    from seq2see.lens import Trace
-
-    for name in ("x.json", "x.npz"):
-        replace(trace, trust=trust).save(tmp_path / name)
-        assert Trace.load(tmp_path / name).trust == trust

@@ -1,29 +1,22 @@
 """What the lessons on vectors, attention and the trained model compute."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
-from seq2see.lens.heads import measure, role_score
 from seq2see.lens.teacher_forcing import encode_source, encode_target, eval_with_eager_attention, forced_pass
-from seq2see.lessons import held_out, lookup
+from seq2see.lessons import held_out
 from seq2see.lessons import l01_similarity as similarity
 from seq2see.lessons import l02_attention as attention
 from seq2see.lessons import l03_scaling as scaling
 from seq2see.lessons import l05_worked_example as worked
 from seq2see.lessons import l07_many_heads as heads
 from seq2see.lessons import l11_words as word_vectors
-from seq2see.lessons import l13_heads_and_layers as layers
 from seq2see.lessons import l16_cross_attention as crossing
 from seq2see.lessons import l17_last_vector as last_vector
-from seq2see.lessons import l18_values as values
 from seq2see.lessons.by_hand import one_head, softmax
 from seq2see.lessons.lesson import Look
 from seq2see.lessons.workbench import Workbench
-from seq2see.measures.gold import in_halves, to_gold
-from seq2see.storybook import HARD
 
 
 def test_a_cosine_ignores_lengths() -> None:
@@ -37,11 +30,6 @@ def test_attention_without_parameters_is_the_same_word_by_word() -> None:
     score_NN, weight_NN, mixed_ND = attention.attend(x_ND)
     assert np.allclose(weight_NN.sum(1), 1) and np.allclose(score_NN, score_NN.T)
     assert np.allclose(mixed_ND, [attention.attend_one(x_ND, word) for word in range(5)])
-
-
-def test_a_narrow_copy_learns_less_than_a_wide_one() -> None:
-    narrow, wide = lookup.train("three matrices", [0, 0], [1, 8], 60)["right"]
-    assert 0.2 < narrow < wide
 
 
 def test_the_size_of_the_jacobian() -> None:
@@ -70,19 +58,6 @@ def test_one_head_is_followed_where_there_is_one(smallest: Workbench) -> None:
     assert figures.worst < 1e-5 and figures.look == Look(worked.SOURCE, "decoder", 0, 0)
 
 
-def test_a_head_is_ranked_by_the_first_half_alone(bench: Workbench) -> None:
-    roles, _ = heads.what_heads_look_at(bench)
-    order = [list(heads.ROLES).index(one.role) for one in roles]
-    assert order == sorted(order)
-    stories = [story for story in bench.corpus.test if story.kind == "contrast" and story.family in HARD]
-    half = in_halves(stories, 12)[0]
-    dev = measure(held_out.traced(bench.model, bench.tokenizer, half), [to_gold(story) for story in half])
-    for name in {one.role for one in roles}:
-        clear = [mine.score - mine.baseline for one in roles if one.role == name
-                 for mine in [role_score(one.head, name, dev, dev)]]
-        assert clear == sorted(clear, reverse=True)
-
-
 def test_lessons_know_which_heads_were_trained_with_gold_links(bench: Workbench) -> None:
     taught = Workbench(bench.run, bench.budget, shelf=bench.shelf / "taught")
     taught.model.config.supervised_heads = [[1, 0], [1, 1], [1, 2], [1, 3], [0, 0], [0, 1], [0, 2], [0, 3]]
@@ -98,19 +73,6 @@ def test_what_stands_near_what_is_counted_on_both_sides() -> None:
     like = word_vectors.cosines(used)
     assert np.allclose(used, used.T) and (used.diagonal() == 0).all()
     assert like[1, 2] == pytest.approx(1) and like[1, 4] == 0
-
-
-def test_of_meanings_that_tie_each_counts() -> None:
-    known = np.array([[1.0, 0], [2, 0], [0, 1]])
-    assert word_vectors.nearest_meaning(np.array([1.0, 0.1]), known, np.array([True, False, False])) == 0.5
-    assert word_vectors.nearest_meaning(np.array([0.0, 3.0]), known, np.array([False, False, True])) == 1
-
-
-def test_a_step_is_from_each_layer_to_the_next(bench: Workbench) -> None:
-    traces = held_out.traces(bench)[1]
-    by_layer, steps = layers.reach(traces, "encoder", held_out.groups(bench), "distance")
-    assert len(steps) == len(by_layer) - 1 == bench.model.config.encoder_layers - 1
-    assert [step.value for step in steps] == pytest.approx(list(np.diff([one.value for one in by_layer])))
 
 
 def test_values_in_another_order_change_what_is_said(bench: Workbench) -> None:
@@ -136,27 +98,10 @@ def test_where_a_state_comes_from_adds_up_and_leaves_out_what_is_hidden(bench: W
     assert (owed[:, 3] > 0).all() and (owed[:, 3] <= 1).all()
 
 
-def test_a_value_without_weight_has_no_effect(bench: Workbench) -> None:
-    trace = held_out.inside(bench)[0]
-    weights = trace.maps("decoder")[0, 1].sum(0)
-    unread = len(trace.inputs) - 1  # the last column is read by the last step alone
-    effects = values.effects(bench, trace, [("decoder", 0, 1, 0), ("decoder", 0, 1, unread), ("cross", 1, 0, 1)])
-    assert effects.shape == (3,) and (effects > -1e-4).all()
-    assert effects[0] > 1e-3 and weights[0] > weights[unread]
-
-
 def test_what_is_reported_is_of_the_half_that_did_not_choose(bench: Workbench) -> None:
     chosen_on, reported_on = ({trace.source_text for trace in half} for half in held_out.traces(bench))
     assert not chosen_on & reported_on
     assert {trace.source_text for trace in held_out.inside(bench)} <= reported_on
-
-
-def test_variants_of_a_sentence_are_one_group(bench: Workbench) -> None:
-    stories = held_out.halves(bench)[1]
-    keys: dict[Any, set[str]] = {}
-    for story, group in zip(stories, held_out.groups(bench), strict=True):
-        keys.setdefault(story.contrast_key, set()).add(group)
-    assert all(len(of) == 1 for key, of in keys.items() if key)
 
 
 def test_what_passes_through_modules_is_captured_and_no_more(bench: Workbench) -> None:

@@ -1,12 +1,10 @@
 """The page of a whole quick run: text and data, and what a browser makes of it."""
 
-import copy
 import html
 import json
 import os
 import re
 import shutil
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +15,10 @@ from accessibility import violations
 from seq2see.cli import command as cli
 from seq2see.cli import lessons as command
 from seq2see.errors import UserError
-from seq2see.lessons import contents, record
+from seq2see.lessons import record
 from seq2see.lessons.drawing import Bars, to_svg
-from seq2see.lessons.page import page, table, text
-from seq2see.lessons.workbench import Budget, Workbench
+from seq2see.lessons.page import page, text
+from seq2see.lessons.workbench import Workbench
 from seq2see.manifest import write_manifest
 
 COMMAND = "seq2see lessons --run 'runs/a & b' --quick"
@@ -52,17 +50,6 @@ def test_pictures_take_their_colours_from_the_page(made: dict[str, Any]) -> None
         assert "var(--ink, #1b2430)" in lesson["svg"]
 
 
-def test_pictures_carry_nothing_that_is_not_seen(made: dict[str, Any]) -> None:
-    for lesson in made["lessons"]:
-        tags = re.findall("<[^>]+>", lesson["svg"])
-        assert "font-family" not in lesson["svg"]
-        assert not [tag for tag in tags if re.search(r"\d\.\d{3}", tag)] and "\n " not in lesson["svg"]
-        assert len(lesson["svg"]) < 60_000
-    example = made["lessons"][1]
-    assert max(len(table["columns"]) for table in example["tables"]) <= 25
-    assert len(example["result"]["model"]["query_NE"][0]) == 8, "the data has every component"
-
-
 def test_ids_are_unique_and_links_lead_somewhere(made: dict[str, Any]) -> None:
     whole = page(made)
     ids = re.findall(r'\bid="([^"]+)"', whole)
@@ -70,64 +57,18 @@ def test_ids_are_unique_and_links_lead_somewhere(made: dict[str, Any]) -> None:
     assert set(re.findall(r'href="#([^"]+)"', whole)) | set(re.findall(r"url\(#([^)]+)\)", whole)) <= set(ids)
 
 
-def test_the_page_wants_nothing_from_elsewhere(made: dict[str, Any]) -> None:
-    # Names of XML namespaces are no addresses to fetch.
-    outside = re.findall(r'(?:src|href|url)\s*[=(]\s*"?https?:[^"\s)]*', page(made))
-    assert not outside
-
-
 def test_text_is_escaped_and_marked_up() -> None:
     assert text("a < b, `x < y` and *it*") == "a &lt; b, <code>x &lt; y</code> and <em>it</em>"
-    assert text("3 * 4 * 5") == "3 * 4 * 5" and text("*“Slip.”* No.") == "<em>“Slip.”</em> No."
-    assert text("off by 2e-16, 0e+00, −1.5e−06 and -0.5") == (
-        "off by 2 × 10<sup>−16</sup>, 0, −1.5 × 10<sup>−6</sup> and −0.5"
-    )
-    assert text("10% and 3 %") == "10\u202f% and 3\u202f%"
+    assert text("3 * 4 * 5") == "3 * 4 * 5" and text("10% and 3 %") == "10\u202f% and 3\u202f%"
+    assert text("off by 2e-16, −1.5e−06 and -0.5") == "off by 2 × 10<sup>−16</sup>, −1.5 × 10<sup>−6</sup> and −0.5"
     assert text("`1e-5`, p-1, 2020-11-20") == "<code>1e-5</code>, p-1, 2020-11-20"
-
-
-def test_columns_of_figures_stand_to_the_right() -> None:
-    shown = table({"caption": "c", "columns": ["", "n"], "rows": [["a", "−1.50"], ["b", "1.0e−06"]], "folded": False})
-    assert "<td>a</td><td class=\"figure\">−1.50</td>" in shown and "6</sup></td>" in shown
-    folded = table({"caption": "c", "columns": ["", "n"], "rows": [["a", "1"]], "folded": True})
-    assert folded.startswith("<details>") and "(1 × 1)" in folded
-
-
-def test_a_quick_page_says_that_its_verdicts_mean_nothing(made: dict[str, Any]) -> None:
-    assert "Its verdicts mean nothing" in page(made)
-    full = copy.deepcopy(made) | {"budget": "full"}
-    assert "mean nothing" not in page(full)
-
-
-def test_the_page_says_the_command_that_makes_it(made: dict[str, Any]) -> None:
-    assert "<code>seq2see lessons --run &#x27;runs/a &amp; b&#x27; --quick</code>" in page(made)
-
-
-def test_tables_and_headings_can_be_found_by_ear(made: dict[str, Any]) -> None:
-    whole = page(made)
-    assert "<th>" not in whole and whole.count("<th scope=") == whole.count("<th ")
-    assert "<table>" not in whole
-    levels = [int(level) for level in re.findall(r"<h([1-6])[ >]", whole)]
-    assert levels[0] == 1 and all(after <= before + 1 for before, after in pairwise(levels))
-
-
-def test_a_title_cannot_end_its_attribute() -> None:
     svg = to_svg([Bars("", ["a"], {"": [1.0]})], name="x", title='a "b" \\1 & <c>')
     assert svg.startswith("<svg viewBox=") and 'aria-label="a &quot;b&quot; \\1 &amp; &lt;c&gt;">' in svg
 
 
-def test_without_javascript_it_is_dark_where_the_system_is(made: dict[str, Any], tmp_path: Path, browser: Any) -> None:
-    file = tmp_path / "index.html"
-    file.write_text(page(made), "utf-8")
-    seen = []
-    for scheme in ("light", "dark"):
-        context = browser.new_context(java_script_enabled=False, color_scheme=scheme)
-        view = context.new_page()
-        view.goto(file.as_uri())
-        assert not view.locator("button.theme").is_visible()
-        seen.append(view.locator("body").evaluate("(body) => getComputedStyle(body).backgroundColor"))
-        context.close()
-    assert seen == ["rgb(244, 246, 249)", "rgb(13, 18, 24)"]
+def test_a_quick_page_says_its_command_and_that_its_verdicts_mean_nothing(made: dict[str, Any]) -> None:
+    assert "<code>seq2see lessons --run &#x27;runs/a &amp; b&#x27; --quick</code>" in page(made)
+    assert "Its verdicts mean nothing" in page(made) and "mean nothing" not in page(made | {"budget": "full"})
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -169,14 +110,13 @@ def test_one_lesson_from_the_command_line(run: Path, tmp_path: Path, capsys: pyt
 
 
 def test_all_lessons_make_the_page_and_its_data(
-    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "chosen", lambda number: FEW)
     monkeypatch.setattr(command, "set_up", lambda run, *, quick: bench)  # its corpus is written already
     assert cli.main(["lessons", "--out", str(tmp_path), "--quick"]) == 0
-    data = json.loads((tmp_path / "lessons.json").read_text("utf-8"))
-    assert data["format"] == 2 and (tmp_path / "index.html").is_file()
-    assert capsys.readouterr().out.splitlines()[0].split()[0] == "3"
+    assert json.loads((tmp_path / "lessons.json").read_text("utf-8"))["format"] == 2
+    assert (tmp_path / "index.html").is_file()
 
 
 def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(
@@ -201,15 +141,13 @@ def test_the_run_is_the_one_that_is_named_or_that_of_here_or_the_packaged_one(
 def test_a_named_run_that_is_not_finished_is_refused(
     tmp_path: Path, quick: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "notes.txt").write_text("mine")
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / "run.yaml").write_text("data: {path: storybook}\n")
-    for name in ("misspelt", "notes", "begun"):
+    for name in ("misspelt", "begun"):
         folder = str(tmp_path / name)
-        assert refused(["3", "--run", folder, *(["--quick"] if quick else [])], tmp_path, capsys).startswith(
-            f"seq2see: error: {folder} is not a finished run")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "notes", "out"]
+        said = refused(["3", "--run", folder, *(["--quick"] if quick else [])], tmp_path, capsys)
+        assert said.startswith(f"seq2see: error: {folder} is not a finished run")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["begun", "out"]
 
 
 def refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -224,59 +162,27 @@ def refused(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("settings, said", [
     ("data: {path: multi30k, source: en, target: de}", "trained on multi30k, en to de."),
     ("data: {path: storybook, source: fr, target: en}", "trained on storybook, fr to en."),
-    ("data: {path: storybook, target: [fr, de]}", "trained on storybook, en to ['fr', 'de']."),
-    ("data: storybook", "trained on unknown data:"),
     ("", "trained on unknown data:"),
 ])  # fmt: skip
-def test_a_run_of_another_corpus_is_refused(
+def test_a_run_of_another_corpus_or_with_cut_weights_is_refused(
     settings: str, said: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     other = tmp_path / "runs" / "storybook"
     shutil.copytree(run, other)
+    (other / "model.safetensors").write_bytes(b"cut")
+    assert "model.safetensors" in refused(["3", "--run", str(other), "--quick"], tmp_path, capsys)
     (other / "run.yaml").write_text(settings)
     monkeypatch.chdir(tmp_path)
     assert said in refused(["3", "--run", str(other), "--quick"], tmp_path, capsys)
     assert said in refused(["3"], tmp_path, capsys), "it may hold another run"
 
 
-@pytest.mark.parametrize("metrics, ending", [
-    (None, "heads in each: 4"),
-    ("{}", "heads in each: 4"),
-    ('{"evaluation": {"test": {"pairs', "heads in each: 4"),
-    ('{"evaluation": null, "training": {"seconds": 120}}', "heads in each: 4"),
-    ('{"evaluation": {"test": {"bleu": 3}}, "training": []}', "heads in each: 4"),
-    ('{"evaluation": {"test": {"exact_match": 5, "pairs": 1342}}}', "4; 5.0% of 1,342 unseen sentences translated"
-     " exactly"),
-])  # fmt: skip
-def test_a_model_is_told_of_by_what_its_run_has_noted(
-    metrics: str | None, ending: str, run: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "run"
-    shutil.copytree(run, other)
-    (other / "metrics.json").unlink()
-    if metrics is not None:
-        (other / "metrics.json").write_text(metrics)
-    assert record.about_model(Workbench(other, Budget.REDUCED)).endswith(ending)
-
-
-def test_a_model_that_cannot_be_loaded_is_told_before_any_lesson(run: Path, tmp_path: Path,
-                                                                 capsys: pytest.CaptureFixture[str]) -> None:
-    other = tmp_path / "run"
-    shutil.copytree(run, other)
-    (other / "model.safetensors").write_bytes(b"cut")
-    assert "model.safetensors" in refused(["3", "--run", str(other), "--quick"], tmp_path, capsys)
-
-
 def test_wrong_numbers_and_folders_cost_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "out" / "lesson-3.html").mkdir(parents=True)
-    (tmp_path / "out" / "lessons.json").mkdir()
-    (tmp_path / "file").touch()
     assert "lesson-3.html: it is a folder" in refused(["3"], tmp_path, capsys)
-    assert "lessons.json: it is a folder" in refused([], tmp_path, capsys)
     assert "--out is empty" in refused(["3", "--out", ""], tmp_path, capsys)
-    for place in ("/dev/null/x", str(tmp_path / "file")):
-        assert place in refused(["3", "--out", place], tmp_path, capsys)
+    assert "/dev/null/x" in refused(["3", "--out", "/dev/null/x"], tmp_path, capsys)
     with pytest.raises(SystemExit):
         cli.main(["lessons", "19"])
     assert "from 1 to 18" in capsys.readouterr().err
@@ -294,8 +200,3 @@ def test_the_files_are_there_whole_or_not_at_all(
     assert said.count("\n") == 1 and "No space left" in said
     assert [path.name for path in tmp_path.iterdir()] == ["lesson-3.json"]
     assert (tmp_path / "lesson-3.json").read_text() == "as it was"
-
-
-def test_only_a_lesson_that_is_there_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(contents, "CHAPTERS", ())
-    assert cli.main(["lessons", "3", "--out", str(tmp_path)]) == 2

@@ -10,14 +10,11 @@ import pytest
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from seq2see.lessons import cake, small
 from seq2see.lessons import l06_causal_mask as mask
 from seq2see.lessons import l07_many_heads as heads
 from seq2see.lessons import l08_positions as positions
-from seq2see.lessons import l09_recurrence as recurrence
-from seq2see.lessons import l10_kv_caching as caching
-from seq2see.lessons import l12_meaning as meaning
 from seq2see.lessons import l14_overfitting as overfitting
+from seq2see.lessons import small
 from seq2see.lessons.recurrent import RecurrentTranslator
 from seq2see.lessons.small import Recipe
 from seq2see.lessons.workbench import Workbench
@@ -126,73 +123,6 @@ def test_a_recurrent_translator_reads_from_left_to_right_and_writes_from_the_las
     assert torch.allclose(model.decode(earlier, seen, target, target), written) is not attention
 
 
-def test_networks_that_are_compared_have_about_as_many_weights() -> None:
-    sizes = [sum(weight.numel() for weight in small.build(Recipe(network=network), vocabulary=900).parameters())
-             for network in recurrence.NETWORKS]
-    assert max(sizes) < 1.1 * min(sizes), sizes
-
-
-def test_a_fair_share_is_one_where_all_words_count_alike() -> None:
-    class Mean(torch.nn.Module):
-        def embed(self, ids_BT: torch.Tensor) -> torch.Tensor:
-            return torch.nn.functional.one_hot(ids_BT, VOCABULARY).float()
-
-        def read(self, embedded_BSD: torch.Tensor) -> torch.Tensor:
-            return embedded_BSD.cumsum(1)
-
-    class Last(Mean):
-        def read(self, embedded_BSD: torch.Tensor) -> torch.Tensor:
-            return embedded_BSD
-
-    class Both(Mean, RecurrentTranslator):
-        pass
-
-    class Forgets(Last, RecurrentTranslator):
-        pass
-
-    for network, share in ((Both, 1.0), (Forgets, 0.0)):
-        model = network("gru", width=8, vocabulary=VOCABULARY)
-        assert recurrence.fair_share(model, ids(1, 6)) == pytest.approx(share, abs=1e-5)
-
-
-def test_a_cache_changes_nothing(bench: Workbench) -> None:
-    source = torch.tensor([bench.tokenizer.encode_source("The old dog did not cross the street.")])
-    assert caching.same(bench, source.tolist(), 4) == 1
-    encoder, decoder = caching.moved(bench, source.tolist())
-    assert encoder > 0.01 > decoder < 1e-5
-
-
-def test_rows_of_attention_without_parameters_mix_what_they_are_given() -> None:
-    x_BSD = torch.randn(1, 4, 8)
-    visible = torch.tensor([0.0, 0.0, 0.0, torch.finfo(torch.float32).min]).expand(1, 1, 4, 4)
-    mixed, weights = meaning.Unlearnt()(x_BSD, attention_mask=visible)
-    assert torch.allclose(weights.sum(-1), torch.ones(1, 4)) and (weights[..., 3] == 0).all()
-    assert torch.allclose(mixed, weights @ x_BSD)
-    assert not list(meaning.Unlearnt().parameters())
-
-
-def test_both_kinds_of_attention_make_a_network_that_learns_all_but_the_attention() -> None:
-    kinds = {kind: meaning.network(kind, vocabulary=VOCABULARY) for kind in meaning.KINDS}
-    names = {kind: {name for name, weight in model.named_parameters() if weight.requires_grad}
-             for kind, model in kinds.items()}
-    missing = names["Q, K, V"] - names["no parameters"]
-    assert missing and all(".encoder.layers." in name and "self_attn" in name for name in missing)
-
-
-def test_pieces_of_cake() -> None:
-    said = list(cake.sentences())
-    assert len({one.en for one in said}) == len(said) == 12 * 10 * 4
-    texts = {one.en: (one.fr, one.hi, one.meaning) for one in said}
-    assert texts["The exam was a piece of cake for Anna."] == (
-        "L'examen, c'était du gâteau pour Anna.", "परीक्षा अन्ना के लिए बाएँ हाथ का खेल थी।", "figurative")
-    assert texts["Yesterday, the breakfast was a piece of cake."] == (
-        "Hier, le petit déjeuner était un morceau de gâteau.", "कल नाश्ता केक का एक टुकड़ा था।", "literal")
-    assert texts["For Tom, the work was simple."] == (
-        "Pour Tom, le travail était simple.", "टॉम के लिए काम सरल था।", None)
-    unseen = [one for one in said if one.held_out]
-    assert {one.meaning for one in unseen} == {"literal", "figurative"} and len(unseen) < len(said) / 4
-
-
 @pytest.fixture
 def toy() -> tuple[small.SmallModel, list[Pair], Seq2SeeTokenizer]:
     texts = ["a", "a cat", "the cat sees a dog", "a dog and a cat see the bird"] * 3
@@ -220,31 +150,17 @@ def test_the_test_loss_counts_each_piece_alike_however_batches_are_cut(
     assert losses[:2] == pytest.approx(losses[2:] * 2, rel=1e-5)
 
 
-def test_what_was_trained_is_found_again_and_does_not_depend_on_what_was_before(
+def test_what_was_trained_does_not_depend_on_what_was_before_and_tests_on_unseen_sentences(
         bench: Workbench, tmp_path: Path) -> None:
-    bench = replace(bench, shelf=tmp_path)  # the session's own shelf holds what other tests trained
+    bench = replace(bench, shelf=tmp_path / "one")  # the session's own shelf holds what other tests trained
     first = small.trained(bench, Recipe(steps=3), 0)
     torch.rand(5)
-    again = small.trained(bench, Recipe(steps=3), 0)
-    assert first.losses == again.losses
-    assert len([folder for folder in bench.shelf.iterdir() if folder.is_dir()]) == 1
+    assert first.losses == small.trained(replace(bench, shelf=tmp_path / "two"), Recipe(steps=3), 0).losses
     task = small.task_of(bench)
     assert not {story.source for story in task.train} & {story.source for story in task.test}
-    model, sources = first.model, [story.source for story in task.test[:3]]
-    together = small.translate(model, task.tokenizer, sources, longest=8)
-    assert together == [small.translate(model, task.tokenizer, [source], longest=8)[0] for source in sources]
-
-
-def test_a_comparison_is_over_seeds_and_on_unseen_sentences(bench: Workbench, tmp_path: Path) -> None:
-    bench = replace(bench, shelf=tmp_path)
-    compared = small.compare(bench, wide=Recipe(steps=3, heads=1), narrow=Recipe(steps=3))
-    task = small.task_of(bench)
-    assert list(compared) == ["wide", "narrow"] and len(compared["wide"].runs) == len(bench.seeds)
-    for one in compared.values():
-        [run] = one.runs
-        loss = small.test_loss(run.model, small.in_rows(task.test, 1), task.tokenizer)
-        assert one.loss.value == pytest.approx(loss) and 0 <= one.exact.value <= 1 <= 100 >= one.chrf.value
-        assert one.sample == small.translate(run.model, task.tokenizer, [task.test[0].source])[0]
+    sources = [story.source for story in task.test[:3]]
+    together = small.translate(first.model, task.tokenizer, sources, longest=8)
+    assert together == [small.translate(first.model, task.tokenizer, [one], longest=8)[0] for one in sources]
 
 
 def test_a_head_is_chosen_in_validation_and_reported_on_other_sentences(

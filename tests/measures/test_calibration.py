@@ -12,10 +12,9 @@ from sklearn.calibration import calibration_curve
 
 from seq2see import Translator
 from seq2see.cli import command as cli
-from seq2see.errors import UserError
 from seq2see.lens import with_confidence
 from seq2see.lens.calibration import Calibration, Calibrator
-from seq2see.measures.calibration import Forced, TemperatureFit, calibrate, compare, exact_match, smoothing_of, steps
+from seq2see.measures.calibration import Forced, TemperatureFit, compare, exact_match, smoothing_of, steps
 from seq2see.measures.pairs import LinkedFiles
 from seq2see.measures.reliability import BINS, reliability
 from seq2see.training.config import load_config
@@ -52,14 +51,6 @@ def test_the_true_parameters_are_found_and_the_error_goes(smoothing: float, temp
     assert ece_of(Calibrator(smoothing, fit.best()), model_NV, token_N) < 0.01
 
 
-def test_a_temperature_beyond_those_tried_is_the_last_one() -> None:
-    true_NV, token_N = known(2000)
-    for factor, bound in ((20.0, 2.0), (0.02, 0.4)):
-        fit = TemperatureFit(0.0)
-        fit.add(true_NV * factor, token_N)
-        assert fit.best() == pytest.approx(bound)
-
-
 def test_the_error_is_that_of_another_formulation() -> None:
     rng = np.random.default_rng(1)
     tokens = 40 * BINS
@@ -71,23 +62,7 @@ def test_the_error_is_that_of_another_formulation() -> None:
     assert found.ece.value == pytest.approx(np.abs(right - confidence).mean(), abs=0.004), "a bin's end may be shared"
     assert found.ece.low < found.ece.value < found.ece.high
     assert found.nll.value == pytest.approx(-np.log(confidence_N).mean())
-    assert found.nll.low < found.nll.value < found.nll.high
     assert [one.tokens for one in found.bins] == [40] * BINS
-    ordered = sorted(zip(confidence_N, right_N, strict=True))
-    by_hand = [ordered[start : start + 40] for start in range(0, tokens, 40)]
-    gaps = [abs(sum(right for _, right in part) - sum(own for own, _ in part)) for part in by_hand]
-    assert found.ece.value == pytest.approx(sum(gaps) / tokens)
-
-
-def test_sentences_not_tokens_are_drawn_again() -> None:
-    """Tokens that are right and wrong together tell less: four times as many copies of them tell no more."""
-    rng = np.random.default_rng(2)
-    right_N = (rng.uniform(size=300) < 0.6).astype(float)
-    found = [reliability(Calibrator(), confidence_N=np.full(300 * copies, 0.8), right_N=np.repeat(right_N, copies),
-                         nll_N=np.repeat(right_N, copies), sentence_N=np.repeat(np.arange(300), copies))
-             for copies in (1, 4)]  # fmt: skip
-    widths = [one.nll.high - one.nll.low for one in found]
-    assert widths[1] == pytest.approx(widths[0]) and widths[0] > 0.08
 
 
 @pytest.fixture(scope="module")
@@ -158,31 +133,21 @@ def test_the_command_leaves_the_calibration_its_picture_and_a_section_of_the_car
 ) -> None:
     argv = ["calibrate", str(run), "--src", files.source, "--tgt", files.target, "--to", "de"]
     assert cli.main(argv) == 0
-    printed = capsys.readouterr()
-    found = Calibration.load(run / "calibration.json")
+    printed, found = capsys.readouterr().out, Calibration.load(run / "calibration.json")
     assert list(found.languages) == ["de"] and found.measured_on == "dev.en and dev.fr"
     own = found.languages["de"]
     assert own.fitted_pairs + own.pairs == 151
-    assert f"{own.ways['both'].ece.value:.2%}" in printed.out and "calibration.json" in printed.out
-    assert f"temperature {own.ways['both'].calibrator.temperature:.3f}" in printed.out
+    assert f"{own.ways['both'].ece.value:.2%}" in printed and "calibration.json" in printed
     assert (run / "reliability.png").read_bytes().startswith(b"\x89PNG")
     card = (run / "README.md").read_text("utf-8")
     assert card.startswith("# A card\n") and "](reliability.png)" in card
     assert f"{own.ways['raw'].ece.value:.2%}" in card
     assert cli.main(argv) == 0
     assert (run / "README.md").read_text("utf-8") == card, "a second time replaces it"
-    loaded = Translator.from_pretrained(run, engine="torch")
-    assert loaded.calibration == found
+    assert Translator.from_pretrained(run, engine="torch").calibration == found
     weights = json.loads((run / "calibration.json").read_text("utf-8"))
     (run / "calibration.json").write_text(json.dumps(weights | {"weights": "another"}), "utf-8")
     assert Translator.from_pretrained(run, engine="torch").calibration is None
-
-
-def test_no_source_is_in_both_halves_and_no_time_gives_nothing(run: Path, files: LinkedFiles) -> None:
-    loaded = Translator.from_pretrained(run, engine="torch")
-    with pytest.raises(UserError, match="too few sentence pairs for calibration"):
-        calibrate(loaded, str(run), files, seconds=0)
-    assert not (run / "calibration.json").exists()
 
 
 def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path, sources: list[str]) -> None:
@@ -207,17 +172,13 @@ def test_the_product_is_how_often_the_best_hypothesis_is_the_reference(run: Path
 
 def test_the_run_says_how_its_labels_were_smoothed(tmp_path: Path) -> None:
     assert smoothing_of(tmp_path) == 0, "nothing says so"
-    for factor in (0.0, 0.3):
-        config = load_config("storybook", [f"training.label_smoothing_factor={factor}"])
-        (tmp_path / "run.yaml").write_text(config.to_yaml(), "utf-8")
+    config = load_config("storybook", ["training.label_smoothing_factor=0.3"])
+    for kept, factor in ((config, 0.3), (replace(config, training={}), 0.1)):  # 0.1 is the default
+        (tmp_path / "run.yaml").write_text(kept.to_yaml(), "utf-8")
         assert smoothing_of(tmp_path) == factor
-    (tmp_path / "run.yaml").write_text(replace(config, training={}).to_yaml(), "utf-8")
-    assert smoothing_of(tmp_path) == 0.1, "the default"
 
 
-def test_what_cannot_be_measured_is_refused_in_one_line(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_measured_is_refused_in_one_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def told(*argv: str) -> str:
         assert cli.main(["calibrate", str(run), *argv]) in (1, 2)
         [line] = capsys.readouterr().err.splitlines()

@@ -1,5 +1,4 @@
-"""What a run becomes in the package: rounded, without what only resumes it, without this machine's paths, and the same
-each time."""
+"""What a run becomes in the package: rounded, without this machine's paths, and the same bytes each time."""
 
 import json
 import re
@@ -20,7 +19,6 @@ from seq2see.lens import Calibrator
 from seq2see.lens.alignment import naive_choice
 from seq2see.manifest import check_manifest
 from seq2see.measures import release as module
-from seq2see.measures.examples import SENTENCES
 from seq2see.measures.release import commit_of, release
 from seq2see.translate.checkpoint import fingerprint
 
@@ -52,9 +50,10 @@ def test_it_holds_what_is_needed_to_use_it_and_nothing_else(model):
     assert {path.name for path in model.iterdir()} == {
         "model.safetensors", "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
         "seen_words.json", "run.yaml", "metrics.json", "README.md", "curve.png", "alignment.json", "examples.json",
-        "calibration.json", "reliability.png",
-        "manifest.json", export.name,
+        "calibration.json", "reliability.png", "manifest.json", export.name,
     }  # fmt: skip
+    for folder in (model, export):
+        check_manifest(folder)
     modes = {path.stat().st_mode & 0o666 for path in model.rglob("*")}
     assert modes == {model.stat().st_mode & 0o666}, "whoever may read the folder may read all of it"
 
@@ -95,26 +94,7 @@ def test_it_says_what_it_was_made_from(run, model):
     assert metrics["evaluation"] == before["evaluation"]
     card = (model / "README.md").read_text()
     assert COMMIT in card and 'from_pretrained(\'everyday\')' in card and "trust_remote_code" not in card
-
-
-def test_its_card_has_the_reliability_plot_of_its_calibration(model):
-    card, picture = (model / "README.md").read_text("utf-8"), (model / "reliability.png").read_bytes()
     assert card.count("](reliability.png)") == 1 and "| fr | 10 | 10.00% (5.00% to 20.00%) |" in card
-    assert picture.startswith(b"\x89PNG") and len(picture) < 150_000
-
-
-def test_how_much_rounding_changes_is_measured(run, model):
-    sentences, found = SENTENCES["everyday"], json.loads((model / "examples.json").read_text())["torch"]
-    changes = []
-    for languages, texts in found.items():
-        settings = dict(zip(("source", "target"), languages.split("-"), strict=True))
-        kept = [pair for pair in zip(sentences, texts, strict=True) if pair[1].strip()]
-        sources, targets = map(list, zip(*kept, strict=True))
-        scores = [Translator.from_pretrained(folder, engine="torch").score(sources, targets, **settings)
-                  for folder in (run, model)]  # fmt: skip
-        changes += [abs(a.log_prob - b.log_prob) for a, b in zip(*scores, strict=True)]
-    told = json.loads((model / "metrics.json").read_text())["release"]["rounding"]
-    assert 0 < told == pytest.approx(max(changes), abs=2e-6)
 
 
 def test_what_was_measured_of_the_run_is_of_the_rounded_weights_too(run, model):
@@ -135,6 +115,13 @@ def test_what_was_measured_of_other_weights_is_refused(copy, tmp_path):
         release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 
+def test_a_run_that_is_not_finished_is_refused(copy, monkeypatch, capsys):
+    (copy / "metrics.json").unlink()
+    monkeypatch.setattr(sys, "argv", ["release", str(copy), "everyday", "--allow-dirty"])
+    assert module.main() == 1
+    assert re.fullmatch(r"error: \S+/copy is not a finished run: .*\n", capsys.readouterr().err)
+
+
 def test_weights_too_large_for_float16_are_refused(copy, tmp_path):
     weights = load_file(copy / "model.safetensors")
     weights["model.encoder.layers.0.fc1.weight"][0, 0] = 70_000.0
@@ -153,20 +140,6 @@ def test_what_is_beyond_a_limit_is_refused_and_what_was_there_stays(run, model, 
     with pytest.raises(UserError, match=said):
         release(run, "everyday", commit=COMMIT, home=model.parent)
     assert contents(model.parent) == before
-
-
-def test_a_run_that_is_not_finished_is_refused(copy, tmp_path, monkeypatch, capsys):
-    (copy / "metrics.json").unlink()
-    monkeypatch.setattr(sys, "argv", ["release", str(copy), "everyday", "--allow-dirty"])
-    assert module.main() == 1
-    assert re.fullmatch(r"error: \S+/copy is not a finished run: .*\n", capsys.readouterr().err)
-
-
-def test_a_damaged_run_is_refused(run, copy, tmp_path):
-    shutil.copy(run / "manifest.json", copy)
-    (copy / "config.json").write_text("{}")
-    with pytest.raises(UserError, match=r"config\.json is damaged"):
-        release(copy, "everyday", commit=COMMIT, home=tmp_path)
 
 
 def test_only_what_is_committed_is_released(tmp_path):
@@ -190,11 +163,3 @@ def test_only_what_is_committed_is_released(tmp_path):
     with pytest.raises(UserError, match=r"uncommitted changes \(\?\? seq2see/.*--allow-dirty"):
         commit_of(tmp_path, allow_dirty=False)
     assert commit_of(tmp_path, allow_dirty=True) == f"{head}, with changes"
-
-
-def test_it_is_whole(model):
-    for folder in (model, *model.glob("ctranslate2-*")):
-        check_manifest(folder)
-    assert set(json.loads((model / "manifest.json").read_text())["sha256"]) == {
-        path.name for path in model.iterdir() if path.is_file() and path.name != "manifest.json"
-    }

@@ -1,13 +1,10 @@
-"""The replay of a training: what each moment's weights write and look at, whichever moments were kept.
-
-pytest tests/measures/test_replay.py
-"""
+"""The replay of a training: what each moment's weights write and look at, whichever moments were kept."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+import tiny
 import torch
 from safetensors.torch import save_file
 
@@ -16,13 +13,9 @@ from seq2see.lens.kinds import KINDS
 from seq2see.lens.replay import FILE, SHADES, load_replay
 from seq2see.measures import replay as making
 from seq2see.measures.replay import MOST_TOKENS, SENTENCES, can_be_replayed, make_replay
-from seq2see.storybook import generate
 from seq2see.training.config import load_config
 from seq2see.training.moments import FOLDER, load_moment, moments, moments_of
 from seq2see.translate.checkpoint import fingerprint
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import tiny
 
 LOG = [{"step": 4, "loss": 6.5}, {"step": 4, "eval_loss": 5.0, "eval_bleu": 1.5}, {"step": 8, "loss": 3.25}]
 
@@ -77,7 +70,7 @@ def test_of_more_moments_than_there_is_time_for_every_so_many_are_taken(
         (run / FOLDER / f"{step}.safetensors").touch()
     record(run, steps=1000)  # as before runs told which step was kept
     translator = Translator.from_pretrained(run, engine="torch")
-    for count in (1, 2, 3, 7, 18):
+    for count in (1, 2, 7):
         steps = [moment.step for moment in make_replay(translator, run, count=count).moments]
         assert len(set(steps)) == count and set(steps) <= set(moments_of(run)) and steps == sorted(steps)
         assert steps[-1] == 1000 and (count == 1 or steps[0] == 1)
@@ -86,15 +79,8 @@ def test_of_more_moments_than_there_is_time_for_every_so_many_are_taken(
 
 @pytest.mark.parametrize(("name", "changes", "expected"), [
     ("storybook", [], True),
-    ("everyday", ["data.folder=x"], True),
     ("multi30k-en-de", ["data.path=x"], False),
     ("storybook", ["data.source=fr", "data.target=en"], False),
-    ("finetune", ["data.path=x", "model.init_from=y", "model.lora=4"], False),
 ])
 def test_trainings_that_learn_the_sentences_are_replayed(name: str, changes: list[str], expected: bool) -> None:
     assert can_be_replayed(load_config(name, changes)) is expected
-
-
-def test_the_sentences_have_words_of_storybook_alone() -> None:
-    words = {word for one in generate(train_size=2000).train for word in one.source.rstrip(".").casefold().split()}
-    assert {word for text in SENTENCES for word in text.rstrip(".").casefold().split()} <= words
