@@ -25,6 +25,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 import atexit
 import gc
+import io
 import ipaddress
 import json
 import shutil
@@ -159,6 +160,25 @@ def translator(folder: Path) -> Any:
     from seq2see import Translator
 
     return Translator.from_pretrained(folder, engine="torch")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
+    """Runs a `seq2see` command on some standard input: its exit code, and what it wrote to stdout and stderr."""
+    from seq2see.cli.command import main
+
+    def command(*argv: object, stdin: str | bytes = b"") -> tuple[int, str, str]:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        capfdbinary.readouterr()  # what was written before
+        try:
+            code = main([*map(str, argv)])
+        except SystemExit as stopped:
+            code = stopped.code
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return command
 
 
 @pytest.fixture(scope="session")
