@@ -53,12 +53,6 @@ def test_scores_are_of_all_test_pairs_of_each_language(bench, data):
     assert [row["pairs"] for row in quick.values()] == [bench.QUICK] * 2
 
 
-def test_corpora_that_have_moved_are_found_by_their_names(bench, data):
-    elsewhere = bench.replace(data, folder="/nowhere")
-    moved = bench.moved(elsewhere, bench.Path(data.folder))
-    assert len(bench.scores(bench.Bench(writing(perfect), moved, quick=True))) == 2
-
-
 def test_sentences_are_a_table_for_a_person(bench, data, tmp_path):
     out = tmp_path / "table.tsv"
     found = bench.sentences(bench.Bench(writing(perfect), data, out=out))

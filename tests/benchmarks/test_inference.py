@@ -1,6 +1,5 @@
 """The benchmarks of translating and of looking: contenders take turns, and the peer writes as much as ours."""
 
-from types import SimpleNamespace
 
 import pytest
 import tiny
@@ -36,20 +35,6 @@ def test_the_peer_ends_each_sentence_where_ours_did(bench, tmp_path, beams):
     assert written == [lengths[index] for index in order]
     for contender in (ours, bench.Bare(str(run), threads=1, texts=texts)):
         assert contender.all(beams=beams) > 0
-
-
-def test_the_peer_has_the_faster_attention_and_batches(bench, monkeypatch):
-    clock, chosen = [0.0], []
-    peer = bench.Marian.__new__(bench.Marian)
-    peer.texts = ["a", "b"]
-    peer.model = SimpleNamespace(set_attn_implementation=chosen.append)
-
-    def translate(indices, beams, size):
-        clock[0] += {"eager": 2.0, "sdpa": 3.0}[chosen[-1]] + (size == 32)
-
-    peer.translate = translate
-    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
-    assert peer.all(beams=4) == peer.singles(count=100) == 2.0
 
 
 def test_every_second_round_is_in_reverse_and_the_first_does_not_count(bench):

@@ -79,14 +79,6 @@ def test_a_line_for_each_pair_with_links_between_its_words(kind, tmp_path, files
         assert line == "" or links
 
 
-def test_byte_order_marks_in_joined_files_are_no_text(files):
-    paths = files[1::2]
-    expected = list(align.read_pairs(*paths))
-    for path in paths:
-        path.write_text(lines(*(f"\ufeff{line}" for line in path.read_text("utf-8").splitlines())), "utf-8")
-    assert list(align.read_pairs(*paths)) == expected
-
-
 def test_links_count_the_words_of_the_text_that_was_given(tmp_path):
     """The tokenizer of the other models puts words apart otherwise, and loses what it has no token for."""
     folder = tiny.save(tmp_path / "marian", *tiny.make("marian"))

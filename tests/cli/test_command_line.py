@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tomllib
 
-import httpx
 import pytest
 import tiny
 
@@ -223,23 +222,6 @@ def test_what_can_works_without_torch_and_the_rest_says_what_is_missing(argv, co
     assert code == 0 or one_line(err.splitlines()[-1])
 
 
-@posix
-def test_a_server_translates_without_torch_and_says_what_looking_needs(exported_run, tmp_path):
-    argv = ["serve", str(exported_run), "--port", "0"]
-    code = f"import sys; sys.modules['torch'] = None; from seq2see.cli.command import main; sys.exit(main({argv}))"
-    with python(code, cwd=tmp_path) as process:
-        try:
-            address = process.stderr.readline().removeprefix("Seq2See is at ").partition("/ (")[0]
-            with httpx.Client(base_url=address, timeout=60) as client:
-                page = {"q": "<p>The <b>cat</b> did.</p>", "source": "en", "target": "fr", "format": "html"}
-                assert "<b>" in client.post("/translate", json=page).json()["translatedText"]
-                looked = client.post("/v1/look", json={"text": "The cat."})
-            assert looked.status_code == 501 and looked.json()["code"] == "not_installed"
-            assert "torch is not installed" in looked.json()["error"]
-        finally:
-            process.terminate()
-
-
 ALIGN = ["align", "runs/none", "--src", "IN", "--tgt", "IN"]
 
 
@@ -311,18 +293,6 @@ def test_an_import_that_makes_an_error_of_the_signal_is_interrupted_all_the_same
 
     monkeypatch.setattr(env, "run", verb)
     assert command("env") == (130, "", "seq2see: interrupted\n")
-
-
-def test_the_callers_handlers_are_given_back_and_ignored_signals_stay_so(monkeypatch):
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
-    inside = []
-    monkeypatch.setattr(env, "run", lambda args: inside.append(signal.getsignal(signal.SIGINT)))
-    try:
-        assert cli.main(["env"]) == 0
-        assert (inside, signal.getsignal(signal.SIGINT)) == ([signal.SIG_IGN], signal.SIG_IGN)
-        assert signal.getsignal(signal.SIGTERM) is before[1]
-    finally:
-        signal.signal(signal.SIGINT, before[0])
 
 
 @posix

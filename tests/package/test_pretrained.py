@@ -87,12 +87,6 @@ def test_commands_that_name_no_model_take_everyday(command, home):
     assert command("export")[1] == f"{exported(home / 'everyday', quantization='int8')}\n"
 
 
-def test_translation_into_english_is_refused_with_the_pairs_there_are(command, home):
-    for argv, asked in ((("--from", "fr", "--to", "en"), "from fr to en"), (("--to", "en"), "to en")):
-        assert command("translate", *argv, stdin="Bonjour.\n") == (
-            1, "", f"seq2see: error: this model does not translate {asked}; choose en to fr, en to de\n")
-
-
 def test_what_look_is_asked_may_have_options_anywhere(home):
     for argv in (["runs/x", "A cat."], ["runs/x", "--layer", "0", "A cat."], ["--layer", "0", "runs/x", "A cat."],
                  ["runs/x", "- A cat.", "--layer", "0"], ["runs/x", "--layer", "0", "- A cat."]):  # fmt: skip
