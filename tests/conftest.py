@@ -48,13 +48,11 @@ sys.path.insert(0, str(ROOT / "tests"))  # for the modules that several folders 
 
 
 def pytest_collectstart() -> None:
-    """Have Python's collector rest while modules are imported: all that they make stays."""
-    gc.disable()
+    gc.disable()  # all that the import of a module makes stays
 
 
 def pytest_collection_finish() -> None:
-    """Have Python's collector pass over what is imported by now: to go through all of it takes 0.4 s, and each training
-    has it collect; and it would once more as this process ends."""
+    """Have Python's collector pass over what is imported by now, which takes 0.4 s; each training has it collect."""
     gc.freeze()
     gc.enable()
     atexit.register(gc.freeze)
@@ -91,7 +89,6 @@ def own_cache() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The checkout."""
     return ROOT
 
 
@@ -128,7 +125,7 @@ def shared_data() -> Path:
 def browser() -> Iterator[Any]:
     """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI.
 
-    While it is there, playwright's event loop runs, and tests of other modules could not run one of their own.
+    Meanwhile playwright's event loop runs, and no other test of the module can run one of its own.
     """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:

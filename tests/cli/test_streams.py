@@ -88,7 +88,9 @@ def test_what_a_library_prints_of_a_folder_is_no_result(verb, tmp_path, command)
     token = {"content": "</s>", "special": True, "colour": "red"}
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "added_tokens_decoder": {"0": token}}))
     (tmp_path / "one").write_text("The cat.\n")
-    files = ["--src", tmp_path / "one", "--tgt", tmp_path / "one"] if verb == "align" else []
-    code, out, err = command(verb, folder, *files, stdin="The cat.\tThe cat.\n" if verb == "score" else "The cat.\n")
+    asked = {"translate": ["--engine", "torch"], "score": [],
+             "align": ["--src", tmp_path / "one", "--tgt", tmp_path / "one"]}  # fmt: skip
+    given = "The cat.\tThe cat.\n" if verb == "score" else "The cat.\n"
+    code, out, err = command(verb, folder, *asked[verb], stdin=given)
     assert code == 0, err
     assert "colour" in err and "colour" not in out and out.count("\n") == 1
