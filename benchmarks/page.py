@@ -53,7 +53,7 @@ POINT = """share => {
   return timed(() => cell.id === "s2s-cell", move);
 }"""
 CLICK = """share => {
-  const heads = parts(".heads [data-head][aria-pressed=false]"), before = part(".eyebrow").textContent;
+  const heads = parts(".heads [data-head]:not([aria-pressed=true])"), before = part(".eyebrow").textContent;
   return timed(() => part(".eyebrow").textContent !== before, () => heads[Math.floor(share * heads.length)].click());
 }"""
 

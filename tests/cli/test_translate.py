@@ -79,11 +79,6 @@ def test_a_line_that_cannot_be_translated_is_named_after_those_before_it(run, ba
     assert code == 1 and out.count("\n") == 2 and said in err and err.count("\n") == 1
 
 
-def test_a_line_too_long_is_translated_in_parts(run):
-    code, out, err = run("The cat.\n" + "box " * 100 + "\nThe owl.\n")
-    assert code == 0 and out.count("\n") == 3 and "too long" not in err
-
-
 # --- what is read when
 
 
