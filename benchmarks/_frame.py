@@ -1,21 +1,29 @@
-"""Shared by the benchmarks: arguments, sentences, the machine, and the final line of JSON."""
+"""Shared by the benchmarks: arguments, sentences, a server, turns, the machine, and the final line of JSON."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
 import os
 import platform
+import random
 import re
+import statistics
+import subprocess
 import sys
-from collections.abc import Sequence
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 CPUINFO = Path("/proc/cpuinfo")
 LOAD = round(os.getloadavg()[0], 2)  # before the start: other load distorts all figures
+
+Name = TypeVar("Name")
 
 
 def arguments(doc: str | None, *, run: bool = False, text: bool = False) -> argparse.ArgumentParser:
@@ -55,7 +63,65 @@ def sentences(path: Path | None) -> list[str]:
     return [pair.source for pair in generate(seed=0).test]
 
 
-def machine(**more: Any) -> dict[str, Any]:
+def numbered(path: Path | None, count: int) -> list[str]:
+    """Sentences in random order, each made unique by a number in place of its last character."""
+    found = sentences(path)
+    random.Random(0).shuffle(found)
+    return [f"{found[number % len(found)][:-1]} {number}." for number in range(count)]
+
+
+@contextlib.contextmanager
+def server(run: str, *settings: str) -> Iterator[tuple[str, int]]:
+    """Start `seq2see serve`; yields its address and process id."""
+    options = [part for one in ("rate=0", "deadline_seconds=300", *settings) for part in ("--set", one)]
+    command = [sys.executable, "-m", "seq2see", "serve", run, "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://[\d.]+:\d+", line)
+        if not found:
+            raise RuntimeError(line)
+        try:
+            yield found[0], process.pid
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def answers(url: str) -> bool:
+    """Whether a server is ready."""
+    try:
+        return bool(urllib.request.urlopen(f"{url}/readyz").status == 200)
+    except OSError:
+        return False
+
+
+def await_ready(url: str) -> None:
+    while not answers(url):
+        time.sleep(0.05)
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def turns(names: Sequence[Name], rounds: int) -> Iterator[tuple[int, Name]]:
+    """(round, contender): every second round in reverse order, against drift."""
+    for number in range(rounds):
+        for name in names[:: -1 if number % 2 else 1]:
+            yield number, name
+
+
+def centiles(values: Sequence[float], *, digits: int = 0) -> dict[str, float]:
+    """The median, the 95th and 99th percentile and the maximum."""
+    cut = statistics.quantiles(values, n=100, method="inclusive") if len(values) > 1 else [*values] * 99
+    found = {"p50": cut[49], "p95": cut[94], "p99": cut[98], "most": max(values)}
+    return {name: round(value, digits) for name, value in found.items()}
+
+
+def machine() -> dict[str, Any]:
     found = re.search(r"model name\s*:\s*(.+)", CPUINFO.read_text()) if CPUINFO.is_file() else None
     facts = {"cpu": found[1] if found else platform.processor(), "cores": os.cpu_count(), "load": LOAD,
              "system": platform.platform(), "python": platform.python_version()}
@@ -64,12 +130,12 @@ def machine(**more: Any) -> dict[str, Any]:
             facts[package] = version(package)
         except PackageNotFoundError:
             facts[package] = None
-    return facts | more
+    return facts
 
 
 def show(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
-        print("  ".join(f"{key} {value}" for key, value in row.items()))
+        print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
 
 
 def end(benchmark: str, rows: Sequence[dict[str, Any]], **more: Any) -> None:

@@ -2,7 +2,7 @@
 
     python benchmarks/alignment.py --storybook runs/storybook --aligned runs/storybook-aligned \\
         --multi30k runs/multi30k-en-de --data ../shared/data/multi30k
-    python benchmarks/alignment.py --quick        a hundred sentences of a barely trained model
+    python benchmarks/alignment.py --quick        a hundred sentences, the packaged storybook model
 
 Storybook has gold links, by its frozen guideline.  Everything is chosen on the validation set and reported on the test
 set, the held-out combinations: every map alone with its best rule, the fitted choice, and the last layer's mean, which
@@ -17,18 +17,13 @@ a distance to eflomal.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from _frame import arguments, end, sentences
+from _frame import arguments, end, folder, sentences, show
 from _statistical import both_directions, find_eflomal, symmetrised
 
 from seq2see import Translator
@@ -40,22 +35,9 @@ from seq2see.measures.alignment import Aligner, texts_and_links
 from seq2see.measures.gold import groups_of
 from seq2see.storybook import generate
 from seq2see.tokenizer.links import Link, Links
-from seq2see.tokenizer.words import split_words
 
 POINTS = 10.0  # target for the fitted choice's advantage over the last layer's mean
-
-TRAIN = """
-import sys
-from pathlib import Path
-from seq2see.training.config import load_config
-from seq2see.training.run import prepare, train_model
-
-config = load_config("storybook", sys.argv[1:])
-output = Path(config.training["output_dir"])
-trainer = train_model(prepare(config, output), config, output)
-for part in (trainer.model, trainer.processing_class):
-    part.save_pretrained(output)
-"""
+QUICK = 100  # sentences
 
 TextPair = tuple[str, str]
 
@@ -70,27 +52,9 @@ class Part:
     groups: list[str] | None = None  # the sentence that each is a variant of
     statistical: dict[str, list[frozenset[Link]]] = field(default_factory=dict)
 
-    def twice(self, number: int) -> tuple[set[int], set[int]]:
-        """The words on each side of a pair that occur more than once in their sentence."""
-        sides = []
-        for text, language in zip(self.pairs[number], self.languages, strict=True):
-            words = [word.text.casefold() for word in split_words(text, language=language)]
-            often = Counter(words)
-            sides.append({k for k, word in enumerate(words) if often[word] > 1})
-        return sides[0], sides[1]
-
-    def measure(self, found: Sequence[Iterable[Link]], *, repeated: bool = False) -> Agreement:
-        """Agreement with the gold links; with `repeated`, only of links of a word that occurs more than once."""
-        if not repeated:
-            return agreement(found, self.gold, groups=self.groups)
-        kept, gold, groups = [], [], []
-        for number, (links, truth) in enumerate(zip(found, self.gold, strict=True)):
-            sources, targets = self.twice(number)
-            if sources or targets:
-                kept.append([link for link in links if link[0] in sources or link[1] in targets])
-                gold.append(Links(frozenset(one for one in truth.sure if one[0] in sources or one[1] in targets)))
-                groups.append(self.groups[number] if self.groups else f"alone {number}")
-        return agreement(kept, gold, groups=groups)
+    def agreement(self, way: str) -> Agreement:
+        """How well eflomal agrees with the gold links, symmetrised in this way."""
+        return agreement(self.statistical[way], self.gold, groups=self.groups)
 
 
 def main() -> None:
@@ -104,51 +68,50 @@ def main() -> None:
     program = find_eflomal()
     if program is None:
         print("eflomal-align not found, so its rows are omitted (pip install eflomal, or set EFLOMAL to the program)")
+    if not (args.storybook or args.aligned or args.multi30k):
+        args.storybook = [folder("storybook")]
     rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        if args.quick and not args.storybook:
-            args.storybook = [train_a_little(Path(scratch) / "run")]
-        if not (args.storybook or args.aligned or args.multi30k):
-            raise SystemExit("nothing to measure: seq2see train storybook, then --storybook runs/storybook; or --quick")
-        if args.storybook or args.aligned:
-            dev, test = storybook_parts(program, quick=args.quick)
-            if program:
-                print_statistical(dev, test)
-            for kind, runs in (("ordinary", args.storybook), ("supervised by gold links", args.aligned)):
-                for run in runs:
-                    rows += measure_run(f"storybook, {kind}: {run}", run, dev, test, supervised=kind != "ordinary")
+    if args.storybook or args.aligned:
+        parts = storybook_parts(program, quick=args.quick)
+        for run in args.storybook:
+            rows += measure(f"storybook: {run}", run, *parts, supervised=False)
+        for run in args.aligned:
+            rows += measure(f"storybook, supervised by gold links: {run}", run, *parts, supervised=True)
     if args.multi30k:
         if program is None:
             raise SystemExit("links for Multi30k come from eflomal: install it (see benchmarks/_statistical.py)")
-        dev, test = multi30k_parts(program, Path(args.data), quick=args.quick)
+        parts = multi30k_parts(program, Path(args.data), quick=args.quick)
         for run in args.multi30k:
-            rows += measure_run(f"Multi30k, silver links: {run}", run, dev, test, supervised=False)
+            rows += measure(f"Multi30k, silver links: {run}", run, *parts, supervised=False)
+    show(rows)
     end("alignment", rows)
 
 
 def storybook_parts(program: str | None, *, quick: bool) -> tuple[Part, Part]:
-    book = generate(train_size=1) if quick else generate()
-    limit = 100 if quick else None
-    parts = [Part(*texts_and_links(stories), ("en", "fr"), groups_of(stories))
-             for stories in (book.val[:limit], book.test[:limit])]
+    book, limit = (generate(train_size=1), QUICK) if quick else (generate(), None)
+    dev, test = (Part(*texts_and_links(stories), ("en", "fr"), groups_of(stories))
+                 for stories in (book.val[:limit], book.test[:limit]))  # fmt: skip
     if program:
-        add_statistical(program, [] if quick else texts_and_links(book.train)[0], parts)
-    return parts[0], parts[1]
+        add_statistical(program, [] if quick else texts_and_links(book.train)[0], dev, test)
+        for way in test.statistical:
+            print(f"eflomal, {way:22} {test.agreement(way)}")
+    return dev, test
 
 
 def multi30k_parts(program: str, folder: Path, *, quick: bool) -> tuple[Part, Part]:
     def read(part: str) -> list[TextPair]:
         return list(zip(*(sentences(folder / f"{part}.{language}.gz") for language in ("en", "de")), strict=True))
 
-    limit = 100 if quick else None
-    parts = [Part(read(name)[:limit], [], ("en", "de")) for name in ("val", "test_2016_flickr")]
-    add_statistical(program, read("train"), parts)
-    for part in parts:
-        part.gold = [Links(links) for links in part.statistical["intersection"]]
-    return parts[0], parts[1]
+    limit = QUICK if quick else None
+    dev, test = (Part(read(name)[:limit], [], ("en", "de")) for name in ("val", "test_2016_flickr"))
+    add_statistical(program, read("train"), dev, test)
+    for part in (dev, test):
+        part.gold = [Links(links) for links in part.statistical.pop("intersection")]
+        part.statistical.clear()  # compared with itself it would have no error
+    return dev, test
 
 
-def add_statistical(program: str, more: list[TextPair], parts: list[Part]) -> None:
+def add_statistical(program: str, more: list[TextPair], *parts: Part) -> None:
     pairs = more + [pair for part in parts for pair in part.pairs]
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     forward, reverse = both_directions(program, sources, targets, languages=parts[0].languages)
@@ -159,66 +122,27 @@ def add_statistical(program: str, more: list[TextPair], parts: list[Part]) -> No
         at += len(part.pairs)
 
 
-def print_statistical(dev: Part, test: Part) -> None:
-    print(f"storybook, eflomal on the {len(test.pairs)} test pairs")
-    for way, found in test.statistical.items():
-        print(f"  {way:22} {test.measure(found)}")
-    best = best_way(dev)
-    print(f"  words that occur twice, {best}: {test.measure(test.statistical[best], repeated=True)}")
-
-
-def best_way(dev: Part) -> str:
-    """The symmetrisation that is best on the validation set."""
-    return min(dev.statistical, key=lambda way: dev.measure(dev.statistical[way]).aer)
-
-
-def measure_run(title: str, run: str, dev: Part, test: Part, *, supervised: bool) -> list[dict[str, Any]]:
+def measure(title: str, run: str, dev: Part, test: Part, *, supervised: bool) -> list[dict[str, Any]]:
+    """A row for each peer: the fitted choice against the last layer's mean, and against eflomal."""
     aligner = Aligner(Translator.from_pretrained(run, engine="torch"))
     tried_on = GoldSentences(traces_of(aligner, dev), dev.gold, dev.groups)
     fitted = tried_on.fit(fitted_on="the validation part", guided=supervised)
-    chosen = {"fitted choice": fitted, "last layer's mean": aligner.naive()}
-    links: dict[str, list[frozenset[Link]]] = {name: [] for name in chosen}
-
-    def noted(traces: Iterator[Trace]) -> Iterator[Trace]:
-        for trace in traces:
-            for name, choice in chosen.items():
-                links[name].append(choice.links(trace))
-            yield trace
-
-    tested = GoldSentences(noted(traces_of(aligner, test)), test.gold, test.groups)
+    tested = GoldSentences(traces_of(aligner, test), test.gold, test.groups)
     print(f"\n{title}")
     print("  AER in % of every map on the test set, each with its rule and threshold from the validation set")
     print_maps([(one.choice, tested.agreement(one.choice)) for one in tried_on.try_maps()])
-    print(f"  fitted: {fitted.describe()}")
-    compared: dict[str, list[frozenset[Link]]] = dict(links)
-    if test.statistical and not title.startswith("Multi30k"):
-        compared["eflomal"] = test.statistical[best_way(dev)]
-    measured = {name: test.measure(found) for name, found in compared.items()}
-    twice = {name: test.measure(found, repeated=True) for name, found in compared.items()}
-    for name in compared:
-        print(f"  {name:18} {measured[name]}")
-        print(f"  {'  occurring twice':18} {twice[name]}")
-    bleu = bleu_of(Path(run))
-    if bleu is not None:
-        print(f"  BLEU on its test set {bleu}")
-    return compared_rows(title, measured, twice, supervised=supervised, bleu=bleu, choice=fitted)
-
-
-def compared_rows(
-    title: str, measured: dict[str, Agreement], twice: dict[str, Agreement], *, supervised: bool, bleu: float | None,
-    choice: AlignmentChoice,
-) -> list[dict[str, Any]]:
-    """Gains in AER over the last layer's mean; a supervised model is also compared with eflomal."""
-    sides = [("last layer's mean", "all words", measured, None if supervised else POINTS)]
-    if "eflomal" in measured:
-        wanted = 0.0 if supervised else None
-        sides += [("eflomal", "all words", measured, wanted), ("eflomal", "words that occur twice", twice, wanted)]
+    found = {"fitted choice": tested.agreement(fitted), "last layer's mean": tested.agreement(aligner.naive())}
+    if test.statistical:
+        best = min(dev.statistical, key=lambda way: dev.agreement(way).aer)
+        found[f"eflomal, {best}"] = test.agreement(best)
+    for name, measured in found.items():
+        print(f"  {name:18} {measured}")
+    ours, *peers = found.items()
     return [
-        {"name": f"{title}, {words}, fitted against {peer}", "ours": round(100 * found["fitted choice"].aer, 2),
-         "peer": round(100 * found[peer].aer, 2), "unit": "% AER",
-         "won": round(100 * (found[peer].aer - found["fitted choice"].aer), 2), "wanted": wanted, "bleu": bleu,
-         "choice": choice.describe()}
-        for peer, words, found, wanted in sides
+        {"name": title, "ours": round(100 * ours[1].aer, 2), "than": name, "peer": round(100 * peer.aer, 2),
+         "unit": "% AER", "won": round(100 * (peer.aer - ours[1].aer), 2),
+         "wanted": POINTS if name == "last layer's mean" and not supervised else None, "choice": fitted.describe()}
+        for name, peer in peers
     ]  # fmt: skip
 
 
@@ -237,27 +161,6 @@ def traces_of(aligner: Aligner, part: Part) -> Iterator[Trace]:
     for trace in aligner.traces(part.pairs, views=VIEWS):
         assert trace is not None
         yield trace
-
-
-def bleu_of(run: Path) -> float | None:
-    """The BLEU of the run's own evaluation."""
-    path = run / "metrics.json"
-    if not path.is_file():
-        return None
-    evaluation = json.loads(path.read_text(encoding="utf-8"))["evaluation"]
-    return float(evaluation["test"]["bleu"]) if "test" in evaluation else None
-
-
-def train_a_little(folder: Path) -> str:
-    """A small model, trained for a few steps with the command's code."""
-    settings = ["training.max_steps=30", "model.d_model=32", "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32",
-                "model.encoder_layers=2", "model.decoder_layers=2", "training.eval_strategy=no",
-                "evaluation.eval_samples=1", "training.save_strategy=no", "training.cpu_processes=1",
-                f"training.output_dir={folder}"]
-    done = subprocess.run([sys.executable, "-c", TRAIN, *settings], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return str(folder)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ strings to strings, compared with CTranslate2 from tokens to tokens.  *torch vs 
 the first translation, with an existing CTranslate2 export.
 
 The peer has random weights and is forced to end each sentence at the length of ours.  Every contender is a separate
-process with one or two threads (CTranslate2: one per concurrent sentence); they take turns, every second round in
-reverse order; medians count.
+process with one or two threads (CTranslate2: one per concurrent sentence); they take turns; medians count.
 """
 
 from __future__ import annotations
@@ -25,12 +24,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from _frame import arguments, end, is_trained, sentences, show
+from _frame import arguments, end, is_trained, sentences, show, timed, turns
 
 ROUNDS = 5
 BEAMS = 4
@@ -42,12 +40,12 @@ WANTED = {
 }  # fmt: skip
 
 COLD = {
-    "ours": """
+    "fast": """
 import sys
 from seq2see import Translator
 print(Translator.from_pretrained(sys.argv[1], threads=1)(sys.argv[2], num_beams=1).text)
 """,
-    "hf": """
+    "marian": """
 import sys, torch
 torch.set_num_threads(1)
 from transformers import MarianMTModel, PreTrainedTokenizerFast
@@ -66,19 +64,18 @@ def main() -> None:
     if args.work:
         answer(json.loads(args.work))
         return
-    settings = {"run": args.run, "rounds": 1 if args.quick else ROUNDS, "beams": BEAMS, "precision": "int8",
-                "batches_of_the_peer": BATCHES, "attentions_of_the_peer": ATTENTIONS, "threads": [1, 2]}  # fmt: skip
+    rounds = 1 if args.quick else ROUNDS
     rows: list[dict[str, Any]] = []
+    texts: list[str] = []
     if is_trained(args.run):
         texts = sentences(args.text)[: 64 if args.quick else None]
-        settings["sentences"] = len(texts)
         with tempfile.TemporaryDirectory() as scratch:
             marian = make_marian(args.run, Path(scratch) / "marian")
-            for threads in settings["threads"]:
-                rows += measure(args.run, marian, texts, threads, settings["rounds"], args.recipe)
-            rows.append(cold_start(args.run, marian, texts[0], settings["rounds"]))
+            for threads in (1, 2):
+                rows += measure(args.run, marian, texts, threads, rounds, args.recipe)
+            rows.append(cold_start({"fast": args.run, "marian": marian}, texts[0], rounds))
     show(rows)
-    end("inference", rows, settings=settings)
+    end("inference", rows, run=args.run, rounds=rounds, sentences=len(texts))
 
 
 def make_marian(run: str, folder: Path) -> str:
@@ -107,85 +104,11 @@ class Worker:
             text=True, env=os.environ | dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(job["threads"])),
         )  # fmt: skip
 
-    def ask(self, **request: Any) -> Any:
+    def ask(self, what: str, **request: Any) -> Any:
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.write(json.dumps([what, request]) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
-
-    def close(self) -> None:
-        self.process.communicate()
-
-
-def measure(
-    run: str, marian: str, texts: list[str], threads: int, rounds: int, recipe: str | None
-) -> Iterator[dict[str, Any]]:
-    workers = {
-        "fast": Worker(kind="ours", run=run, engine="ctranslate2", threads=threads, texts=texts),
-        "bare": Worker(kind="bare", run=run, threads=threads, texts=texts),
-        "marian": Worker(kind="marian", run=marian, threads=threads, texts=texts),
-    }
-    if threads == 1:
-        workers["torch"] = Worker(kind="ours", run=run, engine="torch", threads=threads, texts=texts)
-    if recipe:
-        workers["recipe"] = Worker(kind="ours", run=recipe, engine="ctranslate2", threads=threads, texts=texts)
-    for beams in (1, BEAMS):
-        lengths = workers["fast"].ask(what="lengths", beams=beams)
-        workers["marian"].ask(what="end at", lengths=lengths)
-        contenders: dict[str, dict[str, Any]] = {
-            "fast": {"what": "all", "beams": beams},
-            "bare": {"what": "all", "beams": beams},
-            "marian": {"what": "all", "beams": beams},
-        }
-        more = ("torch", "recipe") if beams == 1 else ("recipe",)
-        contenders |= {name: {"what": "all", "beams": beams} for name in more if name in workers}
-        found = take_turns(workers, contenders, rounds)
-        pairs = [("greedy vs hf" if beams == 1 else "beam vs hf", "fast", "marian"), ("ready tokens", "fast", "bare")]
-        pairs += [(what, one, other) for what, one, other in (("torch vs hf", "torch", "marian"),
-                                                              ("recipe", "recipe", "fast")) if one in found]
-        for what, one, other in pairs:
-            yield row(what, threads, beams, found[one], found[other], len(texts), sum(lengths))
-        if beams == 1 and threads == 1:
-            singles = {name: {"what": "singles", "count": SINGLES} for name in ("fast", "marian")}
-            singly = take_turns(workers, singles, rounds)
-            yield row("latency vs hf", threads, beams, singly["fast"], singly["marian"], 1, None)
-    for worker in workers.values():
-        worker.close()
-
-
-def take_turns(
-    workers: dict[str, Worker], contenders: dict[str, dict[str, Any]], rounds: int
-) -> dict[str, list[float]]:
-    """Seconds of each contender, round by round; the first round warms up and does not count."""
-    found: dict[str, list[float]] = {name: [] for name in contenders}
-    for turn in range(rounds + 1):
-        for name in list(contenders)[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
-            seconds = workers[name].ask(**contenders[name])
-            if turn:
-                found[name].append(seconds)
-    return found
-
-
-def row(
-    name: str, threads: int, beams: int, ours: Sequence[float], peer: Sequence[float], count: int, tokens: int | None
-) -> dict[str, Any]:
-    a, b = statistics.median(ours), statistics.median(peer)
-    shown = {"name": name, "threads": threads, "beams": beams, "ours": round(count / a, 1), "peer": round(count / b, 1)}
-    shown |= {"unit": "sentences/s", "ratio": round(b / a, 2), "wanted": WANTED[name][threads - 1]}
-    return shown | ({"ours_tokens_per_s": round(tokens / a), "peer_tokens_per_s": round(tokens / b)} if tokens else {})
-
-
-def cold_start(run: str, marian: str, text: str, rounds: int) -> dict[str, Any]:
-    found: dict[str, list[float]] = {"ours": [], "hf": []}
-    for turn in range(rounds + 1):
-        for name, folder in (("ours", run), ("hf", marian))[:: -1 if turn % 2 else 1]:
-            start = time.perf_counter()
-            subprocess.run([sys.executable, "-c", COLD[name], folder, text], check=True, capture_output=True)
-            if turn:
-                found[name].append(time.perf_counter() - start)
-    ours, peer = (statistics.median(seconds) for seconds in found.values())
-    return {"name": "cold start", "threads": 1, "beams": 1, "ours": round(ours, 2), "peer": round(peer, 2), "unit": "s",
-            "ratio": round(peer / ours, 2), "wanted": WANTED["cold start"][0]}  # fmt: skip
 
 
 def answer(job: dict[str, Any]) -> None:
@@ -195,14 +118,65 @@ def answer(job: dict[str, Any]) -> None:
     torch.set_num_threads(job["threads"])
     contender = {"ours": Ours, "bare": Bare, "marian": Marian}[job.pop("kind")](**job)
     for line in sys.stdin:
-        request = json.loads(line)
-        print(json.dumps(getattr(contender, request.pop("what").replace(" ", "_"))(**request)), flush=True)
+        what, request = json.loads(line)
+        print(json.dumps(getattr(contender, what)(**request)), flush=True)
 
 
-def timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def measure(
+    run: str, marian: str, texts: list[str], threads: int, rounds: int, recipe: str | None
+) -> Iterator[dict[str, Any]]:
+    common = {"threads": threads, "texts": texts}
+    workers = {"fast": Worker(kind="ours", run=run, engine="ctranslate2", **common),
+               "bare": Worker(kind="bare", run=run, **common), "marian": Worker(kind="marian", run=marian, **common)}
+    if threads == 1:
+        workers["torch"] = Worker(kind="ours", run=run, engine="torch", **common)
+    if recipe:
+        workers["recipe"] = Worker(kind="ours", run=recipe, engine="ctranslate2", **common)
+    for beams in (1, BEAMS):
+        lengths = workers["fast"].ask("lengths", beams=beams)
+        workers["marian"].ask("end_at", lengths=lengths)
+        found = in_turn({name: worker for name, worker in workers.items() if beams == 1 or name != "torch"}, rounds,
+                        "all", beams=beams)
+        pairs = [("greedy vs hf" if beams == 1 else "beam vs hf", "fast", "marian"), ("ready tokens", "fast", "bare"),
+                 ("torch vs hf", "torch", "marian"), ("recipe", "recipe", "fast")]
+        for name, one, other in pairs:
+            if one in found:
+                yield row(name, threads, beams, found[one], found[other], len(texts))
+        if beams == threads == 1:
+            singly = in_turn({name: workers[name] for name in ("fast", "marian")}, rounds, "singles", count=SINGLES)
+            yield row("latency vs hf", threads, beams, singly["fast"], singly["marian"], 1)
+    for worker in workers.values():
+        worker.process.communicate()
+
+
+def in_turn(workers: Mapping[str, Worker], rounds: int, what: str, **request: Any) -> dict[str, list[float]]:
+    """Seconds of each contender, round by round; the first round warms up and does not count."""
+    found: dict[str, list[float]] = {name: [] for name in workers}
+    for number, name in turns(list(workers), rounds + 1):
+        seconds = workers[name].ask(what, **request)
+        if number:
+            found[name].append(seconds)
+    return found
+
+
+def row(
+    name: str, threads: int, beams: int, ours: Sequence[float], peer: Sequence[float], count: int
+) -> dict[str, Any]:
+    a, b = statistics.median(ours), statistics.median(peer)
+    return {"name": name, "threads": threads, "beams": beams, "ours": round(count / a, 1), "peer": round(count / b, 1),
+            "unit": "sentences/s", "ratio": round(b / a, 2), "wanted": WANTED[name][threads - 1]}
+
+
+def cold_start(runs: Mapping[str, str], text: str, rounds: int) -> dict[str, Any]:
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for number, name in turns(list(runs), rounds + 1):
+        command = [sys.executable, "-c", COLD[name], runs[name], text]
+        seconds = timed(lambda command=command: subprocess.run(command, check=True, capture_output=True))
+        if number:
+            found[name].append(seconds)
+    measured = row("cold start", 1, 1, found["fast"], found["marian"], 1)
+    seconds = {side: round(statistics.median(found[name]), 2) for side, name in (("ours", "fast"), ("peer", "marian"))}
+    return measured | seconds | {"unit": "s"}
 
 
 class Ours:

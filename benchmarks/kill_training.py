@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from _frame import arguments, end
+from _frame import arguments, end, timed
 
 WORDS = ["dog", "cat", "bird", "horse", "sees", "hears", "small", "big", "never", "often", "today", "here", "the", "a"]
 SETTINGS = [
@@ -63,8 +63,7 @@ def start(run: Path, corpus: Path, *, processes: int) -> int:
 
     config = experiment(run, corpus, processes=processes)
     gc.freeze()  # the child must not search the parent's objects for garbage, which would copy them all
-    child = os.fork()
-    if child:
+    if child := os.fork():
         return child
     log = os.open(run.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 1), os.dup2(log, 2)
@@ -120,18 +119,18 @@ def gone_within_a_minute(process: int, *, ours: bool) -> bool:
     return False
 
 
-def kill_one(child: int, *, rng: random.Random, processes: int, counts: Counter[str]) -> None:
+def kill_one(child: int, *, rng: random.Random, processes: int) -> Counter[str]:
+    """Kill the training, or one of a pair; counts whether the other one ended."""
     follower = follower_of(child) if processes > 1 else None
-    if follower and rng.random() < 0.5:
-        os.kill(follower, signal.SIGKILL)
-        counts["the other process ended within a minute"] += gone_within_a_minute(child, ours=True)
-        counts["second process killed"] += 1
-        return
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    second = follower is not None and rng.random() < 0.5
+    os.kill(follower if second and follower else child, signal.SIGKILL)
+    if not second:
+        os.waitpid(child, 0)
+    counts = Counter(kills=1)
     if follower:
-        counts["the other process ended within a minute"] += gone_within_a_minute(follower, ours=False)
-        counts["first process killed"] += 1
+        other = gone_within_a_minute(child if second else follower, ours=second)
+        counts |= Counter({"second process killed": second, "the other process ended within a minute": other})
+    return counts
 
 
 def trial(run: Path, corpus: Path, *, rng: random.Random, moments: Sequence[Moment], processes: int) -> Counter[str]:
@@ -139,8 +138,7 @@ def trial(run: Path, corpus: Path, *, rng: random.Random, moments: Sequence[Mome
     for after, save in moments:
         child = start(run, corpus, processes=processes)
         if wait_for_moment(run, child, after=after, save=save):
-            kill_one(child, rng=rng, processes=processes, counts=counts)
-            counts["kills"] += 1
+            counts += kill_one(child, rng=rng, processes=processes)
             counts["inside a save"] += (run / ".saving").is_dir()
     os.waitpid(start(run, corpus, processes=processes), 0)
     return counts
@@ -152,42 +150,40 @@ def measure(scratch: Path, *, trials: int, kills: int, seed: int, processes: int
     corpus, whole = scratch / "toy.tsv", scratch / f"whole-{processes}"
     write_corpus(corpus)
     prepare(experiment(whole, corpus, processes=1), whole)  # fill the caches before timing
-    begun = time.perf_counter()
-    os.waitpid(start(whole, corpus, processes=processes), 0)
-    seconds = time.perf_counter() - begun
+    seconds = timed(lambda: os.waitpid(start(whole, corpus, processes=processes), 0))
     expected, total, identical = weights(whole), Counter[str](), 0
-    saves = int(expected[0].rpartition("-")[2]) // 3
+    steps = int(expected[0].rpartition("-")[2])
     for number in range(trials):
         rng = random.Random(f"{seed}/{number}")
         run = scratch / f"trial-{processes}-{number}"
-        moments = [(rng.uniform(0, seconds), None), (rng.uniform(0, A_SAVE), rng.randint(1, saves))]
+        moments = [(rng.uniform(0, seconds), None), (rng.uniform(0, A_SAVE), rng.randint(1, steps // 3))]
         order = moments[:: -1 if number % 2 else 1][:kills]
         counts = trial(run, corpus, rng=rng, moments=order, processes=processes)
         same = (run / "metrics.json").is_file() and weights(run) == expected
         total += counts
         identical += same
-        found = "bit-identical" if same else "DIFFERENT"
-        print(f"{processes} process(es), trial {number + 1}: {found}, {dict(counts)}", flush=True)
+        print(f"{processes} process(es), trial {number + 1}: {'identical' if same else 'DIFFERENT'}, {dict(counts)}",
+              flush=True)  # fmt: skip
         if not same:
             print(run.with_suffix(".log").read_text(errors="replace")[-3000:], file=sys.stderr)
     return {"name": f"{processes} process(es)", "ours": identical, "wanted": trials, "unit": "trials bit-identical",
-            "steps": int(expected[0].rpartition("-")[2]), **total}
+            "steps": steps, **total}
 
 
-def main(argv: list[str] | None = None) -> int:
+def main() -> int:
     parser = arguments(__doc__)
     parser.add_argument("--trials", type=int, default=30, help="in one process (%(default)s)")
     parser.add_argument("--pairs", type=int, default=3, help="trials in two processes (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args(argv)
+    args = parser.parse_args()
     os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")
     import matplotlib.figure  # noqa: F401  # once, not in every training
     import torch
 
     torch.set_num_threads(1)
+    wanted = [(3, 1)] if args.quick else [(args.trials, 1), (args.pairs, 2)]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HF_DATASETS_CACHE"] = f"{folder}/cache"
-        wanted = [(3, 1)] if args.quick else [(args.trials, 1), (args.pairs, 2)]
         rows = [
             measure(Path(folder), trials=trials, kills=1 if args.quick else 2, seed=args.seed, processes=processes)
             for trials, processes in wanted if trials

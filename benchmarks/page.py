@@ -1,110 +1,82 @@
 """How long do users of the page wait?  Wall-clock time, in headless Chromium, on the same cores as the server.
 
-    python benchmarks/page.py RUN            RUN: a trained model, storybook by default; 24 clicks each
-    python benchmarks/page.py RUN --quick    six clicks each
+    python benchmarks/page.py RUN            RUN: a trained model, storybook by default; ten visits of forty clicks
+    python benchmarks/page.py RUN --quick    two visits of six clicks
 
-*first translation*: from pressing Translate on a freshly opened page.  *thumbnails*: from opening Look until every map
-is drawn, small and large; torch is already loaded, because words were linked.  *a click*: from a click on a thumbnail
-to its large map.  *a cell*: from pointing at a cell to its value.  Each ends when the browser has drawn the result.
-Then the last three with an untrained model of RUN's size, but 4 + 4 layers, and texts of 30 and 120 tokens with
-translations of the same length.
+Each visit is a browser's first.  *explorer*: from opening the address until the maps are drawn and the page says which
+words mattered.  Then a sentence of ten words is typed, and from the last key, with the 0.4 s for which the page waits
+for another: *translation*, until it is shown; *maps*, until every head is drawn; *words that mattered*, until these are
+said.  *a cell*: from pointing at a cell of the map until it is marked.  *a head*: from a click on a head to its map.
+Each ends when the browser has drawn the result.  The first visit, in which the server loads torch, has rows of its own.
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
-import statistics
 import sys
-import tempfile
-from pathlib import Path
+from collections import defaultdict
 from typing import Any
 
-from _frame import arguments, end, is_trained, show
-from serving import server
+from _frame import arguments, await_ready, centiles, end, is_trained, server, show
 
-SENTENCE = "The cat did not cross the street because it was too tired."
-LENGTHS = (30, 120)  # tokens
-# Actions on the page, and the conditions that end their timing, two frames later.
+SENTENCES = ("The old man did not open the door this morning.", "The small dog saw the tired cat in the garden.")
+WANTED = {"translation": 1000, "a head": 200}  # ms
+# Actions on the page and the conditions that end their timing, two frames later.
 LIBRARY = """
-window.timed = (act, done) => new Promise((resolve, reject) => {
-  const began = performance.now(), end = began + 120000;
+window.part = (name) => document.querySelector(`.s2s:not(.s2s-first) ${name}`);
+window.parts = (name) => [...document.querySelectorAll(`.s2s:not(.s2s-first) ${name}`)];
+window.timed = (done, act = () => {}) => new Promise((resolve, reject) => {
+  const began = performance.now(), limit = began + 120000;
   act();
   const look = () => {
     if (done()) requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)));
-    else if (performance.now() > end) reject(new Error("nothing came"));
+    else if (performance.now() > limit) reject(new Error("nothing came"));
     else requestAnimationFrame(look);
   };
   look();
 });
-window.one = (selector) => document.querySelector(selector);
-window.maps = () => [...document.querySelectorAll(".s2s-thumb")];
-window.large = () => one(".s2s-scroll canvas");
+window.mapped = () => part(".tgt .w") && part(".grid2, .lined") && !part(".texts.working, .mapbox.stale");
+window.complete = () => mapped() && part(".word .needed");
 """
-TRANSLATE = """text => timed(() => {
-  one("textarea.tr-text").value = text;
-  one("#translate").click();
-}, () => one(".tr-out").textContent)"""
-LINKED = "() => timed(() => {}, () => /^Point/.test(one('.tr-caption').textContent))"
-LOOK = "() => timed(() => one('[role=tab][data-tab-id=look]').click(), () => maps().length && large().width > 300)"
-CLICK = """number => timed(() => maps()[number].click(),
-  () => one(".s2s-about b").textContent === maps()[number].title.split(".")[0])"""
-CELL = """share => {
-  const { left, top, width, height } = large().getBoundingClientRect(), before = one(".s2s-read").textContent;
-  const at = { clientX: left + width * share, clientY: top + height * share, bubbles: true };
-  return timed(() => large().dispatchEvent(new PointerEvent("pointermove", at)),
-    () => one(".s2s-read").textContent !== before);
+OPEN = "timed(complete).then(() => performance.now())"  # since the address was opened
+TYPE = """async (text) => {
+  part("[data-do=edit]").click();
+  const before = part(".tgt").textContent, field = part(".field");
+  const fresh = () => part(".tgt").textContent !== before && !part(".texts.working");
+  const typed = () => { field.value = text; field.dispatchEvent(new Event("input", { bubbles: true })); };
+  const translation = await timed(fresh, typed), maps = translation + await timed(() => fresh() && mapped());
+  return { translation, maps, "words that mattered": maps + await timed(complete) };
+}"""
+POINT = """share => {
+  const cells = parts(".mapbox .c:not(.masked)"), cell = cells[Math.floor(share * cells.length)];
+  const move = () => cell.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse" }));
+  return timed(() => cell.id === "s2s-cell", move);
+}"""
+CLICK = """share => {
+  const heads = parts(".heads [data-head]:not([aria-pressed=true])"), before = part(".eyebrow").textContent;
+  return timed(() => part(".eyebrow").textContent !== before, () => heads[Math.floor(share * heads.length)].click());
 }"""
 
 
-def untrained(run: Path, folder: Path, *, tokens: int) -> str:
-    """Save a model of that run's size, except for its layers, whose translations have that many tokens; returns a text
-    of that length."""
-    import torch
-
-    from seq2see.modeling import Seq2SeeConfig, Seq2SeeForConditionalGeneration
-    from seq2see.tokenizer.tokenization_seq2see import Seq2SeeTokenizer
-
-    tokenizer = Seq2SeeTokenizer.from_pretrained(run)
-    torch.manual_seed(0)
-    config = Seq2SeeConfig.from_pretrained(run, encoder_layers=4, decoder_layers=4)
-    model = Seq2SeeForConditionalGeneration(config)
-    model.generation_config.update(max_length=tokens + 1, num_beams=1, forced_bos_token_id=tokenizer.tag_id("fr"))
-    for one in (model, tokenizer):
-        one.save_pretrained(folder)
-    words = SENTENCE.lower().strip(".").split() * tokens
-    count = next(n for n in range(len(words)) if len(tokenizer.encode_source(" ".join(words[:n]))) >= tokens)
-    return " ".join(words[:count])
-
-
-def measure(tab: Any, url: str, text: str, *, clicks: int) -> dict[str, Any]:
-    """Milliseconds, on a freshly opened page."""
-    tab.goto(url)
-    tab.locator("textarea.tr-text:not([disabled])").wait_for()
-    tab.evaluate(LIBRARY)
-    found: dict[str, Any] = {"first translation": tab.evaluate(TRANSLATE, text), "linked": tab.evaluate(LINKED)}
-    found["thumbnails"] = tab.evaluate(LOOK)
-    count = tab.evaluate("maps().length")
-    found["maps"] = f"{count} of {tab.evaluate('[maps().at(-1).firstChild.height, maps().at(-1).firstChild.width]')}"
-    steps = [1 + number * 7 % (count - 1) for number in range(clicks)]
-    found["a click"] = [tab.evaluate(CLICK, number) for number in steps]
-    found["a cell"] = [tab.evaluate(CELL, 0.4 + 0.5 * number / clicks) for number in range(clicks)]
+def visit(browser: Any, url: str, text: str, *, clicks: int) -> dict[str, list[float]]:
+    """Milliseconds of everything that a visitor does, once or repeatedly."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    tab = context.new_page()
+    tab.set_default_timeout(180_000)
+    tab.add_init_script(LIBRARY)
+    tab.goto(url, wait_until="commit")
+    found = {"explorer": [tab.evaluate(OPEN)]}
+    found |= {name: [milliseconds] for name, milliseconds in tab.evaluate(TYPE, text).items()}
+    shares = [number * 0.618 % 1 for number in range(clicks)]  # spread over the page
+    found |= {"a cell": [tab.evaluate(POINT, share) for share in shares],
+              "a head": [tab.evaluate(CLICK, share) for share in shares]}  # fmt: skip
+    context.close()
     return found
-
-
-def rows_of(text: str, found: dict[str, Any]) -> list[dict[str, Any]]:
-    wanted = {"first translation": 1000, "thumbnails": 500, "a click": 200}
-    rows = []
-    for name in ("first translation", "linked", "thumbnails", "a click", "a cell"):
-        times = found[name] if isinstance(found[name], list) else [found[name]]
-        rows.append({"of": text, "name": name, "p50": round(statistics.median(times)), "most": round(max(times)),
-                     "unit": "ms", **({"wanted": wanted[name]} if name in wanted else {}),
-                     **({"maps": found["maps"]} if name == "thumbnails" else {})})  # fmt: skip
-    return rows
 
 
 def main() -> None:
     args = arguments(__doc__, run=True).parse_args()
+    visits, clicks = (2, 6) if args.quick else (10, 40)
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     rows: list[dict[str, Any]] = []
     if program is None:
@@ -112,18 +84,16 @@ def main() -> None:
     elif is_trained(args.run):
         from playwright.sync_api import sync_playwright
 
-        with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
+        found: dict[str, list[float]] = defaultdict(list)
+        with sync_playwright() as playwright, server(args.run) as (url, _):
+            await_ready(url)
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            texts = {args.run: ("the cat sentence", SENTENCE)}
-            for tokens in LENGTHS:
-                folder = Path(scratch) / str(tokens)
-                texts[str(folder)] = (f"{tokens} tokens", untrained(Path(args.run), folder, tokens=tokens))
-            for run, (name, text) in texts.items():
-                with server(argparse.Namespace(run=run)) as (url, _):
-                    tab = browser.new_page(viewport={"width": 1440, "height": 1000})
-                    rows += rows_of(name, measure(tab, url, text, clicks=6 if args.quick else 24))
-                    tab.close()
+            for number in range(visits):
+                for name, times in visit(browser, url, SENTENCES[number % 2], clicks=clicks).items():
+                    found[name if number else f"first visit, {name}"] += times
             browser.close()
+        rows = [{"name": name, **centiles(times), "unit": "ms", "wanted": WANTED.get(name)}
+                for name, times in found.items()]  # fmt: skip
     show(rows)
     end("page", rows, run=args.run)
 

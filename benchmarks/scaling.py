@@ -39,53 +39,50 @@ def running_engines() -> int:
     return application.deployments["Engines"].replica_states.get("RUNNING", 0)
 
 
+async def outcome(client: httpx.AsyncClient, text: str, expected: str) -> str:
+    try:
+        answer = await client.post("/v1/translate", json={"texts": [text], "num_beams": 1})
+    except httpx.HTTPError as error:
+        print(f"lost: {error!r}", file=sys.stderr)
+        return "lost"
+    if answer.status_code == 503 and answer.headers.get("retry-after"):
+        await asyncio.sleep(0.1)
+        return "refused"
+    if answer.status_code == 200 and answer.json()["translations"][0]["text"] == expected:
+        return "right"
+    print(f"wrong: {answer.status_code} {answer.text}", file=sys.stderr)
+    return "wrong"
+
+
 async def measure(url: str, expected: dict[str, str], *, longer: float) -> list[dict[str, Any]]:
-    texts = itertools.cycle(expected)
-    loads = []
-
-    async def one(client: httpx.AsyncClient, over: asyncio.Event, seen: Counter[str]) -> None:
-        while not over.is_set():
-            text = next(texts)
-            try:
-                answer = await client.post(f"{url}/v1/translate", json={"texts": [text], "num_beams": 1})
-            except httpx.HTTPError as error:
-                print(f"lost: {error!r}", file=sys.stderr)
-                seen["lost"] += 1
-                continue
-            if answer.status_code == 503 and answer.headers.get("retry-after"):
-                seen["refused"] += 1
-                await asyncio.sleep(0.1)
-            elif answer.status_code == 200 and answer.json()["translations"][0]["text"] == expected[text]:
-                seen["right"] += 1
-            else:
-                print(f"wrong: {answer.status_code} {answer.text}", file=sys.stderr)
-                seen["wrong"] += 1
-
-    limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(timeout=60, limits=limits) as client:
+    texts, loads = itertools.cycle(expected), []
+    async with httpx.AsyncClient(base_url=url, timeout=60, limits=httpx.Limits(max_connections=None)) as client:
         for clients, wanted in LOADS:
             over, seen, began = asyncio.Event(), Counter(), time.perf_counter()
-            work = [asyncio.create_task(one(client, over, seen)) for _ in range(clients)]
+
+            async def ask(over: asyncio.Event = over, seen: Counter[str] = seen) -> None:
+                while not over.is_set():
+                    text = next(texts)
+                    seen[await outcome(client, text, expected[text])] += 1
+
+            work = [asyncio.create_task(ask()) for _ in range(clients)]
             before = engines = await asyncio.to_thread(running_engines)
             while engines != wanted and time.perf_counter() - began < PATIENCE:
                 await asyncio.sleep(1)
                 engines = await asyncio.to_thread(running_engines)
-            after = time.perf_counter() - began
+            after = round(time.perf_counter() - began, 1)
             await asyncio.sleep(longer)
             over.set()
             await asyncio.gather(*work)
-            loads.append({
-                "clients": clients, "engines before": before, "engines": engines, "wanted": wanted,
-                "after": round(after, 1), **{name: seen[name] for name in ("right", "refused", "wrong", "lost")},
-            })  # fmt: skip
+            loads.append({"clients": clients, "engines before": before, "engines": engines, "wanted": wanted,
+                          "after": after, **dict.fromkeys(("right", "refused", "wrong", "lost"), 0), **seen})
             show(loads[-1:])
     return loads
 
 
 def main() -> None:
-    parser = arguments(__doc__, run=True, text=True)
-    given = parser.parse_args()
-    if not is_trained(given.run):
+    args = arguments(__doc__, run=True, text=True).parse_args()
+    if not is_trained(args.run):
         return
     if not find_spec("ray"):
         print("ray is not installed: nothing to measure", file=sys.stderr)
@@ -96,29 +93,27 @@ def main() -> None:
     from seq2see.serve.ray_app import application
     from seq2see.translate.translator import Translator
 
-    known = sentences(given.text)[: 100 * TOGETHER]
+    known = sentences(args.text)[: 100 * TOGETHER]
     texts = [" ".join(known[start : start + TOGETHER]) for start in range(0, len(known), TOGETHER)]
-    found = Translator.from_pretrained(given.run)(texts, num_beams=1)
+    found = Translator.from_pretrained(args.run)(texts, num_beams=1)
     expected = {text: one.text for text, one in zip(texts, found, strict=True)}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     variables = {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
     ray.init(num_cpus=4, include_dashboard=False, configure_logging=False, object_store_memory=10**8,
              runtime_env={"env_vars": variables})  # fmt: skip
     try:
         serve.start(http_options={"host": "127.0.0.1", "port": port})
-        delays = {"upscale_delay_s": str(DELAY), "downscale_delay_s": str(DELAY)}
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
             config.write("rate: 0\n")
             config.flush()
-            models = {"models": given.run, "config": config.name}
-            serve.run(application({**models, "least": "1", "most": "2", **delays}))
-        loads = asyncio.run(measure(f"http://127.0.0.1:{port}", expected, longer=0 if given.quick else LONGER))
+            serve.run(application({"models": args.run, "config": config.name, "least": "1", "most": "2",
+                                   "upscale_delay_s": str(DELAY), "downscale_delay_s": str(DELAY)}))
+        rows = asyncio.run(measure(f"http://127.0.0.1:{port}", expected, longer=0 if args.quick else LONGER))
     finally:
         serve.shutdown()
         ray.shutdown()
-    end("scaling", loads, run=given.run)
+    end("scaling", rows, run=args.run)
 
 
 if __name__ == "__main__":

@@ -18,17 +18,17 @@ import random
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import psutil
-from _frame import arguments, end, is_trained, show
-from serving import numbered, server
+from _frame import arguments, await_ready, centiles, end, is_trained, numbered, server, show
 
 TEXTS = 40  # distinct texts; each has been answered before the second half begins
 PAUSE = 5.0  # seconds between samples
+ABANDONED = 0.005  # seconds after which some clients disconnect
 
 
 def main() -> None:
@@ -39,7 +39,8 @@ def main() -> None:
     seconds = 20 if args.quick else 60 * args.minutes
     rows: list[dict[str, Any]] = []
     if is_trained(args.run):
-        with server(args) as (url, pid):
+        with server(args.run) as (url, pid):
+            await_ready(url)
             rows = asyncio.run(soak(url, pid, numbered(args.text, TEXTS), seconds=seconds, rate=args.rate))
     show(rows)
     end("soak", rows, run=args.run, seconds=seconds, rate=args.rate)
@@ -47,14 +48,13 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of request: path, body and expected status."""
+    """One kind of request: its name, path, body for a text, expected status, and how often it is sent."""
 
     name: str
     path: str
-    body: Any  # a function of the text
+    body: Callable[[str], Any]
     status: int = 200
     weight: int = 1
-    leaves: bool = False  # the client disconnects early
 
 
 def kinds(source: str, target: str) -> list[Kind]:
@@ -69,7 +69,7 @@ def kinds(source: str, target: str) -> list[Kind]:
         Kind("no such language", "/translate", lambda text: {"q": text, **libre, "target": "auto"}, status=400),
         Kind("too many beams", "/v1/translate", lambda text: {"texts": [text], "num_beams": 10_000}, status=400),
         Kind("no text", "/v1/translate", lambda text: {"texts": []}, status=400),
-        Kind("left", "/v1/translate", lambda text: {"texts": [text] * 8}, leaves=True),
+        Kind("abandoned", "/v1/translate", lambda text: {"texts": [text] * 8}),
     ]
 
 
@@ -85,40 +85,27 @@ class Seen:
 
 
 async def soak(url: str, pid: int, texts: list[str], *, seconds: float, rate: float) -> list[dict[str, Any]]:
-    seen = Seen()
+    seen, dice = Seen(), random.Random(0)
     limits = httpx.Limits(max_connections=256)
     async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client, asyncio.TaskGroup() as tasks:
-        while (await client.get("/readyz")).status_code != 200:
-            await asyncio.sleep(0.1)
-        among = kinds(*await languages(client))
+        first = (await client.get("/languages")).json()[0]
+        among = kinds(first["code"], first["targets"][0])
         tasks.create_task(watch(psutil.Process(pid), seen, seconds))
         began = time.perf_counter()
-        for number, (kind, text) in enumerate(sample(among, texts)):
-            if (ahead := number / rate - (time.perf_counter() - began)) > 0:
-                await asyncio.sleep(ahead)
+        for number in range(int(rate * seconds)):
+            await asyncio.sleep(max(0.0, number / rate - (time.perf_counter() - began)))
             if time.perf_counter() - began > seconds:
                 break
-            tasks.create_task(one(client, kind, text, seen))
+            [kind] = dice.choices(among, [kind.weight for kind in among])
+            tasks.create_task(one(client, kind, dice.choice(texts), seen))
     return rows(seen)
-
-
-async def languages(client: httpx.AsyncClient) -> tuple[str, str]:
-    """The first supported pair."""
-    first = (await client.get("/languages")).json()[0]
-    return first["code"], first["targets"][0]
-
-
-def sample(among: list[Kind], texts: list[str]) -> Iterator[tuple[Kind, str]]:
-    chance, weights = random.Random(0), [kind.weight for kind in among]
-    while True:
-        yield chance.choices(among, weights)[0], chance.choice(texts)
 
 
 async def one(client: httpx.AsyncClient, kind: Kind, text: str, seen: Seen) -> None:
     seen.kinds[kind.name] += 1
     began = time.perf_counter()
     try:
-        async with asyncio.timeout(0.005 if kind.leaves else None):
+        async with asyncio.timeout(ABANDONED if kind.name == "abandoned" else None):
             answer = await client.post(kind.path, json=kind.body(text))
     except TimeoutError:
         return
@@ -149,14 +136,12 @@ async def watch(process: psutil.Process, seen: Seen, seconds: float) -> None:
 
 
 def rows(seen: Seen) -> list[dict[str, Any]]:
-    half = seen.samples[len(seen.samples) // 2 :]
-    times, memory, files, threads = zip(*half, strict=True)
-    centiles = statistics.quantiles(seen.seconds, n=100)
+    times, memory, files, threads = zip(*seen.samples[len(seen.samples) // 2 :], strict=True)
     slope = statistics.linear_regression(times, memory).slope * 3600
     return [
         {"name": "requests", "ours": sum(seen.kinds.values()), **seen.kinds},
         {"name": "wrong status or another answer", "ours": sum(seen.wrong.values()), "wanted": 0, **seen.wrong},
-        {"name": "latency", "p50": round(centiles[49] * 1000), "p99": round(centiles[98] * 1000), "unit": "ms"},
+        {"name": "latency", **centiles([1000 * one for one in seen.seconds]), "unit": "ms"},
         {"name": "memory", "ours": round(memory[-1]), "in the middle": round(memory[0]), "unit": "MiB",
          "slope": f"{slope:+.1f} MiB per hour"},
         {"name": "files", "ours": files[-1], "in the middle": files[0]},

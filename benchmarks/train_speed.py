@@ -4,12 +4,12 @@
     python benchmarks/train_speed.py --quick               one short round of three contenders
     python benchmarks/train_speed.py --only ours stock 'no bf16'
 
-`ours` is the command `seq2see train multi30k-en-de` as a user runs it, except for three settings (below); `stock` is a
-MarianMTModel of the same shape with transformers' Seq2SeqTrainer; `tuned` is the same with every helpful setting that
-needs no code.  The fastest of their settings counts.  `steps` are our command without one of its optimisations.
-Contenders take turns, each in fresh processes.  The clock runs from the end of one update to the end of a later one,
-without start, evaluation and saving.  Memory is the peak resident memory, summed over the processes.  On a busy machine
-tokens per second of CPU time (`per CPU s`) are more reliable, except where threads spin while they wait.
+`ours` is the command `seq2see train multi30k-en-de` as a user runs it, except for three settings (below), or with
+another precision or number of processes (`variant`); `stock` is a MarianMTModel of the same shape with transformers'
+Seq2SeqTrainer; `tuned` is the same with every helpful setting that needs no code.  The fastest of their settings
+counts.  Contenders take turns, each in fresh processes.  The clock runs from the end of one update to the end of a
+later one, without start, evaluation and saving.  Memory is the peak resident memory, summed over the processes.  On a
+busy machine tokens per second of CPU time are more reliable, except where threads spin while they wait.
 
 Equal: pairs, tokenizer, shape, dropout, label smoothing, optimizer, schedule, clipping, pairs in an update on the mean.
 What Marian has no counterpart for, Muon, is off, whatever the recipe says.
@@ -32,14 +32,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from _frame import arguments, end
+from _frame import arguments, end, show, turns
 
 RECIPE = "multi30k-en-de"
-WORKERS = str(Path(__file__).with_name("_train_workers.py"))
 OFF = ("training.optim=adamw_torch_fused",)
 WARM_UP = 5  # updates before the clock starts
 WANTED = {"end to end": 3.0, "end to end, tuned peer": 1.8}
@@ -48,35 +46,25 @@ HOPELESS = 0.85  # a setting of the peer slower than this share of its best one 
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592", "MALLOC_TOP_PAD_": "67108864"}
 # What the peer takes from our model and training arguments.
 SHAPE = (
-    *("d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads"),
-    *("encoder_ffn_dim", "decoder_ffn_dim", "dropout", "attention_dropout", "activation_dropout", "scale_embedding"),
-    *("activation_function", "vocab_size", "pad_token_id", "eos_token_id", "decoder_start_token_id"),
+    "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
+    "encoder_ffn_dim", "decoder_ffn_dim", "dropout", "attention_dropout", "activation_dropout", "scale_embedding",
+    "activation_function", "vocab_size", "pad_token_id", "eos_token_id", "decoder_start_token_id",
     "max_position_embeddings",
-)
+)  # fmt: skip
 TRAINING = (
-    *("learning_rate", "lr_scheduler_type", "warmup_steps", "optim", "adam_beta1", "adam_beta2", "adam_epsilon"),
-    *("weight_decay", "max_grad_norm", "label_smoothing_factor"),
-)
-# The optimisations that `switch_off` disables, and their replacements.
-STEPS = {
-    "token batches": "equally many pairs in each batch, grouped by length",
-    "real positions": "logits and loss at padded positions too",
-    "short attention": "eager attention",
-    "short attention (sdpa)": "scaled_dot_product_attention",
-    "byte dropout": "torch's dropout",
-    "in-place loss": "torch's cross_entropy",
-}
+    "learning_rate", "lr_scheduler_type", "warmup_steps", "optim", "adam_beta1", "adam_beta2", "adam_epsilon",
+    "weight_decay", "max_grad_norm", "label_smoothing_factor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Contender:
     name: str
-    group: str  # ours, stock, tuned, steps
+    group: str  # ours, variant, stock, tuned
     what: str
     overrides: tuple[str, ...] = ()  # of our command
-    without: tuple[str, ...] = ()  # of STEPS
     variables: dict[str, str] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)  # of the peer: bf16, attention, ranks
+    peer: dict[str, Any] = field(default_factory=dict)  # bf16, attention, ranks; empty for our command
 
 
 @dataclass(frozen=True)
@@ -98,35 +86,33 @@ class Bench:
 class Run:
     tokens_per_second: float
     tokens_per_processor_second: float | None  # of all threads, including waiting ones; None without /proc
-    tokens_per_update: float
     memory_mib: float | None  # None without /proc
 
 
 def all_contenders(cores: int, *, bf16: bool) -> list[Contender]:
-    threads, alone = {"OMP_NUM_THREADS": str(cores)}, ("training.cpu_processes=1",)
-    found = [Contender("ours", "ours", "seq2see train")]
+    threads = {"OMP_NUM_THREADS": str(cores)}
+    found = [
+        Contender("ours", "ours", "seq2see train"),
+        Contender("no bf16", "variant", "float32", ("training.bf16=false",)),
+        Contender("no processes", "variant", f"one process of {cores} threads", ("training.cpu_processes=1",), threads),
+        Contender("processes", "variant", f"{cores} processes", (f"training.cpu_processes={cores}",)),
+    ]
     for precision in ("float32", "bf16")[: 1 + bf16]:
         stock = {"bf16": precision == "bf16", "attention": "sdpa", "ranks": 1}
+        tuned = stock | {"attention": "eager"}
         what = f"group_by_length, {precision}"
         helped = f"{what}, eager attention, allocator variables"
-        ranks = f"{helped}, torchrun of {cores} ranks"
+        ranks = MALLOC | {"OMP_NUM_THREADS": "1"}
         found += [
-            Contender(f"stock {precision}", "stock", what, variables=threads, settings=stock),
-            Contender(f"tuned {precision}", "tuned", helped, variables=MALLOC | threads,
-                      settings=stock | {"attention": "eager"}),
-            Contender(f"tuned {precision} ranks", "tuned", ranks, variables=MALLOC | {"OMP_NUM_THREADS": "1"},
-                      settings=stock | {"attention": "eager", "ranks": cores}),
+            Contender(f"stock {precision}", "stock", what, (), threads, stock),
+            Contender(f"tuned {precision}", "tuned", helped, (), MALLOC | threads, tuned),
+            Contender(f"tuned {precision} ranks", "tuned", f"{helped}, torchrun of {cores} ranks", (), ranks,
+                      tuned | {"ranks": cores}),
         ]  # fmt: skip
-    found += [Contender(f"no {name}", "steps", what, without=(name,)) for name, what in STEPS.items()]
-    found.append(Contender("no bf16", "steps", "float32", ("training.bf16=false",)))
-    found.append(Contender("no processes", "steps", f"one process of {cores} threads", alone, variables=threads))
-    found.append(Contender("processes", "steps", f"{cores} processes", (f"training.cpu_processes={cores}",)))
-    everything = tuple(name for name in STEPS if name != "short attention")
-    overrides = (*alone, "training.bf16=false")
-    return [*found, Contender("no step at all", "steps", "none of these", overrides, everything, threads)]
+    return found
 
 
-# Setup and runs
+# --- runs
 
 
 def prepare(folder: Path, *, overrides: list[str], steps: int | None) -> Bench:
@@ -174,11 +160,11 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
     """Train in fresh processes, timing the lines that announce updates."""
     updates, done, tail = WARM_UP + bench.steps, dict[int, tuple[float, float]](), list[str]()
     with tempfile.TemporaryDirectory(dir=bench.folder) as name:
-        command = peer_command if contender.settings else our_command
+        command = peer_command if contender.peer else our_command
         with subprocess.Popen(
-            command(contender, bench, Path(name), seed), cwd=bench.folder, text=True, errors="replace",
+            [sys.executable, *command(contender, bench, Path(name), seed)], cwd=bench.folder, text=True,
             env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", **contender.variables},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
         ) as process, peak_memory(process.pid) as memory:  # fmt: skip
             for line in process.stdout or ():
                 if found := re.match(rf"step (\d+)/{updates}\b", line):
@@ -186,57 +172,50 @@ def measure(contender: Contender, bench: Bench, *, seed: int) -> Run:
                 tail = [*tail[-60:], line]
         if process.returncode or not {WARM_UP, updates} <= done.keys():
             raise RuntimeError(f"{contender.name} ended with code {process.returncode}:\n{''.join(tail)}")
-        if contender.settings:
+        if contender.peer:
             counts = [json.loads(path.read_text()) for path in Path(name).glob("counts-*.json")]
             tokens = [sum(ranks) for ranks in zip(*counts, strict=True)]
         else:
-            tokens = planned_tokens(contender, bench, updates, seed)
+            tokens = planned_tokens(bench, updates, seed)
             theirs, ours = (folder / "tokenizer.json" for folder in (bench.folder / "tokenizer", Path(name) / "run"))
             if ours.read_bytes() != theirs.read_bytes():
                 raise RuntimeError("seq2see train made a different tokenizer from the one given to Marian")
     timed = sum(tokens[WARM_UP:updates])
     seconds, processor = (end - start for start, end in zip(done[WARM_UP], done[updates], strict=True))
-    return Run(timed / seconds, timed / processor if processor else None, timed / bench.steps, memory.get("peak"))
+    return Run(timed / seconds, timed / processor if processor else None, memory.get("peak"))
 
 
 def our_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
-    """`seq2see train`, through the workers' file if optimisations are disabled."""
-    start = [WORKERS, "without", json.dumps(contender.without)] if contender.without else ["-m", "seq2see"]
     return [
-        *(sys.executable, *start, "train", RECIPE, *bench.overrides, *contender.overrides),
-        *(f"training.output_dir={output / 'run'}", f"training.max_steps={WARM_UP + bench.steps}"),
-        *(f"training.seed={seed}", "training.use_cpu=true", "training.logging_steps=1", "training.disable_tqdm=true"),
-        *("training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false"),
-        *("evaluation.num_beams=1", "evaluation.max_length=8"),
-    ]
+        "-m", "seq2see", "train", RECIPE, *bench.overrides, *contender.overrides,
+        f"training.output_dir={output / 'run'}", f"training.max_steps={WARM_UP + bench.steps}",
+        f"training.seed={seed}", "training.use_cpu=true", "training.logging_steps=1", "training.disable_tqdm=true",
+        "training.eval_strategy=no", "training.save_strategy=no", "training.load_best_model_at_end=false",
+        "evaluation.num_beams=1", "evaluation.max_length=8",
+    ]  # fmt: skip
 
 
 def peer_command(contender: Contender, bench: Bench, output: Path, seed: int) -> list[str]:
     """The peer, under torchrun if it has several ranks."""
-    ranks = contender.settings["ranks"]
-    arguments = {
-        **bench.training, "seed": seed, "bf16": contender.settings["bf16"], "max_steps": WARM_UP + bench.steps,
+    ranks, job = contender.peer["ranks"], output / "job.json"
+    training = {
+        **bench.training, "seed": seed, "bf16": contender.peer["bf16"], "max_steps": WARM_UP + bench.steps,
         "per_device_train_batch_size": max(1, round(bench.batch_size / ranks)), "output_dir": str(output),
     }  # fmt: skip
-    shape = {**bench.shape, "attn_implementation": contender.settings["attention"]}
-    (output / "job.json").write_text(json.dumps({"shape": shape, "training": arguments, "folder": str(bench.folder)}))
-    torchrun = [
-        *("-m", "torch.distributed.run", f"--nproc-per-node={ranks}"),
-        *("--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"),
-    ]
-    return [sys.executable, *(torchrun if ranks > 1 else ()), WORKERS, "peer", str(output / "job.json")]
+    shape = {**bench.shape, "attn_implementation": contender.peer["attention"]}
+    job.write_text(json.dumps({"shape": shape, "training": training, "folder": str(bench.folder)}))
+    torchrun = ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}", "--rdzv-backend=c10d",
+                "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]  # fmt: skip
+    return [*(torchrun if ranks > 1 else ()), str(Path(__file__).with_name("_train_peer.py")), str(job)]
 
 
-def planned_tokens(contender: Contender, bench: Bench, updates: int, seed: int) -> list[int]:
+def planned_tokens(bench: Bench, updates: int, seed: int) -> list[int]:
     """Target tokens of our first updates, which are known in advance."""
-    from _train_workers import plain_plan
-
     from seq2see.training.batching import plan_epoch
 
-    plan = partial(plain_plan, ours=plan_epoch) if "token batches" in contender.without else plan_epoch
     tokens, epoch = list[int](), 0
     while len(tokens) < updates:
-        batches = plan(bench.lengths, max_tokens=bench.max_tokens, seed=seed, epoch=epoch)
+        batches = plan_epoch(bench.lengths, max_tokens=bench.max_tokens, seed=seed, epoch=epoch)
         tokens += [sum(bench.target_lengths[index] for index in batch) for batch in batches]
         epoch += 1
     return tokens
@@ -280,13 +259,13 @@ def read(path: str | Path) -> str:
         return ""
 
 
-# The result
+# --- the result
 
 
 def summarise(
     chosen: Sequence[Contender], runs: dict[str, list[Run]]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """A row per contender, and how much faster ours is than the best peer and than itself without each optimisation."""
+    """A row per contender, and how much faster ours is than the best peer and than its variants."""
     rows: list[dict[str, Any]] = [
         {
             "name": one.name,
@@ -295,7 +274,6 @@ def summarise(
             "tokens_per_second": [round(run.tokens_per_second, 1) for run in runs[one.name]],
             "median": middle([run.tokens_per_second for run in runs[one.name]]),
             "per_processor_second": middle([run.tokens_per_processor_second for run in runs[one.name]]),
-            "tokens_per_update": round(statistics.mean(run.tokens_per_update for run in runs[one.name])),
             "memory_mib": max((round(run.memory_mib) for run in runs[one.name] if run.memory_mib), default=None),
         }
         for one in chosen
@@ -306,7 +284,7 @@ def summarise(
         return max(there, key=lambda row: (len(row["tokens_per_second"]), row["median"]), default=None)
 
     rivals = {"end to end": best("stock"), "end to end, tuned peer": best("stock", "tuned") if best("tuned") else None}
-    rivals |= {row["name"]: row for row in rows if row["group"] == "steps"}
+    rivals |= {row["name"]: row for row in rows if row["group"] == "variant"}
     ours = best("ours")
     ratios: list[dict[str, Any]] = []
     for name, rival in rivals.items():
@@ -317,7 +295,7 @@ def summarise(
             ratios.append({
                 "name": name, "ours": ours["median"], "peer": rival["median"], "unit": "target tokens/s",
                 "ratio": statistics.median(found), "low": min(found), "high": max(found), "wanted": WANTED.get(name),
-                "than": rival["name"], "what": rival["what"],
+                "than": rival["name"],
             })  # fmt: skip
     return rows, ratios
 
@@ -325,21 +303,6 @@ def summarise(
 def middle(figures: Sequence[float | None]) -> float | None:
     known = [figure for figure in figures if figure]
     return round(statistics.median(known), 1) if known else None
-
-
-def print_tables(recipe: dict[str, Any], contenders: list[dict[str, Any]], ratios: list[dict[str, Any]]) -> None:
-    print("recipe: " + ", ".join(f"{key} {value}" for key, value in recipe.items()))
-    titles = f"{'median':>7}{'low':>7}{'high':>7}{'rounds':>7}{'per CPU s':>11}{'per update':>11}{'MiB':>6}"
-    print(f"\n{'target tokens/s':<26}{titles}")
-    for row in contenders:
-        speeds, rest = row["tokens_per_second"], ("per_processor_second", "tokens_per_update", "memory_mib")
-        processor, update, memory = (f"{row[key]:.0f}" if row[key] else "-" for key in rest)
-        figures = f"{row['median']:7.0f}{min(speeds):7.0f}{max(speeds):7.0f}{len(speeds):7}"
-        print(f"{row['name']:<26}{figures}{processor:>11}{update:>11}{memory:>6}  {row['what']}")
-    print(f"\n{'ours is faster':<26}{'median':>8}{'low':>8}{'high':>8}  than")
-    for row in ratios:
-        than = f"MarianMTModel: {row['what']}" if row["name"].startswith("end to end") else row["what"]
-        print(f"{row['name']:<26}{row['ratio']:7.2f}x{row['low']:7.2f}x{row['high']:7.2f}x  {than}")
 
 
 def main(argv: list[str]) -> None:
@@ -350,13 +313,12 @@ def main(argv: list[str]) -> None:
     parser.add_argument("--data", help="training pairs, like data.path in a recipe; default: storybook")
     parser.add_argument("--steps", type=int, help="timed updates; default: a representative number")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="groups (ours stock tuned steps) or contenders")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="groups (ours variant stock tuned) or contenders")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="override the recipe")
     args = parser.parse_args(argv)
     if args.quick:
         args.steps, args.rounds, args.only = args.steps or 10, 1, args.only or QUICK
-    bf16 = has_fast_bfloat16(use_cpu=True)
-    everybody = all_contenders(usable_cores(), bf16=bf16)
+    everybody = all_contenders(usable_cores(), bf16=has_fast_bfloat16(use_cpu=True))
     chosen = [one for one in everybody if not args.only or {one.name, one.group} & set(args.only)]
     if unknown := set(args.only or ()) - {name for one in everybody for name in (one.name, one.group)}:
         parser.error(f"unknown contender {', '.join(unknown)}; choose from {', '.join(one.name for one in everybody)}")
@@ -365,20 +327,14 @@ def main(argv: list[str]) -> None:
         os.environ["HF_DATASETS_CACHE"] = f"{folder}/cache"
         data = [f"data.path={args.data}"] if args.data else ["data.path=storybook", "data.target=fr"]
         bench = prepare(Path(folder), overrides=[*OFF, *data, *args.set], steps=args.steps)
-        for turn in range(args.rounds):
-            for one in chosen[:: -1 if turn % 2 else 1]:  # in alternating order, against drift
-                if turn and is_hopeless(one, chosen, runs):
-                    continue
-                run = measure(one, bench, seed=turn)
-                runs[one.name].append(run)
-                print(f"round {turn + 1}: {one.name}, {run.tokens_per_second:.0f} tokens/s", file=sys.stderr)
-    recipe = {
-        "name": RECIPE, "data": args.data or "storybook", "set": " ".join(args.set), "pairs": len(bench.lengths),
-        "vocabulary": bench.shape["vocab_size"], "updates": bench.steps, "after": WARM_UP, "rounds": args.rounds,
-    }  # fmt: skip
+        for number, one in turns(chosen, args.rounds):
+            if not (number and is_hopeless(one, chosen, runs)):
+                runs[one.name].append(measure(one, bench, seed=number))
+                print(f"round {number + 1}: {one.name}, {runs[one.name][-1]}", file=sys.stderr)
     contenders, ratios = summarise(chosen, runs)
-    print_tables(recipe, contenders, ratios)
-    end("train_speed", ratios, recipe=recipe, bf16=bf16, contenders=contenders)
+    show([*contenders, *ratios])
+    end("train_speed", ratios, contenders=contenders, data=args.data or "storybook", set=args.set,
+        pairs=len(bench.lengths), updates=bench.steps, rounds=args.rounds)
 
 
 def is_hopeless(one: Contender, chosen: Sequence[Contender], runs: dict[str, list[Run]]) -> bool:

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from _frame import arguments, end
+from _frame import arguments, end, show
 
 from seq2see import Seq2SeeForConditionalGeneration, Seq2SeeTokenizer, load_checkpoint
 from seq2see.training.config import load_config
@@ -39,9 +39,10 @@ RECIPE = "finetune-en-hi"
 NO_REMEDIES = (
     "model.dropout=0", "training.label_smoothing_factor=0", "training.weight_decay=0", "training.ema_decay=0",
 )  # fmt: skip
-HIGH_PEAK = ("training.learning_rate=3e-3",)
-CURVES = ("joint", "joint, no remedies")
+CURVES = {"joint": "with the remedies", "joint, no remedies": "without"}
 SHOWN = 200  # training pairs, and maximum validation pairs, for the curves
+
+Curve = dict[str, list[float]]  # of each part, nats per token after each epoch
 
 
 def main() -> None:
@@ -58,7 +59,8 @@ def main() -> None:
             rows = measure(*miniature(Path(scratch)), Path(scratch), [0], ["training.max_steps=3"])
         else:
             rows = measure(args.start, args.data, args.out, args.seeds, [])
-    report(rows)
+    show(rows)
+    end("transfer", rows)
 
 
 def miniature(folder: Path) -> tuple[Path, Path]:
@@ -74,35 +76,38 @@ def miniature(folder: Path) -> tuple[Path, Path]:
 
 
 def measure(start: Path, data: Path, out: Path, seeds: Sequence[int], extra: Sequence[str]) -> list[dict[str, Any]]:
-    """Train every row with every seed; one row of figures each."""
-    found: list[dict[str, Any]] = []
+    """Train every row with every seed; a row of means over the seeds each, with the scores of each."""
+    found: dict[str, list[dict[str, Any]]] = {}
+
+    def run(name: str, seed: int, begin: Path, *overrides: str) -> None:
+        output = folder_of(out, seed, name)
+        if not (output / "metrics.json").is_file():
+            train(RECIPE, output, f"model.init_from={begin}", "training.save_total_limit=null", f"data.path={data}",
+                  f"training.seed={seed}", *extra, *overrides)  # fmt: skip
+        found.setdefault(name, []).append(figures(output))
+
     for seed in seeds:
         folder = out / f"seed-{seed}"
-        common = [f"data.path={data}", f"training.seed={seed}", *extra]
-        joint = folder / "joint"
-
-        def run(name: str, begin: Path, *overrides: str, folder: Path = folder, common: Sequence[str] = common) -> None:
-            output = folder / name.replace(", ", "-").replace(" ", "-")
-            if not (output / "metrics.json").is_file():
-                train(RECIPE, output, f"model.init_from={begin}", "training.save_total_limit=null", *common, *overrides)
-            found.append({"name": name, **figures(output)})
-
-        run("joint", start)
-        run("joint, no remedies", start, *NO_REMEDIES)
-        fresh = forgotten(joint, folder / "start-scratch")
-        run("scratch", fresh)
-        run("scratch, high peak", fresh, *HIGH_PEAK)
-        run("bytes", spelling_in_bytes(start, folder / "start-bytes"))
+        run("joint", seed, start)
+        run("joint, no remedies", seed, start, *NO_REMEDIES)
+        fresh = forgotten(folder_of(out, seed, "joint"), folder / "start-scratch")
+        run("scratch", seed, fresh)
+        run("scratch, high peak", seed, fresh, "training.learning_rate=3e-3")
+        run("bytes", seed, spelling_in_bytes(start, folder / "start-bytes"))
     corpus = load_corpus(load_config(RECIPE, [f"data.path={data}"]).data)
     parts = {"training": list(corpus.train)[:: -(-len(corpus.train) // SHOWN)], "validation": corpus.val[:SHOWN]}
-    curves = {
-        name: learning_curve(out / f"seed-{seeds[0]}" / name.replace(", ", "-").replace(" ", "-"), parts)
-        for name in CURVES
-    }
+    curves = {name: learning_curve(folder_of(out, seeds[0], name), parts) for name in CURVES}
     draw(out / "overfitting.png", curves)
-    for row in found:
-        row["curve"] = curves.get(row["name"])
-    return found
+    means = ("chrf", "bleu", "tokens", "seconds")
+    return [
+        {"name": name, **runs[0], **{key: round(statistics.mean(run[key] for run in runs), 2) for key in means},
+         "runs": [[run["chrf"], run["bleu"]] for run in runs], "curve": curves.get(name)}
+        for name, runs in found.items()
+    ]  # fmt: skip
+
+
+def folder_of(out: Path, seed: int, name: str) -> Path:
+    return out / f"seed-{seed}" / name.replace(", ", "-").replace(" ", "-")
 
 
 def train(recipe: str, output: Path, *overrides: str) -> None:
@@ -122,9 +127,8 @@ def spelling_in_bytes(start: Path, folder: Path) -> Path:
 def forgotten(run: Path, folder: Path) -> Path:
     """An untrained model with the same shape and vocabulary."""
     torch.manual_seed(0)
-    return saved(
-        Seq2SeeForConditionalGeneration(load_checkpoint(run).config), Seq2SeeTokenizer.from_pretrained(run), folder
-    )
+    model = Seq2SeeForConditionalGeneration(load_checkpoint(run).config)
+    return saved(model, Seq2SeeTokenizer.from_pretrained(run), folder)
 
 
 def saved(model: Any, tokenizer: Any, folder: Path) -> Path:
@@ -141,20 +145,19 @@ def figures(run: Path) -> dict[str, Any]:
     tokens = statistics.mean(len(tokenizer.encode_source(pair.target)) for pair in corpus.test)
     return {
         "chrf": scores["chrf"], "bleu": scores["bleu"], "test_pairs": scores["pairs"], "pairs": training["pairs"],
-        "tokens": round(tokens, 1), "seconds": training["seconds"], "steps": training["steps"],
+        "tokens": tokens, "seconds": training["seconds"], "steps": training["steps"],
         "signatures": [scores["chrf_signature"], scores["bleu_signature"]],
     }  # fmt: skip
 
 
-def learning_curve(run: Path, parts: Mapping[str, Sequence[Pair]]) -> dict[str, list[tuple[int, float]]]:
-    """Nats per token on each part after each epoch."""
+def learning_curve(run: Path, parts: Mapping[str, Sequence[Pair]]) -> Curve:
     tokenizer = Seq2SeeTokenizer.from_pretrained(run)
     folders = sorted(run.glob("checkpoint-*"), key=lambda folder: int(folder.name.rpartition("-")[2]))
-    curve: dict[str, list[tuple[int, float]]] = {name: [] for name in parts}
-    for epoch, folder in enumerate(folders, 1):
+    curve: Curve = {name: [] for name in parts}
+    for folder in folders:
         model = load_checkpoint(folder).eval()
         for name, pairs in parts.items():
-            curve[name].append((epoch, loss(model, tokenizer, pairs)))
+            curve[name].append(loss(model, tokenizer, pairs))
     return curve
 
 
@@ -169,36 +172,22 @@ def loss(model: Any, tokenizer: Seq2SeeTokenizer, pairs: Sequence[Pair]) -> floa
     return total / count
 
 
-def draw(path: Path, curves: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]) -> None:
+def draw(path: Path, curves: Mapping[str, Curve]) -> None:
     from matplotlib.figure import Figure
 
     from seq2see.training.curve import BLUE, ORANGE
 
     figure = Figure(figsize=(8, 3.6), dpi=150, layout="constrained")
-    titles = dict(zip(CURVES, ("with the remedies", "without"), strict=True))
     for axis, name in zip(figure.subplots(1, 2, sharey=True), CURVES, strict=True):
-        for (part, points), colour in zip(curves[name].items(), (BLUE, ORANGE), strict=True):
-            axis.plot(*zip(*points, strict=True), color=colour, label=part)
-        axis.set_title(titles[name], loc="left")
+        for (part, losses), colour in zip(curves[name].items(), (BLUE, ORANGE), strict=True):
+            axis.plot(range(1, len(losses) + 1), losses, color=colour, label=part)
+        axis.set_title(CURVES[name], loc="left")
         axis.set_xlabel("epochs")
         axis.set_ylim(bottom=0)
         axis.spines[["top", "right"]].set_visible(False)
         axis.legend(frameon=False)
     figure.axes[0].set_ylabel("loss per token (nats)")
     figure.savefig(path, metadata={"Software": None})
-
-
-def report(found: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table of means over the seeds, and the line of JSON."""
-    rows = []
-    for name in dict.fromkeys(row["name"] for row in found):
-        runs = [row for row in found if row["name"] == name]
-        mean = {key: statistics.mean(run[key] for run in runs) for key in ("chrf", "bleu", "tokens", "seconds")}
-        rows.append({**runs[0], **mean, "runs": [[run["chrf"], run["bleu"]] for run in runs]})
-    print(f"{'':22}{'chrF2':>8}{'BLEU':>8}{'tokens per sentence':>20}{'seconds':>10}")
-    for row in rows:
-        print(f"{row['name']:22}{row['chrf']:8.2f}{row['bleu']:8.2f}{row['tokens']:20.1f}{row['seconds']:10.0f}")
-    end("transfer", rows)
 
 
 if __name__ == "__main__":

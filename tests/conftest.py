@@ -25,6 +25,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 import atexit
 import gc
+import io
 import ipaddress
 import json
 import shutil
@@ -47,13 +48,11 @@ sys.path.insert(0, str(ROOT / "tests"))  # for the modules that several folders 
 
 
 def pytest_collectstart() -> None:
-    """Have Python's collector rest while modules are imported: all that they make stays."""
-    gc.disable()
+    gc.disable()  # all that the import of a module makes stays
 
 
 def pytest_collection_finish() -> None:
-    """Have Python's collector pass over what is imported by now: to go through all of it takes 0.4 s, and each training
-    has it collect; and it would once more as this process ends."""
+    """Have Python's collector pass over what is imported by now, which takes 0.4 s; each training has it collect."""
     gc.freeze()
     gc.enable()
     atexit.register(gc.freeze)
@@ -90,7 +89,6 @@ def own_cache() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The checkout."""
     return ROOT
 
 
@@ -127,7 +125,7 @@ def shared_data() -> Path:
 def browser() -> Iterator[Any]:
     """A headless Chromium, driven by playwright. Where there is none: a skip, but a failure in CI.
 
-    While it is there, playwright's event loop runs, and tests of other modules could not run one of their own.
+    Meanwhile playwright's event loop runs, and no other test of the module can run one of its own.
     """
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
@@ -159,6 +157,25 @@ def translator(folder: Path) -> Any:
     from seq2see import Translator
 
     return Translator.from_pretrained(folder, engine="torch")
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
+    """Runs a `seq2see` command on some standard input: its exit code, and what it wrote to stdout and stderr."""
+    from seq2see.cli.command import main
+
+    def command(*argv: object, stdin: str | bytes = b"") -> tuple[int, str, str]:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        capfdbinary.readouterr()  # what was written before
+        try:
+            code = main([*map(str, argv)])
+        except SystemExit as stopped:
+            code = stopped.code
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return command
 
 
 @pytest.fixture(scope="session")

@@ -33,50 +33,30 @@ from faults import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
-
-FAULTS = [
-    *modeling.FAULTS, *training.FAULTS, *storybook.FAULTS, *lasting.FAULTS, *lens.FAULTS, *lessons.FAULTS,
-    *serve.FAULTS, *server.FAULTS, *dialects.FAULTS, *seq2see.FAULTS, *page.FAULTS, *alignment.FAULTS,
-    *command_line.FAULTS, *data.FAULTS,
-]  # fmt: skip
+SUBJECTS = (modeling, training, storybook, lasting, lens, lessons, serve, server, dialects, seq2see, page, alignment,
+            command_line, data)  # fmt: skip
+FAULTS = [fault for subject in SUBJECTS for fault in subject.FAULTS]
+SKIPPED = shutil.ignore_patterns(".git", ".venv", "runs", "build", "dist", "__pycache__", "*.egg-info", ".*_cache")
 
 
 def run_with(fault: Fault) -> str | None:
     """The first test that fails with the fault planted, or None."""
     with tempfile.TemporaryDirectory() as scratch:
-        copy = Path(scratch) / "seq2see"
-        skipped = shutil.ignore_patterns(
-            ".git", ".venv", "runs", "build", "dist", "__pycache__", "*.egg-info", ".*_cache"
-        )
-        shutil.copytree(ROOT, copy, symlinks=True, ignore=skipped)
+        copy = Path(shutil.copytree(ROOT, Path(scratch) / "seq2see", symlinks=True, ignore=SKIPPED))
         path = copy / fault.file
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text("utf-8")
         if fault.old not in text:
-            raise SystemExit(
-                f"{fault.file} no longer has the text that the fault '{fault.name}' replaces: {fault.old!r}"
-            )
-        path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+            raise SystemExit(f"{fault.file} no longer has what the fault '{fault.name}' replaces: {fault.old!r}")
+        path.write_text(text.replace(fault.old, fault.new), "utf-8")
         # A bare checkout wins over an installed package, so the copy is what the tests import.
         environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            *fault.tests.split(),
-            "-x",
-            "-q",
-            "--tb=no",
-            "--no-showlocals",
-            "-p",
-            "no:cacheprovider",
-        ]
-        run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
-        failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
-        if run.returncode and not failed:
-            raise SystemExit(
-                f"pytest ended with {run.returncode} and named no test:\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
-            )
-        return failed[1] if failed else None
+        options = ["-x", "-q", "--tb=no", "--no-showlocals", "-p", "no:cacheprovider"]
+        run = subprocess.run([sys.executable, "-m", "pytest", *fault.tests.split(), *options], cwd=copy,
+                             env=environment, capture_output=True, text=True)  # fmt: skip
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    if run.returncode and not failed:
+        raise SystemExit(f"pytest ended with {run.returncode}, no test failed:\n{run.stdout[-2000:]}{run.stderr}")
+    return failed[1] if failed else None
 
 
 def main(words: list[str]) -> int:

@@ -2,22 +2,19 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def imported(root: Path) -> Iterator[Callable[[str], Any]]:
+def imported(root):
     """Imports a benchmark by its name, though `tests/` has a `serving` too; afterwards it is forgotten."""
-    names: list[str] = []
+    names = []
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(root / "tests")
         patch.syspath_prepend(root / "benchmarks")
 
-        def load(name: str) -> Any:
+        def load(name):
             names.append(name)
             patch.delitem(sys.modules, name, raising=False)
             return importlib.import_module(name)

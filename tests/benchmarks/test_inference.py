@@ -1,24 +1,18 @@
-"""The benchmark of translating, in miniature: every contender does its work, and the peer writes as much as ours."""
+"""The benchmarks of translating and of looking: contenders take turns, and the peer writes as much as ours."""
 
-import importlib
-import json
-from collections.abc import Callable
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
+import tiny
 
 
 @pytest.fixture(scope="module")
-def bench(imported: Callable[[str], Any]) -> Any:
+def bench(imported):
     return imported("inference")
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-def test_the_peer_ends_each_sentence_where_ours_did(bench: Any, tmp_path: Path, beams: int) -> None:
+def test_the_peer_ends_each_sentence_where_ours_did(bench, tmp_path, beams):
     pytest.importorskip("ctranslate2")
-    tiny = importlib.import_module("tiny")
     run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
     texts = [text[:cut] for text in tiny.SENTENCES[:3] for cut in (4, 30)]
     ours = bench.Ours(str(run), engine="ctranslate2", threads=1, texts=texts)
@@ -29,72 +23,49 @@ def test_the_peer_ends_each_sentence_where_ours_did(bench: Any, tmp_path: Path, 
     for key in ("d_model", "vocab_size", "encoder_ffn_dim", "activation_function", "scale_embedding"):
         assert getattr(theirs, key) == getattr(shape, key), key
     peer.end_at(lengths)
-    written: dict[str, int] = {}
-    decode = peer.tokenizer.batch_decode
+    written, decode = [], peer.tokenizer.batch_decode
 
-    def spy(ids: Any, **settings: Any) -> Any:
-        for row in ids.tolist():
-            written[len(written)] = row.index(2)  # the start comes first
+    def spy(ids, **settings):
+        written.extend(row.index(2) for row in ids.tolist())  # the start comes first
         return decode(ids, **settings)
 
     peer.tokenizer.batch_decode = spy
     peer.translate(range(len(texts)), beams, 4)
     order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-    assert [written[place] for place in range(len(texts))] == [lengths[index] for index in order]
-    bare = bench.Bare(str(run), threads=1, texts=texts)
-    for contender in (ours, bare):
+    assert written == [lengths[index] for index in order]
+    for contender in (ours, bench.Bare(str(run), threads=1, texts=texts)):
         assert contender.all(beams=beams) > 0
 
 
-def test_the_peer_has_the_faster_attention(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, chosen, tried = [0.0], [], []
-    peer = bench.Marian.__new__(bench.Marian)
-    peer.texts = ["a", "b"]
-    peer.model = SimpleNamespace(set_attn_implementation=chosen.append)
-
-    def translate(indices: Any, beams: int, size: int) -> None:
-        tried.append((chosen[-1], size))
-        clock[0] += {"eager": 2.0, "sdpa": 3.0}[chosen[-1]] + (size == 32)
-
-    peer.translate = translate
-    monkeypatch.setattr(bench.time, "perf_counter", lambda: clock[0])
-    assert peer.all(beams=4) == 2.0
-    assert sorted(tried) == [("eager", 32), ("eager", 64), ("sdpa", 32), ("sdpa", 64)]
-    assert peer.singles(count=100) == 2.0
-
-
-def test_bare_uses_the_shortlist_as_ours_does(bench: Any, tmp_path: Path) -> None:
-    pytest.importorskip("ctranslate2")
-    tiny = importlib.import_module("tiny")
-    model, tokenizer = tiny.make("seq2see")
-    run = tiny.save(tmp_path / "run", model, tokenizer)
-    (run / "shortlist.json").write_text(json.dumps({"always": list(range(len(tokenizer))), "candidates": {}}))
-    bare = bench.Bare(str(run), threads=1, texts=tiny.SENTENCES[:1])
-    translate, told = bare.translator.translate_batch, []
-
-    def spy(*sources: Any, **settings: Any) -> Any:
-        told.append(settings["use_vmap"])
-        return translate(*sources, **settings)
-
-    bare.translator = SimpleNamespace(translate_batch=spy)
-    assert bare.all(beams=1) > 0
-    assert told == [True]
-
-
-def test_every_second_round_is_in_reverse(bench: Any) -> None:
-    asked: list[str] = []
+def test_every_second_round_is_in_reverse_and_the_first_does_not_count(bench):
+    asked = []
 
     class Fake:
-        def ask(self, *, what: str) -> float:
-            asked.append(what)
+        def ask(self, what):
+            asked.append(self)
             return float(len(asked))
 
-    found = bench.take_turns({"a": Fake(), "b": Fake()}, {"a": {"what": "x"}, "b": {"what": "y"}}, rounds=2)
-    assert asked == ["x", "y", "y", "x", "x", "y"]
-    assert found == {"a": [4.0, 5.0], "b": [3.0, 6.0]}  # the first round warms up
-
-
-def test_a_row_says_what_was_measured(bench: Any) -> None:
-    row = bench.row("ready tokens", 2, 4, [2.0, 1.0, 4.0], [3.0, 3.0, 3.0], 60, 600)
+    a, b = Fake(), Fake()
+    assert bench.in_turn({"a": a, "b": b}, 2, "all") == {"a": [4.0, 5.0], "b": [3.0, 6.0]}
+    assert asked == [a, b, b, a, a, b]
+    row = bench.row("ready tokens", 2, 4, [2.0, 1.0, 4.0], [3.0, 3.0, 3.0], 60)
     assert (row["ours"], row["peer"], row["ratio"], row["wanted"]) == (30.0, 20.0, 1.5, 0.95)
-    assert row["ours_tokens_per_s"] == 300 and (row["threads"], row["beams"]) == (2, 4)
+
+
+def test_the_cost_of_a_trace_is_relative_to_its_translation(imported, monkeypatch):
+    bench, calls, seconds = imported("look"), [], {"translate": 2.0, "raw": 1.0, "norm": 3.0}
+
+    class Fake:
+        def __call__(self, texts, *, num_beams):
+            calls.append("translate")
+            return "results"
+
+        def look(self, results, *, views):
+            assert results == "results"
+            calls.append(views[0])
+
+    for name in ("perf_counter", "process_time"):
+        monkeypatch.setattr(f"time.{name}", lambda: sum(seconds[call] for call in calls))
+    rows = bench.measure(Fake(), ["a", "b"], rounds=5, views=["raw", "norm"])
+    assert calls == ["translate", "raw", "norm"] * 6
+    assert [(row["ours"], row["peer"], row["ratio"]) for row in rows] == [(3.0, 2.0, 1.5), (5.0, 2.0, 2.5)]

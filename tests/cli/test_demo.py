@@ -5,20 +5,18 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import tiny
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from seq2see.cli import command as cli
 from seq2see.cli import demo
-from seq2see.demo_run import DemoRun
+from seq2see.demo_run import SENTENCE, DemoRun
+from seq2see.demo_worker import MAX_TOKENS, ProgressReporter
 from seq2see.errors import UserError
-from seq2see.serve.settings import ServerSettings
-
-Launched = tuple[str, str, int, bool, bool]  # what was loaded, where, whether with a browser, whether while learning
+from seq2see.lens import word_map
+from seq2see.translate.translator import Translator
 
 # Stands in for the training: says that it begins, and, told to by a file, finishes the run it was given.
 LEARNER = """
@@ -43,27 +41,27 @@ time.sleep(60)
 """
 
 
-def finish(run: Path, *, fitted: bool = True) -> None:
-    run.mkdir(parents=True, exist_ok=True)
-    (run / "run.yaml").write_text("")
-    (run / "model.safetensors").write_text("")
-    (run / "metrics.json").write_text(json.dumps({"evaluation": {}}))
-    if fitted:
-        (run / "alignment.json").write_text("{}")
+def finish(run, monkeypatch):
+    """A finished run, of which nothing is left to learn."""
+    run.mkdir(parents=True)
+    for name in ("run.yaml", "model.safetensors"):
+        (run / name).touch()
+    (run / "metrics.json").write_text('{"evaluation": {}}')
+    (run / "alignment.json").write_text("{}")
+    monkeypatch.setattr("seq2see.demo_run.WORKER", ["/nothing/to/be/started"])
 
 
 @pytest.fixture
-def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
-    """What demo asked the server to do; the training is stood in for."""
-    shown: list[Launched] = []
+def launched(tmp_path, monkeypatch):
+    """What demo asked the server to do: what is loaded, where, whether with a browser, whether while learning."""
+    shown = []
 
     class Server:
-        def __init__(self, loaders: Mapping[str, Callable[[], str]], *, host: str, port: int, open_browser: bool,
-                     settings: ServerSettings, training: Callable[[], dict] | None):
+        def __init__(self, loaders, *, host, port, open_browser, settings, training):
             self.load = next(iter(loaders.values()))  # a packaged model has the others beside it
             self.asked = (host, port, open_browser, training is not None)
 
-        def run(self) -> None:
+        def run(self):
             shown.append((self.load(), *self.asked))
 
     monkeypatch.chdir(tmp_path)
@@ -74,96 +72,75 @@ def launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
+def taken():
     """A port that somebody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
-def test_the_first_time_the_page_is_there_while_it_learns(launched: list[Launched]) -> None:
+def test_the_first_time_the_page_is_there_while_it_learns(launched, command):
     Path("runs").mkdir()
     Path("runs/go").touch()
-    assert cli.main(["demo", "--run", "runs/storybook", "--port", "0"]) == 0
+    assert command("demo", "--run", "runs/storybook", "--port", 0)[0] == 0
     assert launched == [("runs/storybook", "127.0.0.1", 0, True, True)]
     assert Path("runs/ended").read_text() == "by SIGTERM", "what was still to be fitted ends with the demo"
 
 
-def test_a_finished_run_is_shown_as_it_is(launched: list[Launched], monkeypatch: pytest.MonkeyPatch,
-                                          capsys: pytest.CaptureFixture[str]) -> None:
-    finish(Path("runs/mine"))
-    monkeypatch.setattr("seq2see.demo_run.WORKER", ["/nothing/to/be/started"])
-    assert cli.main(["demo", "--run", "runs/mine", "--port", "0", "--no-browser"]) == 0
+def test_a_finished_run_is_shown_as_it_is(launched, monkeypatch, command):
+    """The address, which the server prints, is not lost among scores."""
+    finish(Path("runs/mine"), monkeypatch)
+    assert command("demo", "--run", "runs/mine", "--port", 0, "--no-browser")[:2] == (0, "")
     assert launched == [("runs/mine", "127.0.0.1", 0, False, False)]
-    assert capsys.readouterr().out == "", "the address, which the server prints, is not lost among scores"
 
 
-def test_where_no_run_is_named_the_packaged_model_is_shown(
-    launched: list[Launched], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    finish(tmp_path / "package" / "everyday", fitted=False)
+def test_where_no_run_is_named_the_packaged_model_is_shown(launched, tmp_path, monkeypatch, command):
+    finish(tmp_path / "package" / "everyday", monkeypatch)
+    (tmp_path / "package" / "everyday" / "alignment.json").unlink()  # which is not fitted for it
     monkeypatch.setattr("seq2see.pretrained.HOME", tmp_path / "package")
-    monkeypatch.setattr("seq2see.demo_run.WORKER", ["/nothing/to/be/started"])
-    assert cli.main(["demo", "--port", "0"]) == 0
+    assert command("demo", "--port", 0)[:2] == (0, "")
     assert launched == [("everyday", "127.0.0.1", 0, True, False)]
-    assert capsys.readouterr().out == "" and [path.name for path in tmp_path.iterdir()] == ["package"]
+    assert [path.name for path in tmp_path.iterdir()] == ["package"]
 
 
-def test_a_folder_of_something_else_is_left_alone(launched: list[Launched], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_work_is_told_before_any_training(launched, taken, command):
     Path("opus").mkdir()
-    Path("opus/config.json").write_text("{}")
-    assert cli.main(["demo", "--run", "opus", "--port", "0"]) == 1
-    assert "seq2see serve opus" in capsys.readouterr().err
-    assert launched == []
-
-
-def test_a_folder_that_cannot_be_made_is_told_before_any_training(
-    launched: list[Launched], capsys: pytest.CaptureFixture[str]
-) -> None:
+    Path("opus/config.json").write_text("{}")  # a folder of something else is left alone
     Path("notes.txt").touch()
-    assert cli.main(["demo", "--run", "notes.txt", "--port", "0"]) == 1
-    assert capsys.readouterr().err == (
-        "seq2see: error: cannot create the folder notes.txt (File exists); choose another with --run\n"
-    )
+    for argv, told in ((("--run", "opus", "--port", 0), "seq2see serve opus"),
+                       (("--run", "notes.txt", "--port", 0), "cannot create the folder notes.txt (File exists)"),
+                       (("--port", taken), f"port {taken} of 127.0.0.1 is in use")):  # fmt: skip
+        code, _, err = command("demo", *argv)
+        assert code == 1 and told in err and err.count("\n") == 1
     assert launched == []
 
 
-def test_a_taken_default_port_gives_the_next_one(
-    launched: list[Launched], taken: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    finish(Path("runs/storybook"))
+def test_a_taken_default_port_gives_the_next_one(launched, taken, monkeypatch, command):
+    finish(Path("runs/storybook"), monkeypatch)
     monkeypatch.setattr(demo, "FIRST_PORT", taken)
-    assert cli.main(["demo", "--run", "runs/storybook"]) == 0
+    code, out, _ = command("demo", "--run", "runs/storybook")
     ((_, _, port, *_),) = launched
-    assert taken < port < taken + demo.PORTS_TRIED
-    assert f"port {taken} is in use, using {port}" in capsys.readouterr().out
-
-
-def test_a_taken_port_that_was_asked_for_is_told_before_any_training(
-    launched: list[Launched], taken: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["demo", "--port", str(taken)]) == 1
-    assert f"port {taken} of 127.0.0.1 is in use" in capsys.readouterr().err
-    assert launched == []
+    assert code == 0 and taken < port < taken + demo.PORTS_TRIED
+    assert f"port {taken} is in use, using {port}" in out
 
 
 # --- the training, watched
 
 
 @pytest.fixture
-def training(launched: list[Launched]) -> Iterator[DemoRun]:
+def training(launched):
     made = DemoRun(Path("here/run"))
     yield made
     made.stop()
 
 
-def until(condition: Callable[[], bool]) -> None:
+def until(condition):
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_what_the_training_tells_is_read(training: DemoRun) -> None:
+def test_what_the_training_tells_is_read(training):
     assert training.record()["state"] == "starting" and training.needed and not training.finished
     training.start()
     until(lambda: training.record() == {"state": "learning", "step": 7})
@@ -172,7 +149,7 @@ def test_what_the_training_tells_is_read(training: DemoRun) -> None:
     assert training.finished and training.needed, "what is read off the maps is to be fitted still"
 
 
-def test_a_training_that_fails_is_told(training: DemoRun) -> None:
+def test_a_training_that_fails_is_told(training):
     Path("here").mkdir()
     Path("here/go").write_text("fail")
     training.start()
@@ -180,14 +157,14 @@ def test_a_training_that_fails_is_told(training: DemoRun) -> None:
         training.wait()
 
 
-def test_it_is_told_to_end_with_the_demo(training: DemoRun) -> None:
+def test_it_is_told_to_end_with_the_demo(training):
     training.start()
     until(lambda: training.record()["state"] == "learning")
     training.stop()
     assert Path("here/ended").read_text() == "by SIGTERM"
 
 
-def test_it_ends_when_the_demo_is_killed(tmp_path: Path) -> None:
+def test_it_ends_when_the_demo_is_killed(tmp_path):
     """Nobody stops it then: its stdin closes."""
     code = ("import sys, pathlib, os, time\nimport seq2see.demo_run as one\n"
             f"one.WORKER = [sys.executable, '-c', {LEARNER!r}]\n"
@@ -198,25 +175,17 @@ def test_it_ends_when_the_demo_is_killed(tmp_path: Path) -> None:
     until(lambda: (tmp_path / "ended").exists())
 
 
-def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
-    from types import SimpleNamespace
-
-    from tiny import seq2see
-
-    from seq2see.demo_run import SENTENCE
-    from seq2see.demo_worker import MAX_TOKENS, ProgressReporter
-    from seq2see.lens import word_map
-    from seq2see.translate.translator import Translator
-
-    model, tokenizer = seq2see()
+def test_a_record_is_of_the_weights_as_they_are(tmp_path):
+    model, tokenizer = tiny.seq2see()
     model.train()
     state = SimpleNamespace(log_history=[], global_step=0, max_steps=10)
-    telling = ProgressReporter(tmp_path / "record.json")
-    telling.on_train_begin(None, state, None)
+    path = tmp_path / "record.json"
+    reporter = ProgressReporter(path)
+    reporter.on_train_begin(None, state, None)
     state.global_step = 1
-    telling.on_log(None, state, None, logs={"loss": 7.5})
-    telling.on_step_end(None, state, None, model=model, processing_class=tokenizer)
-    record = json.loads((tmp_path / "record.json").read_text("utf-8"))
+    reporter.on_log(None, state, None, logs={"loss": 7.5})
+    reporter.on_step_end(None, state, None, model=model, processing_class=tokenizer)
+    record = json.loads(path.read_text("utf-8"))
     assert model.training
     translator = Translator(model.eval(), tokenizer)
     result = translator(SENTENCE, num_beams=1, max_new_tokens=MAX_TOKENS)
@@ -226,8 +195,7 @@ def test_a_record_is_of_the_weights_as_they_are(tmp_path: Path) -> None:
     assert record["losses"] == [[1, 7.5]] and record["translation"] == result.text
     shown = word_map(trace, "cross")
     assert record["columns"] == [unit.text for unit in shown.columns]
-    expected = (shown.maps[1, 0] * 255).round().astype(int).ravel().tolist()
-    assert record["maps"][1][0] == expected
-    before = (tmp_path / "record.json").stat().st_mtime_ns
-    telling.on_step_end(None, state, None, model=model, processing_class=tokenizer)
-    assert (tmp_path / "record.json").stat().st_mtime_ns == before, "not at every step"
+    assert record["maps"][1][0] == (shown.maps[1, 0] * 255).round().astype(int).ravel().tolist()
+    before = path.stat().st_mtime_ns
+    reporter.on_step_end(None, state, None, model=model, processing_class=tokenizer)
+    assert path.stat().st_mtime_ns == before, "not at every step"

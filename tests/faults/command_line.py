@@ -71,7 +71,7 @@ FAULTS = [
         "seq2see/cli/look.py",
         "    check_text(args.text)",
         "    pass",
-        tests="tests/cli/test_command_line.py -k long_word",
+        tests="tests/cli/test_command_line.py -k refused_before",
     ),
     Fault(
         "command: a model is loaded for files that cannot be aligned",
@@ -106,7 +106,7 @@ FAULTS = [
         "seq2see/cli/serve.py",
         "    bind(args.host, args.port).close()",
         "    pass",
-        tests="tests/cli/test_streams.py -k busy",
+        tests="tests/cli/test_command_line.py -k busy",
     ),
     Fault(
         "command: results for a closed stdout are lost",

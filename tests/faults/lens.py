@@ -309,7 +309,7 @@ FAULTS = [
         "translate/checkpoint.py",
         "return trust if trust and trust.weights == self._fingerprint else None",
         "return trust",
-        tests="tests/cli/test_translate.py -k trust",
+        tests="tests/cli/test_look.py -k trust",
     ),
     Fault(
         "the arithmetic is another head's",

@@ -323,7 +323,7 @@ FAULTS = [
         "seq2see/cli/look.py",
         "            boxes += _write(file, trace, part, chosen)",
         "            boxes += _write(file, traces[0], part, chosen)",
-        tests="tests/cli/test_translate.py -k every_part",
+        tests="tests/cli/test_look.py -k every_part",
     ),
     Fault(
         "torch goes on for rows that nobody waits for",

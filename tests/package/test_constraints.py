@@ -12,7 +12,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-ASKED = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]
+EXTRAS = PROJECT["optional-dependencies"]
+ASKED = [Requirement(line) for lines in (PROJECT["dependencies"], *EXTRAS.values()) for line in lines]
 LINES = [line for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
 PINS = {canonicalize_name(pin.name): pin for pin in map(Requirement, LINES)}
 
@@ -23,20 +24,17 @@ def pinned_version(name: str) -> str:
     return specifier.version
 
 
-@pytest.mark.parametrize("asked", ASKED)
-def test_each_dependency_is_pinned_within_what_is_asked_for(asked: str) -> None:
-    requirement = Requirement(asked)
-    assert requirement.specifier.contains(pinned_version(requirement.name))
-
-
-def test_each_package_is_pinned_once() -> None:
+def test_each_dependency_is_pinned_once_within_what_is_asked_for() -> None:
+    assert not [one for one in ASKED if not one.specifier.contains(pinned_version(one.name))]
     assert len(PINS) == len(LINES)
+    this = ".".join(map(str, sys.version_info[:3]))
+    assert Requirement(f"x{PROJECT['requires-python']}").specifier.contains(this)
 
 
 def test_what_the_pinned_packages_ask_for_is_pinned_too() -> None:
     """Followed through what is installed here; `torch` alone may be another build of the pinned version."""
     seen: set[str] = set()
-    queue = [(canonicalize_name(Requirement(line).name), frozenset(Requirement(line).extras)) for line in ASKED]
+    queue = [(canonicalize_name(one.name), frozenset(one.extras)) for one in ASKED]
     while queue:
         name, extras = queue.pop()
         if name in seen and not extras:
@@ -47,21 +45,18 @@ def test_what_the_pinned_packages_ask_for_is_pinned_too() -> None:
             assert version(name).partition("+")[0] == pinned_version(name), f"{name} is not at its pin"
         except PackageNotFoundError:
             continue  # an extra that is not installed here, or a package of another platform
-        for line in requires(name) or []:
-            wanted = Requirement(line)
+        for wanted in map(Requirement, requires(name) or []):
             wants = wanted.marker is None or any(wanted.marker.evaluate({"extra": extra}) for extra in (extras or {""}))
             if wants and canonicalize_name(wanted.name) not in seen:
                 queue.append((canonicalize_name(wanted.name), frozenset(wanted.extras)))
     assert {"numpy", "safetensors", "starlette"} <= seen
 
 
-def test_this_python_is_one_that_the_package_supports() -> None:
-    assert Requirement(f"x{PROJECT['requires-python']}").specifier.contains(".".join(map(str, sys.version_info[:3])))
-
-
-@pytest.mark.parametrize("name", ["use", "dev", "docs"])
-def test_what_make_installs_is_checked_by_hash_at_its_pin(name: str) -> None:
-    """All but torch and what its builds bring: see lock.py."""
+@pytest.mark.parametrize(("name", "extras"), [
+    ("use", ["serve", "fast"]), ("dev", ["serve", "fast", "lora", "tensorboard", "mcp", "dev"]), ("docs", ["docs"]),
+])  # fmt: skip
+def test_what_make_installs_is_checked_by_hash_at_its_pin(name: str, extras: list[str]) -> None:
+    """All but torch and what its builds bring: see lock.py.  The docs are installed beside one of the others."""
     text = (ROOT / f"requirements-{name}.txt").read_text("utf-8")
     blocks = re.findall(r"^(\w.*?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", text, re.MULTILINE)
     assert len(blocks) == len(re.findall(r"^\w", text, re.MULTILINE))
@@ -71,10 +66,6 @@ def test_what_make_installs_is_checked_by_hash_at_its_pin(name: str) -> None:
             assert requirement.specifier == PINS[package].specifier
         else:
             assert "emscripten" in str(requirement.marker)
-    lists = {"use": ("serve", "fast"), "dev": ("serve", "fast", "lora", "tensorboard", "mcp", "dev"),
-             "docs": ("docs",)}[name]  # fmt: skip
-    asked = [line for extra in lists for line in PROJECT["optional-dependencies"][extra]]
-    if name != "docs":  # that is installed beside another
-        asked += PROJECT["dependencies"]
+    asked = [line for extra in extras for line in EXTRAS[extra]] + PROJECT["dependencies"] * (name != "docs")
     without = {canonicalize_name(Requirement(line).name) for line in asked} - set(locked)
     assert without == ({"torch"} if name != "docs" else set())

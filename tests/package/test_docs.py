@@ -150,7 +150,3 @@ def test_few_blocks_are_left_out():
             for why in LEFT_OUT.findall(code)]  # fmt: skip
     assert len(told) <= 8 and set(told) <= {"it installs", "takes minutes", "needs Ray",
                                             "needs GPUs or several machines"}, told  # fmt: skip
-
-
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150

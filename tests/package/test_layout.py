@@ -207,23 +207,6 @@ def test_every_folder_of_the_package_is_installed() -> None:
                for name, folder in settings["package-dir"].items() if name != "seq2see")
 
 
-def does_nothing(line: ast.stmt) -> bool:
-    return isinstance(line, ast.Pass) or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
-
-
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_nothing_is_a_stub(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    protocols = [node for node in classes if "Protocol" in map(ast.unparse, node.bases)]
-    promised = {method for protocol in protocols for method in protocol.body}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node not in promised:
-            overload = any("overload" in ast.unparse(decorator) for decorator in node.decorator_list)
-            assert overload or not all(does_nothing(line) for line in node.body), f"{node.name} does nothing"
-        assert not (isinstance(node, ast.Name) and node.id == "NotImplementedError"), "something is not implemented"
-
-
 def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
     """GitHub's archive is named seq2see-main, which no package can be; pytest imports its `__init__.py` though."""
     checkout = tmp_path / "seq2see-main"

@@ -1,7 +1,4 @@
-"""A manifest names what is not as it was saved.
-
-pytest tests/package/test_manifest.py
-"""
+"""A manifest names what is not as it was saved."""
 
 import json
 
@@ -21,43 +18,29 @@ def folder(tmp_path):
 
 
 def test_it_covers_what_is_loaded_and_no_notes(folder):
-    assert list(json.loads((folder / "manifest.json").read_text())["sha256"]) == [
-        "code.py", "config.json", "model.safetensors"
-    ]  # fmt: skip
-
-
-def test_what_may_change(folder):
+    listed = json.loads((folder / "manifest.json").read_text())["sha256"]
+    assert list(listed) == ["code.py", "config.json", "model.safetensors"]
     check_manifest(folder)
     (folder / "README.md").write_text("a better card")
-    (folder / "trust.json").write_text("measured anew")
     (folder / "added.json").write_text("later")
     (folder / "code.py").unlink()
     check_manifest(folder)
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "code.py"])
-def test_any_flip_or_cut_is_refused_by_name(folder, name):
+@pytest.mark.parametrize(("name", "said"), [("config.json", r"config\.json is damaged"),
+                                            ("model.safetensors", r"model\.safetensors is damaged"),
+                                            ("code.py", r"code\.py is damaged"), ("manifest.json", "")])
+def test_any_flip_or_cut_is_refused_by_name(folder, name, said):
     whole = (folder / name).read_bytes()
-    for at in range(len(whole)):
-        flipped = whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :]
-        for damaged in (flipped, whole[:at]):
-            (folder / name).write_bytes(damaged)
-            with pytest.raises(UserError, match=f"{name} is damaged"):
-                check_manifest(folder)
-    (folder / name).write_bytes(whole)
-    check_manifest(folder)
-
-
-def test_any_flip_or_cut_of_the_manifest_itself_is_refused(folder):
-    path = folder / "manifest.json"
-    whole = path.read_bytes()
     for bit in range(8 * len(whole)):
         at = bit // 8
         flipped = whole[:at] + bytes([whole[at] ^ 1 << bit % 8]) + whole[at + 1 :]
         for damaged in (flipped, whole[:at]):
-            path.write_bytes(damaged)
-            with pytest.raises(UserError):
+            (folder / name).write_bytes(damaged)
+            with pytest.raises(UserError, match=said):
                 check_manifest(folder)
+    (folder / name).write_bytes(whole)
+    check_manifest(folder)
 
 
 def test_a_file_that_is_missing_is_refused(folder):
@@ -66,7 +49,7 @@ def test_a_file_that_is_missing_is_refused(folder):
         check_manifest(folder)
 
 
-@pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "below/config.json", ".", ".."])
+@pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "below/config.json", ".."])
 def test_it_looks_nowhere_else(folder, name):
     sums = {name: "0" * 64}
     (folder / "manifest.json").write_text(json.dumps({"sha256": sums, "of_these_sums": _sum_of(sums)}))

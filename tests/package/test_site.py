@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SPEC = importlib.util.spec_from_file_location("build_site", ROOT / "docs" / "build_site.py")
 build_site = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(build_site)
-DOCUMENTS = [ROOT / "README.md", *(ROOT / name for name in build_site.PAGES), *sorted((ROOT / "docs").glob("*.md"))]
+EXPERIMENTS = sorted((ROOT / "docs/log").glob("*.md"))
+DOCUMENTS = [ROOT / "README.md", *(ROOT / name for name in build_site.PAGES), *(ROOT / "docs").glob("*.md")]
 
 
 def listed(entry):
@@ -28,16 +29,20 @@ def listed(entry):
     return [page for one in (entry.values() if isinstance(entry, dict) else entry) for page in listed(one)]
 
 
-def test_every_page_is_in_the_navigation_once():
+def linked(document):
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return {(document.parent / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link}
+
+
+def test_every_page_is_in_the_navigation_once_and_every_experiment_in_the_log():
     pages = [path.name for path in (ROOT / "docs").glob("*.md")] + list(build_site.PAGES.values())
     assert sorted(listed(yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"])) == sorted(pages)
+    assert set(EXPERIMENTS) <= linked(ROOT / "LOG.md")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
-def test_every_link_of_a_document_leads_somewhere(document):
-    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    targets = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
-    assert not [link for link in targets if not (document.parent / link).exists()]
+def test_every_link_of_a_document_leads_somewhere():
+    assert not [(document.name, link) for document in [*DOCUMENTS, *EXPERIMENTS] for link in linked(document)
+                if not link.exists()]  # fmt: skip
 
 
 def test_links_are_put_right_for_the_site():
@@ -62,16 +67,16 @@ def test_every_decoding_option_has_its_row():
 
 def test_every_route_has_its_row():
     said = build_site.routes()
-    found = re.findall(r"^\| `([A-Z]+ /\S*)` \| .+ \| (.*) \| .* \|$", said, re.MULTILINE)
-    assert {"POST /translate", "POST /v1/look", "POST /models/{model}", "GET /languages"} <= set(dict(found))
-    assert dict(found)["POST /translate"] == "[LibreTranslateBody](#libretranslatebody)"
+    found = dict(re.findall(r"^\| `([A-Z]+ /\S*)` \| .+ \| (.*) \| .* \|$", said, re.MULTILINE))
+    assert {"POST /translate", "POST /v1/look", "POST /models/{model}", "GET /languages"} <= set(found)
+    assert found["POST /translate"] == "[LibreTranslateBody](#libretranslatebody)"
     assert "\n## LibreTranslateBody\n" in said and "| `q` (required) |" in said
 
 
 def test_every_verb_has_its_help():
-    said = build_site.commands()
     verbs = re.findall(r"^    (\w+)(?: |$)", build_parser().format_help(), re.MULTILINE)
-    assert len(verbs) > 10 and re.findall(r"^## seq2see (\w+)$", said, re.MULTILINE) == verbs
+    said = re.findall(r"^## seq2see (\w+)$", build_site.commands(), re.MULTILINE)
+    assert len(verbs) > 10 and said == verbs
 
 
 @pytest.mark.parametrize(("page", "fault"), [

@@ -12,15 +12,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import tiny
 
 from seq2see.pretrained import NAMES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
+FOLDERS = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures", "lessons",
+           "serve", "configs")  # fmt: skip
 EVERY_MODULE = """
-import gc
-gc.disable()
 import importlib, pkgutil, seq2see
 for module in pkgutil.walk_packages(seq2see.__path__, "seq2see."):
     try:
@@ -31,12 +30,11 @@ for module in pkgutil.walk_packages(seq2see.__path__, "seq2see."):
     else:
         print(module.name)
 print(seq2see.__file__)
-gc.freeze()
 """
 
 
 @pytest.fixture(scope="module")
-def homes(request: pytest.FixtureRequest) -> dict[str, Path]:
+def homes(request):
     """The folder of each packaged model: the checkout's, or what stands in for it."""
     here = {name: ROOT / "seq2see" / "pretrained" / name for name in NAMES}
     return {name: folder if folder.is_dir() else request.getfixturevalue("stand_ins") / name
@@ -44,7 +42,7 @@ def homes(request: pytest.FixtureRequest) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def wheel(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(homes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     builder = Path(__file__).with_name("build_wheel.py")
     subprocess.run([sys.executable, builder, folder, *homes.values()], check=True, capture_output=True)
@@ -53,7 +51,7 @@ def wheel(homes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def environment(wheel, tmp_path_factory):
     """An environment that has the wheel, and sees the libraries of this one but not its editable install."""
     if given := os.environ.get("SEQ2SEE_ENVIRONMENT"):
         return Path(given).resolve()
@@ -68,119 +66,78 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def workplace(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder far from the checkout, with a model trained there from a file of pairs and a packaged configuration."""
+def run(environment, tmp_path_factory):
+    """Runs a program of the environment in a folder far from the checkout; gives its standard output."""
+    far = tmp_path_factory.mktemp("far")
+
+    def run(*command, folder=far, given="", **variables):
+        program, *arguments = command
+        env = os.environ | {"PYTHONPATH": ""} | variables  # or it would find the checkout
+        done = subprocess.run([environment / PROGRAMS / program, *arguments], cwd=folder, input=given,
+                              capture_output=True, encoding="utf-8", env=env)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def workplace(run, tmp_path_factory):
+    """A folder with a model trained there from a file of pairs and a packaged configuration."""
     folder = tmp_path_factory.mktemp("workplace")
     words = [("red", "rouge"), ("big", "énorme"), ("sad", "triste"), ("young", "jeune"), ("calm", "calme")]
     pairs = [f"The {a} cat sees {n} boats.\tLe chat {b} voit {n} bateaux.\n" for a, b in words for n in range(2, 22)]
     (folder / "pairs.tsv").write_text("".join(pairs), "utf-8")
-    small = ["model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1", "tokenizer.vocab_size=400"]
-    small += ["model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "evaluation.max_length=12"]
-    settings = ["data.path=pairs.tsv", "data.val_fraction=0.1", *small, "training.max_steps=2"]
-    settings += ["training.output_dir=runs/storybook"]
-    done = run(environment, "seq2see", "train", "storybook", *settings, folder=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "Helsinki-NLP").mkdir()  # the README's model of the Hub
-    tiny.save(folder / "Helsinki-NLP" / "opus-mt-en-fr", *tiny.published_marian())
+    small = ["model.d_model=32", "model.encoder_layers=1", "model.decoder_layers=1", "tokenizer.vocab_size=400",
+             "model.encoder_ffn_dim=32", "model.decoder_ffn_dim=32", "evaluation.max_length=12"]  # fmt: skip
+    run("seq2see", "train", "storybook", "data.path=pairs.tsv", "data.val_fraction=0.1", *small,
+        "training.max_steps=2", "training.output_dir=runs/storybook", folder=folder)  # fmt: skip
     return folder
 
 
-def run(
-    environment: Path, program: str, *arguments: str, folder: Path, given: str = "", **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a program of the environment in `folder`, with `given` on its standard input."""
-    command = [environment / PROGRAMS / program, *arguments]
-    env = os.environ | {"PYTHONPATH": ""} | variables  # or it would find the checkout
-    return subprocess.run(command, cwd=folder, input=given, capture_output=True, encoding="utf-8", env=env)
-
-
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(homes, wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"seq2see"}
     assert not [name for name in names if "test" in name or "__pycache__" in name or name.endswith(".pyi")]
     assert any(name.endswith("licenses/LICENSE") for name in names)
-
-
-def test_the_wheel_holds_every_file_that_the_checkout_has(wheel: Path) -> None:
-    folders = ("seq2see", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures", "lessons",
-               "serve", "configs")
-    kinds = {".py", ".yaml", ".js", ".css", ".html", ".typed"}  # of the packaged models the test below tells
-    here = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
-    here += (ROOT / "lessons").glob("*.md")
-    wanted = {path.relative_to(ROOT).as_posix() for path in [*here, ROOT / "seq2see/py.typed"]}
-    wanted = {name if name.startswith("seq2see/") else f"seq2see/{name}" for name in wanted}
-    assert wanted <= set(zipfile.ZipFile(wheel).namelist())
-
-
-def test_the_wheel_holds_every_file_of_the_packaged_models_and_is_small(homes: dict[str, Path], wheel: Path) -> None:
-    wanted = {f"seq2see/pretrained/{name}/{path.relative_to(folder).as_posix()}"
+    kinds = {".py", ".yaml", ".js", ".css", ".html", ".typed"}
+    here = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
+    here = [path.relative_to(ROOT).as_posix() for path in [*here, *(ROOT / "lessons").glob("*.md")]]
+    assert {name if name.startswith("seq2see/") else f"seq2see/{name}" for name in here} <= set(names)
+    models = {f"seq2see/pretrained/{name}/{path.relative_to(folder).as_posix()}"
               for name, folder in homes.items() for path in folder.rglob("*") if path.is_file()}  # fmt: skip
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if re.match("seq2see/pretrained/.*/", name)}
-    assert held == wanted and len(wanted) > 2 * 15
+    assert {name for name in names if re.match("seq2see/pretrained/.*/", name)} == models and len(models) > 2 * 15
     assert wheel.stat().st_size < 40_000_000
 
 
-def test_packaged_models_are_used_where_they_lie(environment: Path, tmp_path: Path) -> None:
+def test_packaged_models_are_used_where_they_lie(run, environment, tmp_path):
     """With nowhere else to write to either: as in an environment that is read-only."""
     (site,) = environment.rglob("seq2see/pretrained")
-    before = {path: path.stat().st_mtime_ns for path in site.rglob("*") if "__pycache__" not in path.parts}
-    nowhere = {"HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none", "HF_HOME": "/proc/none"}
-    done = run(environment, "seq2see", "translate", "--to", "fr", folder=tmp_path, given="The red cat.\n\n", **nowhere)
-    assert (done.returncode, done.stdout.count("\n")) == (0, 2), done.stderr
-    assert "torch translates" not in done.stderr
-    done = run(environment, "seq2see", "look", "storybook", "The red cat.", folder=tmp_path, **nowhere)
-    assert done.returncode == 0 and "Cross-attention" in done.stdout, done.stderr
-    done = run(environment, "seq2see", "models", folder=tmp_path, **nowhere)
-    assert [line.partition(":")[0] for line in done.stdout.splitlines() if line[0] != " "] == [*NAMES], done.stderr
-    after = {path: path.stat().st_mtime_ns for path in site.rglob("*") if "__pycache__" not in path.parts}
-    assert after == before and not list(tmp_path.iterdir())
+
+    def times():
+        return {path: path.stat().st_mtime_ns for path in site.rglob("*") if "__pycache__" not in path.parts}
+
+    before = times()
+    nowhere = {"folder": tmp_path, "HOME": "/proc/none", "XDG_CACHE_HOME": "/proc/none", "HF_HOME": "/proc/none"}
+    assert run("seq2see", "translate", "--to", "fr", given="The red cat.\n\n", **nowhere).count("\n") == 2
+    assert "Cross-attention" in run("seq2see", "look", "storybook", "The red cat.", **nowhere)
+    listed = run("seq2see", "models", **nowhere).splitlines()
+    assert [line.partition(":")[0] for line in listed if line[0] != " "] == [*NAMES]
+    assert times() == before and not list(tmp_path.iterdir())
 
 
-def test_every_module_can_be_imported_from_the_wheel(environment: Path, tmp_path: Path) -> None:
-    done = run(environment, "python", "-c", EVERY_MODULE, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    *modules, place = done.stdout.splitlines()
+def test_every_module_can_be_imported_from_the_wheel(run, environment):
+    *modules, place = run("python", "-c", EVERY_MODULE).splitlines()
     assert Path(place).is_relative_to(environment)
     wanted = {"seq2see.modeling.loading", "seq2see.lens.explorer", "seq2see.storybook", "seq2see.translate.translator"}
     assert wanted <= set(modules)
+    assert re.search(r"^torch +2\.", run("seq2see", "env"), re.MULTILINE)
 
 
-def test_the_command_is_installed(environment: Path, tmp_path: Path) -> None:
-    done = run(environment, "seq2see", "--help", folder=tmp_path)
-    assert done.returncode == 0 and "seq2see demo" in done.stdout
-    assert re.search(r"^torch +2\.", run(environment, "seq2see", "env", folder=tmp_path).stdout, re.MULTILINE)
-
-
-def test_lines_become_as_many_translated_lines(environment: Path, workplace: Path) -> None:
-    arguments = ("translate", "runs/storybook", "--to", "fr")
-    done = run(environment, "seq2see", *arguments, folder=workplace, given="The sad cat.\n\nThe boats.\n")
-    cut = r"the translation reached the model's maximum length, .* of 3 lines \(first: line 1\)\n"
-    assert done.returncode == 0 and re.fullmatch(f"(?:{cut})?", done.stderr)  # a model trained for a moment rarely ends
-    assert len(done.stdout.split("\n")) == 4 and done.stdout.split("\n")[1] == ""
-
-
-def test_a_sentence_becomes_a_page_that_stands_alone(environment: Path, workplace: Path) -> None:
-    arguments = ("look", "runs/storybook", "The sad cat.", "--out", "look.html")
-    done = run(environment, "seq2see", *arguments, folder=workplace)
-    assert done.returncode == 0, done.stderr
-    page = (workplace / "look.html").read_text("utf-8")
-    first = [path.read_text("utf-8").splitlines()[0] for path in (ROOT / "lens/drawing").glob("*.js")]
-    assert all(line in page for line in first)
-    assert '"The sad cat."' in page
-    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
-
-
-def test_a_run_can_be_evaluated(environment: Path, workplace: Path) -> None:
-    arguments = ("evaluate", "runs/storybook", "--data", "pairs.tsv", "--split", "val", "--num-beams", "1")
-    done = run(environment, "seq2see", *arguments, folder=workplace)
-    assert done.returncode == 0, done.stderr
-    assert "BLEU" in done.stdout and "chrF" in done.stdout
-
-
-def test_the_python_of_the_readme_runs_as_written(environment: Path, workplace: Path) -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", readme, flags=re.MULTILINE | re.DOTALL)
-    assert blocks and "Translator" in blocks[0]
-    for block in blocks:
-        done = run(environment, "python", "-c", block, folder=workplace)
-        assert done.returncode == 0, done.stderr
+def test_a_trained_run_translates_and_can_be_evaluated(run, workplace):
+    out = run("seq2see", "translate", "runs/storybook", "--to", "fr", given="The sad cat.\n\nThe boats.\n",
+              folder=workplace)  # fmt: skip
+    assert len(out.split("\n")) == 4 and out.split("\n")[1] == ""
+    out = run("seq2see", "evaluate", "runs/storybook", "--data", "pairs.tsv", "--split", "val", "--num-beams", "1",
+              folder=workplace)  # fmt: skip
+    assert "BLEU" in out and "chrF" in out

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tiny
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 UNIX_ONLY = {
@@ -22,19 +23,17 @@ UNIX_ONLY = {
 NO_MODULES = ["resource", "fcntl", "grp", "pwd", "termios", "tty", "pty", "syslog", "uvloop"]
 FOLDERS = ["seq2see", "configs", "modeling", "tokenizer", "translate", "storybook", "training", "lens", "measures",
            "lessons", "serve"]  # fmt: skip
-
-
 FILES = [path.relative_to(ROOT) for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 
 
-def modules() -> list[str]:
+def modules():
     """Every module of the package, but for the one that is run and not imported, and Ray's, which is not installed."""
     names = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in FILES]
     names = [name if name.partition(".")[0] == "seq2see" else f"seq2see.{name}" for name in names]
     return sorted(set(names) - {"seq2see.__main__", "seq2see.serve.ray_app"})
 
 
-def libraries() -> list[str]:
+def libraries():
     """Every module of others that ours import, at once or when they need it."""
     found = set()
     for node in (node for path in FILES for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))):
@@ -45,42 +44,38 @@ def libraries() -> list[str]:
     return sorted(name for name in found if name.partition(".")[0] not in ("seq2see", "ray", *NO_MODULES))
 
 
-WITHOUT = f"""
-import importlib, sys
-for name in {libraries()!r}:
+SCRIPT = """
+import importlib, pathlib, sys
+libraries, modules, unix_only, no_modules, run, record = map(eval, sys.argv[1:])
+for name in libraries:
     importlib.import_module(name)
-for module, names in {UNIX_ONLY!r}.items():
+for module, names in unix_only.items():
     module = importlib.import_module(module)
     for name in names.split():
         vars(module).pop(name, None)
-sys.modules.update(dict.fromkeys({NO_MODULES!r}))
-"""
-
-
-def test_every_module_can_be_imported_and_the_fast_engine_and_the_demo_run(tmp_path: Path) -> None:
-    """The learner of a run that is finished and aligned has only to step aside."""
-    pytest.importorskip("ctranslate2")
-    sys.path.insert(0, str(ROOT / "tests"))
-    import tiny
-
-    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
-    for name in ("metrics.json", "alignment.json"):
-        (run / name).write_text("{}")
-    script = f"""
-for name in {modules()!r}:
+sys.modules.update(dict.fromkeys(no_modules))
+for name in modules:
     try:
         importlib.import_module(name)
     except (AttributeError, ImportError) as error:
         print(name, error)
-from pathlib import Path
-from seq2see import Translator
-from seq2see import demo_worker
+from seq2see import Translator, demo_worker
 from seq2see.serve.server import bind
-print(Translator.from_pretrained({str(run)!r})("The cat.").engine)
+print(Translator.from_pretrained(run)("The cat.").engine)
 bind("127.0.0.1", 0).close()
 demo_worker.end_with_parent = lambda folder: None
-print(demo_worker.main(Path({str(run)!r}), Path({str(tmp_path / "records" / "record.json")!r})))
+print(demo_worker.main(pathlib.Path(run), pathlib.Path(record)))
 """
-    done = subprocess.run([sys.executable, "-c", WITHOUT + script], capture_output=True, text=True, timeout=200)
+
+
+def test_every_module_can_be_imported_and_the_fast_engine_and_the_demo_run(tmp_path):
+    """The learner of a run that is finished and aligned has only to step aside."""
+    pytest.importorskip("ctranslate2")
+    run = tiny.save(tmp_path / "run", *tiny.make("seq2see"))
+    for name in ("metrics.json", "alignment.json"):
+        (run / name).write_text("{}")
+    given = [libraries(), modules(), UNIX_ONLY, NO_MODULES, str(run), str(tmp_path / "records" / "record.json")]
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *map(repr, given)], capture_output=True, text=True,
+                          timeout=200)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["ctranslate2", "0"]  # and no module that could not be imported

@@ -1,7 +1,4 @@
-"""A folder made to hurt is refused in one line, by file and field, before any library opens it: settings and weights.
-
-pytest tests/package/vetting
-"""
+"""A folder made to hurt is refused in one line, by file and field, before a library opens it: settings and weights."""
 
 import contextlib
 import hashlib
@@ -40,67 +37,35 @@ def test_it_needs_no_library(whole):
     assert {"torch", "transformers", "tokenizers", "safetensors", "numpy"}.isdisjoint(found.split())
 
 
-def test_its_limits_are_those_of_the_model():
+def test_its_limits_and_expression_are_those_of_the_model():
     limits = configuration_seq2see.LIMITS
     assert {key: SIZES[key] for key in limits} == limits and configuration_seq2see.TABLE == TABLE
-
-
-def test_our_own_expression_is_known():
     assert hashlib.sha256(subwords._CUTS.encode()).hexdigest() == OUR_PATTERN
 
 
-def test_a_change_is_vetted_anew(folder):
-    vet(folder)
-    edit(folder / "config.json", d_model=HUGE)
-    assert "d_model" in refused(folder)
-
-
-@pytest.mark.parametrize(
-    ("values", "field"),
-    [
-        *(({name: HUGE}, name) for name in SIZES),
-        ({"encoder_layers": -3}, "encoder_layers"),
-        ({"d_model": "16"}, "d_model"),
-        ({"d_model": 16.0}, "d_model"),
-        ({"d_model": True}, "d_model"),
-        ({"vocab_size": float("nan")}, "vocab_size"),
-        ({"num_labels": HUGE}, "num_labels"),
-        ({"num_experts": 10**5}, "num_experts"),
-        ({"dropout": 1e30}, "dropout"),
-        ({"encoder": {"num_hidden_layers": 20_000}}, "num_hidden_layers"),
-        ({"windows": [16, HUGE * HUGE]}, "windows"),
-        ({"max_position_embeddings": 65_536, "d_model": 8_192}, "max_position_embeddings"),
-        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config"),
-        ({"transformers_weights": "adapter_model.bin"}, "transformers_weights"),
-        ({"language_pairs": ["en", "fr"]}, "language_pairs"),
-        ({"language_pairs": {"en": "fr"}}, "language_pairs"),
-        ({"language_pairs": [["en", 5]]}, "language_pairs"),
-        ({"eos_token_id": 10**6}, "eos_token_id: expected ids from 0 to 399, got"),
-        ({"pad_token_id": -1}, "pad_token_id"),
-        ({"decoder_start_token_id": "1"}, "decoder_start_token_id"),
-        ({"model_type": ["seq2see"]}, "model_type"),
-        ({"num_beams": "4"}, "num_beams"),
-    ],
-)
+@pytest.mark.parametrize(("values", "field"), [
+    *(({name: HUGE}, name) for name in SIZES),
+    ({"encoder_layers": -3}, "encoder_layers"),
+    ({"d_model": "x" * 500}, "d_model"),
+    ({"d_model": 16.0}, "d_model"),
+    ({"d_model": True}, "d_model"),
+    ({"vocab_size": float("nan")}, "vocab_size"),
+    ({"num_experts": 10**5}, "num_experts"),
+    ({"dropout": 1e30}, "dropout"),
+    ({"encoder": {"num_hidden_layers": 20_000}}, "num_hidden_layers"),
+    ({"windows": [16, HUGE * HUGE]}, "windows"),
+    ({"max_position_embeddings": 65_536, "d_model": 8_192}, "max_position_embeddings"),
+    ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config"),
+    ({"transformers_weights": "adapter_model.bin"}, "transformers_weights"),
+    ({"language_pairs": [["en", 5]]}, "language_pairs"),
+    ({"eos_token_id": 10**6}, "eos_token_id: expected ids from 0 to 399, got"),
+    ({"model_type": ["seq2see"]}, "model_type"),
+    ({"num_beams": "4"}, "num_beams"),
+])
 def test_a_config_out_of_bounds(folder, values, field):
     edit(folder / "config.json", **values)
     line = refused(folder)
     assert "config.json" in line and field in line
-
-
-def test_a_value_is_quoted_and_a_long_one_shortened(folder):
-    edit(folder / "config.json", d_model="16")
-    assert refused(folder).endswith("got '16'")
-    edit(folder / "config.json", d_model="x" * 500)
-    assert refused(folder).endswith(f"got '{'x' * 56}...")
-
-
-def test_numbers_of_other_fields_have_bounds_far_off(folder):
-    for most, more in ((-(2**31), -(2**31) - 1), (2**31, 2**31 + 1)):
-        edit(folder / "config.json", offset=most)
-        vet(folder)
-        edit(folder / "config.json", offset=more)
-        assert "offset" in refused(folder)
 
 
 def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
@@ -110,51 +75,29 @@ def test_a_vocabulary_of_unknown_size_has_a_bound(folder):
     assert "tokenizer_config.json" in refused(folder)
 
 
-@pytest.mark.parametrize(
-    ("values", "field"),
-    [
-        ({"num_beams": 5_000}, "num_beams"),
-        ({"num_beams": "4"}, "num_beams"),
-        ({"num_beams": 4.0}, "num_beams"),
-        ({"max_length": HUGE}, "max_length"),
-        ({"max_length": 0}, "max_length"),
-        ({"max_length": 2}, "max_length: expected at least 3 including the start and tag tokens, got 2"),
-        ({"max_length": 1, "forced_bos_token_id": None}, "expected at least 2 including the start token"),
-        ({"length_penalty": float("nan")}, "length_penalty"),
-        ({"length_penalty": "1"}, "length_penalty"),
-        ({"repetition_penalty": 0}, "repetition_penalty"),
-        ({"no_repeat_ngram_size": True}, "no_repeat_ngram_size"),
-        ({"source_sentences": -1}, "source_sentences"),
-        ({"source_pieces": "27"}, "source_pieces"),
-        ({"early_stopping": "always"}, "early_stopping"),
-        ({"forced_bos_token_id": 10**6}, "forced_bos_token_id"),
-        ({"forced_bos_token_id": [4]}, "forced_bos_token_id: expected an id from 0 to 399, got [4]"),
-        ({"decoder_start_token_id": [1]}, "decoder_start_token_id"),
-        *(({"eos_token_id": ids}, "eos_token_id") for ids in ([2, 10**6], [[2]], [], {"a": 2}, True, "2")),
-        *(({name: ids}, name) for name in ("suppress_tokens", "begin_suppress_tokens")
-          for ids in ({"a": 1}, 5, [[5]], [400])),
-        *(({"bad_words_ids": words}, "bad_words_ids") for words in ([[2, -7]], [], [[]], [5], {"a": [5]}, [[[5]]])),
-        *(({"sequence_bias": biases}, "sequence_bias") for biases in (
-            "x", [], [[5, 1.0]], [[[5]]], [[[], 1.0]], [[[400], 1.0]], [[[5], 1]], [[[5], float("nan")]], [[[5], 1e39]],
-            {"5": 1.0},
-        )),
-        *(({"encoder_repetition_penalty": number}, "encoder_repetition_penalty: expected a number with a decimal point")
-          for number in (0, "x", 2, float("nan"), float("inf"))),
-        ({"encoder_no_repeat_ngram_size": 1.5}, "encoder_no_repeat_ngram_size"),
-        ({"renormalize_logits": "x"}, "renormalize_logits: expected true or false, got 'x'"),
-    ],
-)
-def test_a_generation_config_out_of_bounds(folder, values, field):
-    edit(folder / "generation_config.json", **values)
+@pytest.mark.parametrize(("field", "value"), [
+    ("num_beams", 5_000), ("num_beams", "4"), ("num_beams", 4.0), ("max_length", HUGE),
+    ("max_length", 2),  # after the start and the tag nothing would fit
+    ("length_penalty", float("nan")), ("repetition_penalty", 0), ("no_repeat_ngram_size", True),
+    ("source_sentences", -1), ("early_stopping", "always"), ("renormalize_logits", "x"),
+    ("forced_bos_token_id", [4]), ("decoder_start_token_id", 10**6),
+    *(("eos_token_id", ids) for ids in ([2, 10**6], [[2]], [])),
+    *(("suppress_tokens", ids) for ids in ({"a": 1}, [[5]])),
+    *(("bad_words_ids", words) for words in ([[2, -7]], [[]], [[[5]]])),
+    *(("sequence_bias", biases) for biases in ([[5, 1.0]], [[[400], 1.0]], [[[5], float("nan")]], [[[5], 1e39]])),
+    ("encoder_repetition_penalty", 2),  # transformers takes a float alone
+])  # fmt: skip
+def test_a_generation_config_out_of_bounds(folder, field, value):
+    edit(folder / "generation_config.json", **{field: value})
     line = refused(folder)
-    assert "generation_config.json" in line and field in line
+    assert "generation_config.json" in line and f"{field}: expected" in line
 
 
 def test_a_generation_config_as_published_models_have_it(folder):
     edit(
         folder / "generation_config.json", eos_token_id=[2, 3], forced_eos_token_id=2, suppress_tokens=[], max_length=3,
         begin_suppress_tokens=[5, 6], bad_words_ids=[[399], [7, 8]], sequence_bias=[[[5, 6], -1e9]], min_length=0,
-        renormalize_logits=True, early_stopping="never", encoder_repetition_penalty=1.0, encoder_no_repeat_ngram_size=0,
+        renormalize_logits=True, early_stopping="never", encoder_repetition_penalty=1.0, length_penalty=1.4,
     )  # fmt: skip
     vet(folder)
     edit(folder / "generation_config.json", forced_bos_token_id=None, max_length=2)
@@ -162,9 +105,7 @@ def test_a_generation_config_as_published_models_have_it(folder):
 
 
 @pytest.mark.parametrize("name", ["config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"])
-@pytest.mark.parametrize(
-    "content", [b"", b"[1]", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"a": ' * 100_000, b'{"a": 1' + b"0" * 5_000 + b"}"]
-)
+@pytest.mark.parametrize("content", [b"", b"[1]", b"\xff\xfe", b'{"a": ' * 100_000, b'{"a": 1' + b"0" * 5_000 + b"}"])
 def test_what_is_no_json_object(folder, name, content):
     (folder / name).unlink()
     (folder / name).write_bytes(content)
@@ -178,13 +119,10 @@ def test_a_file_too_large_is_not_read(folder):
     assert "tokenizer.json has 1,073,741,824 bytes; expected at most 67,108,864" in refused(folder)
 
 
-# Other files than those of the folder
+# --- other files than those of the folder
 
 
-FILES = ["../other/model.safetensors", "/etc/passwd", "a/model.safetensors", "nowhere.safetensors", 5, "model.bin"]
-
-
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", ["../other/model.safetensors", "/etc/passwd", "nowhere.safetensors", 5, "model.bin"])
 def test_an_index_that_leads_elsewhere(folder, file):
     (folder / "model.safetensors").unlink()
     (folder / "model.bin").write_bytes(pickle.dumps("x"))
@@ -203,17 +141,11 @@ def test_the_weights_that_are_vetted_are_those_that_transformers_loads(folder):
     assert (Seq2SeeForConditionalGeneration.from_pretrained(folder).model.shared.weight == 7).all()
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
 def test_a_link_out_of_the_folder(folder, whole, name):
     (folder / name).unlink()
     (folder / name).symlink_to(whole / name)
     assert f"{name} links outside its folder" in refused(folder)
-
-
-def test_a_link_within_the_folder_is_followed(folder):
-    (folder / "model.safetensors").rename(folder / "weights")
-    (folder / "model.safetensors").symlink_to("weights")
-    vet(folder)
 
 
 @pytest.mark.parametrize("target", ["other.json", "nowhere.json"])
@@ -222,16 +154,19 @@ def test_a_link_to_itself_or_to_nothing(folder, target):
     assert refused(folder).endswith("other.json is a broken link: remove it")
 
 
-def test_a_change_of_what_a_link_leads_to_is_vetted_anew(folder):
+def test_a_change_is_vetted_again_even_behind_a_link_within_the_folder(folder):
     """Even one made in place, of which the folder tells nothing."""
+    vet(folder)
+    edit(folder / "config.json", d_model=HUGE)
+    assert "d_model" in refused(folder)
     target = folder / "sub" / "config.json"
     target.parent.mkdir()
     config = json.loads((folder / "config.json").read_text())
-    target.write_text(json.dumps(config))
+    target.write_text(json.dumps(config | {"d_model": 16}))
     (folder / "config.json").unlink()
     (folder / "config.json").symlink_to("sub/config.json")
     vet(folder)
-    target.write_text(json.dumps(config | {"d_model": HUGE}))
+    target.write_text(json.dumps(config))
     assert "d_model" in refused(folder)
 
 
@@ -263,71 +198,57 @@ def test_a_manifest_is_held_to(folder):
     assert "tokenizer_config.json is damaged" in refused(folder)
 
 
-# Weights
+# --- weights
+
+NAME = "model.shared.weight"
 
 
-def spoil_header(folder, change):
-    path = folder / "model.safetensors"
-    data = path.read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    change(header)
+def write_weights(path, header, data=b""):
     text = json.dumps(header).encode()
-    path.unlink()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
+    path.unlink(missing_ok=True)
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
-@pytest.mark.parametrize(
-    ("kind", "positions", "stored", "passes"),
-    [
-        ("bart", 2_048, {}, True),
-        ("bart", 2_049, {}, False),
-        ("bart", 4_096, {"encoder.embed_positions.weight": [4_098, 2_048]}, True),
-        ("bart", 4_096, {"encoder.embed_positions.weight": [4_098, 2_047]}, False),
-        ("bart", 4_096, {"encoder.embed_positions.weight": [4_095, 2_048]}, False),
-        ("bart", 4_096, {"encoder.embed_positions.weight": [4_096 * 2_048]}, False),
-        ("bart", 4_096, {"encoder.embed_tokens.weight": [4_098, 2_048]}, False),
-        ("seq2see", 8_192, {}, True),
-        ("seq2see", 8_193, {}, False),
-    ],
-)
+@pytest.mark.parametrize(("kind", "positions", "stored", "passes"), [
+    ("bart", 2_048, {}, True),
+    ("bart", 2_049, {}, False),
+    ("bart", 4_096, {"encoder.embed_positions.weight": [4_098, 2_048]}, True),
+    ("bart", 4_096, {"encoder.embed_positions.weight": [4_098, 2_047]}, False),
+    ("bart", 4_096, {"encoder.embed_positions.weight": [4_095, 2_048]}, False),
+    ("bart", 4_096, {"encoder.embed_tokens.weight": [4_098, 2_048]}, False),
+    ("seq2see", 8_192, {}, True),
+    ("seq2see", 8_193, {}, False),
+])
 def test_a_table_of_positions_is_stored_or_small(tmp_path, kind, positions, stored, passes):
-    header, end = {}, 0
-    for name, shape in stored.items():
-        start, end = end, end + 2 * math.prod(shape)
-        header[name] = {"dtype": "F16", "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(header).encode()
-    with (tmp_path / "model.safetensors").open("wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        file.truncate(8 + len(text) + end)
+    header = {name: {"dtype": "F16", "shape": shape, "data_offsets": [0, 2 * math.prod(shape)]}
+              for name, shape in stored.items()}  # fmt: skip
+    write_weights(tmp_path / "model.safetensors", header)
+    with (tmp_path / "model.safetensors").open("ab") as file:
+        file.truncate(file.tell() + sum(2 * math.prod(shape) for shape in stored.values()))
     config = {"model_type": kind, "max_position_embeddings": positions, "d_model": 2_048}
     with contextlib.nullcontext() if passes else pytest.raises(UserError, match="max_position_embeddings"):
         check_weights(tmp_path, config)
 
 
-NAME = "model.shared.weight"
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda header: header[NAME].update(dtype="I64"), f"{NAME} is of type I64"),
-        (lambda header: header[NAME].update(dtype="F8_E4M3"), f"{NAME} is of type F8_E4M3"),
-        (lambda header: header[NAME].update(dtype=[]), "cannot be read"),
-        (lambda header: header[NAME].update(shape=[HUGE, HUGE]), NAME),
-        (lambda header: header[NAME].update(shape=[-1, -1]), NAME),
-        (lambda header: header[NAME].update(shape=["a"]), NAME),
-        (lambda header: header[NAME].update(data_offsets=[0, HUGE]), NAME),
-        (lambda header: header[NAME].update(data_offsets=[-4, 0]), NAME),
-        (lambda header: header.update({NAME: 5}), "cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), [
+    ({"dtype": "I64"}, f"{NAME} is of type I64"),
+    ({"dtype": []}, "cannot be read"),
+    ({"shape": [HUGE, HUGE]}, NAME),
+    ({"shape": [-1, -1]}, NAME),
+    ({"shape": ["a"]}, NAME),
+    ({"data_offsets": [0, HUGE]}, NAME),
+    ({"data_offsets": [-4, 0]}, NAME),
+])
 def test_weights_that_are_not_what_they_say(folder, change, said):
-    spoil_header(folder, change)
+    path = folder / "model.safetensors"
+    data = path.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    write_weights(path, header | {NAME: header[NAME] | change}, data[end:])
     assert said in refused(folder)
 
 
-@pytest.mark.parametrize("length", [2**63, 2**40, 2**24 + 1])
+@pytest.mark.parametrize("length", [2**63, 2**24 + 1])
 def test_a_header_without_end(folder, length):
     path = folder / "model.safetensors"
     data = path.read_bytes()

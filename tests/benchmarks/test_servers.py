@@ -1,0 +1,54 @@
+"""The benchmarks of serving ask a server what they say they ask, and compare every answer."""
+
+import asyncio
+
+import httpx
+import pytest
+from serving import running
+
+from seq2see import Translator
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    pytest.importorskip("ctranslate2")
+    with running({"tiny": lambda: Translator.from_pretrained(folder)}) as made:
+        yield made
+
+
+def test_each_kind_of_request_is_answered_as_it_should_be(server, imported):
+    bench, text = imported("soak"), "The cat did not cross the street."
+    seen = bench.Seen()
+
+    async def ask_all():
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+            for kind in [*bench.kinds("en", "fr"), *bench.kinds("en", "fr")]:
+                await bench.one(client, kind, text, seen)
+
+    asyncio.run(ask_all())
+    assert not seen.wrong
+    [translation] = seen.answers["LibreTranslate", text]
+    assert translation in seen.answers["own", text] and translation in seen.answers["Hugging Face", text]
+    assert translation not in seen.answers["no such language", text]
+
+
+def test_a_visitor_gets_a_translation_then_maps_then_evidence(server, imported):
+    bench = imported("visitors")
+
+    async def ask():
+        async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+            return await bench.sentence(client, "The cat did not cross the street.")
+
+    seconds = asyncio.run(ask())
+    assert len(seconds) == len(bench.PARTS) and seconds == sorted(seconds)
+
+
+def test_records_of_clients_are_the_engine_s_translations(server, imported, folder):
+    bench, translator = imported("serving"), Translator.from_pretrained(folder)
+    texts = [f"The cat did not cross the street {number}." for number in range(40)]
+    before = bench.batches(server.url)
+    _, records = bench.ask(server.url, texts, clients=8, settings={"num_beams": 1})
+    assert sorted(record[0] for record in records) == list(range(40))
+    for number, status, seconds, translation, _ in records:
+        assert (status, translation) == (200, translator(texts[number], num_beams=1).text) and seconds > 0
+    assert bench.batches(server.url)[0] - before[0] == 40
