@@ -122,7 +122,7 @@ function widthOf(text, font) {
 
 export function drawMap(box, state) {
   const trace = traceOf(state), map = trace.map(state.head, state), root = box.closest(".s2s");
-  if (state.as === "lines" || root.querySelector(".texts.lines-instead")) return drawAsLines(box, state, map);
+  if (state.as === "lines") return drawAsLines(box, state, map);
   const narrow = root.clientWidth <= 760, label = narrow ? 78 : 96, room = box.clientWidth - label - 4;
   const font = `13px ${getComputedStyle(box).fontFamily}`, count = map.columns.length;
   const needs = map.columns.map((one) => Math.max(22, widthOf(elided(one.label, 16), font) + 8));

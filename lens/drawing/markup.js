@@ -7,7 +7,7 @@ class Markup {
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 function escaped(value) {
   if (value instanceof Markup || Array.isArray(value)) return value.text ?? value.map(escaped).join("");
-  return value == null || value === false ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
+  return value == null ? "" : String(value).replace(/[&<>"']/g, (mark) => ESCAPES[mark]);
 }
 
 export const html = (parts, ...values) =>

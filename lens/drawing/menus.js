@@ -6,9 +6,9 @@ import { VIEWS } from "./trace.js";
 import { language, pairName } from "./languages.js";
 import { VIEW_NAMES, chance, percent } from "./wording.js";
 
-const seg = (state, name, label, options) => html`<label class="set"><span>${label}</span>${segment(label,
+const seg = (state, name, label, options) => html`<div class="set"><span>${label}</span>${segment(label,
   options.map(([value, text]) => html`<button data-set="${name}" data-value="${value}" data-k="${name}-${value}"
-  aria-pressed="${state[name] === value}">${text}</button>`))}</label>`;
+  aria-pressed="${state[name] === value}">${text}</button>`))}</div>`;
 const item = (attributes, on, body) => html`<button role="${on === null ? "menuitem" : "menuitemradio"}"
   ${on === null ? "" : html`aria-checked="${on}"`} ${attributes}>${body}</button>`;
 const choice = (name, value, on, body) =>
@@ -30,8 +30,8 @@ export const MENUS = {
     return html`<div class="mh"><span>What a cell shows</span><span>${trust ? "Dictionary error, best map" : ""}</span>
     </div>${VIEWS.filter((id) => trace.holds(id) || settings.engine).map(view)}
     ${seg(state, "rows", "Rows stand for the word", [["predicts", "being written"], ["reads", "just read"]])}
-    ${seg(state, "scale", "Colours run to", [["full", state.view === "raw" ? "100%" : "the largest"],
-      ["highest", "this map’s highest"]])}
+    ${state.view !== "raw" ? ""  // the colours of the other views always run to the highest value
+      : seg(state, "scale", "Colours run to", [["full", "100%"], ["highest", "this map’s highest"]])}
     ${tick(state, "fade", "Fade end marks and punctuation")}
     ${calibrated ? tick(state, "raw", "Raw chances (smoothing not undone)") : ""}`;
   },

@@ -190,14 +190,13 @@ export function mark(root, state, found) {
   const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";
   const word = trace.unitAt(side, looking(state));
   const hovered = state.hover?.side ? trace.unitAt(state.hover.side, state.hover.piece) : null;
+  const chosen = word && spanOf(root, side, word.word);
   for (const span of root.querySelectorAll(".w")) {
     span.classList.remove("on", "sel", "hov", "tone-blue", "tone-green", "tone-slate", "tone-orange");
     span.style.removeProperty("--a");
-    span.removeAttribute("aria-pressed");
+    span.setAttribute("aria-pressed", span === chosen);
   }
-  const chosen = word && spanOf(root, side, word.word);
   chosen?.classList.add("sel");
-  chosen?.setAttribute("aria-pressed", "true");
   if (hovered) spanOf(root, state.hover.side, hovered.word)?.classList.add("hov");
   for (const one of [...found].reverse()) {
     const span = spanOf(root, one.side, one.column.word);
