@@ -2,7 +2,7 @@
 
 import { traceOf } from "./state.js";
 import { mark, spanOf } from "./texts.js";
-import { count, percent, roleCaption } from "./wording.js";
+import { amount, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16], NARROW = 760;
 
@@ -96,8 +96,7 @@ function labels(pills, all, state, trace, width) {
     pill.dataset.head = [one.head.kind, one.head.layer, one.head.head].join(".");
     pill.append(`${state.view !== "raw" ? "" : role ? roleCaption(role) : "looked"} `);
     const number = document.createElement("b");
-    number.textContent = state.view === "left_out" ? `${count(+Math.exp(one.value).toPrecision(2))}×`
-      : state.view === "norm" ? one.value.toFixed(1) : percent(one.value);
+    number.textContent = amount(state.view, one.value);
     pill.append(number);
     pill.setAttribute("aria-pressed", one.main);
     pills.append(pill);

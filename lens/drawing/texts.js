@@ -1,26 +1,25 @@
 // The text and its translation, one above the other; each word can be pointed at, chosen and, in an example, swapped.
 
-import { language, withArticle } from "./languages.js";
-import { html, icon, paint, stretches, tipped } from "./markup.js";
+import { directionOf, inLanguage, language, withArticle } from "./languages.js";
+import { html, icon, menuButton, paint, stretches, tipped } from "./markup.js";
 import { looking, traceOf } from "./state.js";
 import { hasHeads } from "./trace.js";
 
 // The parts of the section, each painted separately, so that the text field survives.
-export const FRAME = html`<span class="from-menu"></span><div class="line src" dir="auto"></div>
-  <div class="between"></div><span class="to-menu"></span><div class="line tgt" dir="auto"></div>
+export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
+  <div class="between"></div><span class="to-menu"></span><div class="line tgt"></div>
   <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
   <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
   const trace = traceOf(state), [from, to] = trace?.languages || [state.source, state.target];
   const part = (name) => root.querySelector(name);
-  const menu = (id, side, label) => html`<button class="tool lang" data-menu="${id}" data-k="${id}"
-    aria-haspopup="menu" aria-expanded="${state.menu === id}"
-    aria-label="${side}: ${label}">${label} ${icon("down")}</button>`;
+  const menu = (id, side, label) =>
+    menuButton(state, id, "lang", html`${label} ${icon("down")}`, html`aria-label="${side}: ${label}"`);
   paint(part(".from-menu"), menu("from", "From", language(from, "Find out")));
   paint(part(".to-menu"), menu("to", "To", language(to, "Language")));
-  part(".src").lang = from || "";
-  part(".tgt").lang = to || "";
+  Object.assign(part(".src"), { lang: from || "", dir: directionOf(from) });
+  Object.assign(part(".tgt"), { lang: to || "", dir: directionOf(to) });
   if (!state.editing) paint(part(".src"), source(state, settings));
   else if (!part(".field")) {
     paint(part(".src"), field(state, from, settings));
@@ -49,8 +48,7 @@ function actions(state, settings) {
   const copy = action("copy", "copy", "Copy", "Copy the translation");
   if (!settings.engine) return copy;
   return html`${action("edit", "pen", "Edit", "Type your own sentence")}
-    <button class="tool" data-menu="alternatives" data-k="alternatives" aria-haspopup="menu"
-      aria-expanded="${state.menu === "alternatives"}">${icon("list")}<span>Alternatives</span></button>
+    ${menuButton(state, "alternatives", "", html`${icon("list")}<span>Alternatives</span>`)}
     ${action("share", "link", html`Share<span class="wide"> link</span>`,
       "Copy a link that opens this sentence, word and head")}
     ${copy}`;
@@ -59,7 +57,7 @@ const action = (id, name, label, tip) => html`<button class="tool" data-do="${id
   tipped(tip)}>${icon(name)}<span>${label}</span></button>`;
 
 function field(state, from, settings) {
-  return html`<textarea class="field" rows="1" aria-label="${language(from, "Source")} text"
+  return html`<textarea class="field" dir="${directionOf(from)}" rows="1" aria-label="${language(from, "Source")} text"
     maxlength="${settings.characters}" placeholder="${invitation(from)}" spellcheck="false"
     data-k="field">${state.draft ?? state.text}</textarea>`;
 }
@@ -103,7 +101,7 @@ function spans(text, words, draw, flip) {
       if (word.start !== flip.start) continue;
       const inside = words.filter((one) => one.start >= flip.start && one.end <= flip.end);
       const held = html`<span class="held">${inside.map((one, i) => html`${i ? " " : ""}${draw(one)}`)}</span>`;
-      const other = html`<button data-example="${flip.text}" data-k="flip"
+      const other = html`<button data-do="example" data-value="${flip.text}" data-k="flip"
         ${tipped(`Say “${flip.other}” instead`)}>${flip.other}</button>`;
       const both = flip.first ? [held, other] : [other, held];
       out.push(text.slice(at, flip.start), html`<span class="flip">${both}</span>`);
@@ -140,13 +138,13 @@ function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
 function notes(state) {
   const { unknown_words: unknown, hypotheses } = state.reply?.translation || {};
   if (state.forced) {
-    return html`Forced: <b lang="${state.target}">${state.forced}</b>
+    return html`Forced: <b ${inLanguage(state.target)}>${state.forced}</b>
       <button class="chip" data-do="unforce" data-k="unforce">Undo</button>`;
   }
   if (state.editing) return "";
   if (hypotheses?.[state.alternative]?.finished === false) return "The translation stops here, at the token limit.";
   if (!unknown?.length) return "";
-  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i>${one}</i>`);
+  const named = unknown.slice(0, 3).map((one, i) => html`${i ? ", " : ""}<i dir="auto">${one}</i>`);
   const guess = unknown.length > 1 ? "Their translations are guesses." : "Its translation is a guess.";
   return html`The model never saw ${named}. ${guess}`;
 }
