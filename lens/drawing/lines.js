@@ -1,7 +1,7 @@
 // The lines between the two texts: from the looking word to the words it looks at; threads between counterparts.
 
 import { traceOf } from "./state.js";
-import { mark, spanOf } from "./texts.js";
+import { isNew, mark, spanOf } from "./texts.js";
 import { amount, roleCaption } from "./wording.js";
 
 const SIZES = [22, 19, 16], NARROW = 760;
@@ -30,7 +30,7 @@ export function fit(root) {
 export function drawLines(root, state, found) {
   const svg = root.querySelector(".joins"), pills = root.querySelector(".pills"), trace = traceOf(state);
   svg.textContent = pills.textContent = "";
-  if (!trace || state.editing || state.moment !== null) return;
+  if (!trace || state.editing || state.moment !== null || isNew(state)) return;
   const chosen = mark(root, state, found), narrow = root.clientWidth <= NARROW;
   if (!chosen || root.classList.contains("wrapped")) return;
   const home = root.getBoundingClientRect();

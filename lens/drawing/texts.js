@@ -31,17 +31,6 @@ export function paintTexts(root, state, settings) {
   part(".tgt").setAttribute("aria-busy", state.busy === "translating");
   root.classList.toggle("working", state.busy === "translating");
   paint(part(".acts"), actions(state, settings));
-  root.spans = trace && !isNew(state) ? index(root, trace) : null;
-}
-
-// The span of each word, by side and word number.
-function index(root, trace) {
-  const found = { source: new Map(), target: new Map() };
-  for (const span of root.querySelectorAll(".w")) {
-    const unit = trace.unitAt(span.dataset.side, +span.dataset.piece);
-    if (unit) found[span.dataset.side].set(unit.word, span);
-  }
-  return found;
 }
 
 function actions(state, settings) {
@@ -125,14 +114,14 @@ export function flipOf(settings, text) {
   return null;
 }
 
-function wordSpan(state, side, { text, pieces, start }, unknown, trace) {
+function wordSpan(state, side, { text, pieces, start, word }, unknown, trace) {
   const chosen = pieces.includes(side === "source" ? state.read : state.word);
   const classes = ["w"];
   if (unknown?.has(text.toLocaleLowerCase())) classes.push("unseen");
   if (side === "target" && trace.chance({ pieces }) < 0.7) classes.push("unsure");
   if (side === "target" && state.changed.includes(start)) classes.push("new");
   return html`<span class="${classes.join(" ")}" role="button" tabindex="${chosen ? 0 : -1}" data-side="${side}"
-    data-piece="${pieces[0]}" data-k="${side}-${pieces[0]}">${text}</span>`;
+    data-piece="${pieces[0]}" data-unit="${word}" data-k="${side}-${pieces[0]}">${text}</span>`;
 }
 
 function notes(state) {
@@ -182,7 +171,7 @@ export function joins(state) {
 }
 export const same = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
-export const spanOf = (root, side, word) => (word === null ? null : root.spans?.[side].get(word)) || null;
+export const spanOf = (root, side, word) => root.querySelector(`.w[data-side=${side}][data-unit="${word}"]`);
 
 export function mark(root, state, found) {
   const trace = traceOf(state), side = state.head.kind === "encoder" ? "source" : "target";

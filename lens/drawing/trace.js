@@ -14,7 +14,7 @@ const TELLING = 0.25;  // nats by which a margin must fall without a head for th
 const MOST = 3;        // heads that are shown as those that matter
 const PRONOUN = { fr: /^(il|elle|ils|elles)$/i, de: /^(er|sie|es)$/i, es: /^(él|ella|ellos|ellas)$/i };
 
-function numbers({ shape, data }) {
+export function numbers({ shape, data }) {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const values = new Float32Array(bytes.length / 2);
   for (let i = 0; i < values.length; i++) {
