@@ -27,8 +27,8 @@ def links_of(pair: Pair) -> list[tuple[int, int]]:
     return DIAGONAL[:words] + [(j - 1, j) for j in range(1, words, 2)]
 
 
-def guided_pairs(pairs, tokenizer, *, links=links_of, max_length=64) -> EncodedPairs:
-    guides = guides_of(pairs, [links(pair) for pair in pairs], tokenizer)
+def guided_pairs(pairs, tokenizer, *, max_length=64) -> EncodedPairs:
+    guides = guides_of(pairs, [links_of(pair) for pair in pairs], tokenizer)
     return EncodedPairs(pairs, tokenizer, max_length=max_length, guides=guides)
 
 
