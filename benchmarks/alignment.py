@@ -1,6 +1,6 @@
 """Word alignment: attention compared with a statistical aligner on the same pairs.
 
-    python benchmarks/alignment.py --storybook runs/storybook --aligned runs/storybook-aligned \\
+    python benchmarks/alignment.py --storybook runs/storybook --aligned runs/storybook-guided \\
         --multi30k runs/multi30k-en-de --data ../shared/data/multi30k
     python benchmarks/alignment.py --quick        a hundred sentences, the packaged storybook model
 
@@ -60,7 +60,7 @@ class Part:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--storybook", nargs="*", default=[], metavar="RUN", help="ordinary models of storybook")
-    parser.add_argument("--aligned", nargs="*", default=[], metavar="RUN", help="models of storybook-aligned")
+    parser.add_argument("--aligned", nargs="*", default=[], metavar="RUN", help="models of storybook-guided")
     parser.add_argument("--multi30k", nargs="*", default=[], metavar="RUN", help="models of Multi30k en-de")
     parser.add_argument("--data", default="../shared/data/multi30k", help="Multi30k's folder (%(default)s)")
     args = parser.parse_args()

@@ -31,7 +31,7 @@ from seq2see.serve.ui.first import PAIRS, SOURCE, TARGET, example_model, sentenc
 from seq2see.translate.checkpoint import fingerprint
 
 HOME = Path(__file__).resolve().parent.parent / "serve" / "ui"
-KEPT = 8  # candidates of a step
+SHOWN = 8  # candidates of a step
 
 
 def reply(service: Service, model: str) -> dict[str, Any]:
@@ -49,8 +49,8 @@ def reply(service: Service, model: str) -> dict[str, Any]:
     found, other = asyncio.run(both())
     [found["twin"]] = other["traces"]
     for trace in (*found["traces"], found["twin"]):
-        trace["top"] = [step[:KEPT] for step in trace["top"]]
-        trace["calibrated"]["top"] = [step[:KEPT] for step in trace["calibrated"]["top"]]
+        trace["top"] = [step[:SHOWN] for step in trace["top"]]
+        trace["calibrated"]["top"] = [step[:SHOWN] for step in trace["calibrated"]["top"]]
     return found
 
 

@@ -31,7 +31,7 @@ FLOOR = 0.01  # share of its probability that a token keeps if it has no more th
 
 Way = Literal["raw", "temperature", "smoothing", "both"]  # what is corrected
 WAYS: tuple[Way, ...] = get_args(Way)
-KEPT: Way = "both"  # the one in use; measures/calibration.py says why
+METHOD: Way = "both"  # the one in use; measures/calibration.py says why
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,10 @@ class Calibration:
     def calibrator(self, language: str) -> Calibrator | None:
         """The calibrator of a target language; None if it was not measured."""
         found = self.languages.get(language)
-        return found.ways[KEPT].calibrator if found else None
+        return found.ways[METHOD].calibrator if found else None
 
     def save(self, path: str | Path) -> None:
-        content = {**FORMAT, "method": KEPT, **asdict(self)}
+        content = {**FORMAT, "method": METHOD, **asdict(self)}
         atomic_write(Path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
     @classmethod
@@ -134,7 +134,7 @@ class Calibration:
         """Read what `save` wrote; UserError for anything else."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if {name: content[name] for name in (*FORMAT, "method")} != {**FORMAT, "method": KEPT}:
+            if {name: content[name] for name in (*FORMAT, "method")} != {**FORMAT, "method": METHOD}:
                 raise ValueError("it has another format, version or method")
             found: Calibration = from_plain(cls, {field.name: content[field.name] for field in fields(cls)})
             return found

@@ -56,7 +56,7 @@ class RoleScore:
     supervised: bool = False
 
     @property
-    def taught(self) -> str:
+    def supervision(self) -> str:
         """A note for after the head's name."""
         return " (supervised: trained with gold links)" if self.supervised else ""
 

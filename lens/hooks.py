@@ -121,7 +121,7 @@ def heads_by_site(
 
 
 def supervised_heads(model: PreTrainedModel) -> frozenset[tuple[int, ...]]:
-    """The heads (layer, head) of cross-attention that were trained with gold links (`training/guided.py`)."""
+    """The heads (layer, head) of cross-attention that were trained with gold links (`training/guided_alignment.py`)."""
     return frozenset(map(tuple, getattr(model.config, "supervised_heads", None) or ()))
 
 

@@ -122,7 +122,7 @@ ROLE_COLUMNS = ("role", "head", "share of its attention", "uniform", "best fixed
 
 def role_row(one: RoleScore, role: str) -> tuple[str, ...]:
     """A head in a role, as a row of a table."""
-    return (role, f"{one.head}{one.taught}", f"{Interval(one.score, one.low, one.high):.1%}", *(
+    return (role, f"{one.head}{one.supervision}", f"{Interval(one.score, one.low, one.high):.1%}", *(
         "–" if share is None else f"{share:.1%}" for share in (one.uniform, one.positional, one.rival)))
 
 
@@ -137,6 +137,6 @@ def named(one: RoleScore | None) -> str:
     """The head of a role in words."""
     if one is None:
         return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
-    return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}{one.taught},"
-            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
+    return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}"
+            f"{one.supervision}, gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
             f" {one.baseline:.0%}.")

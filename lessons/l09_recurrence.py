@@ -25,7 +25,7 @@ COLOURS = (ORANGE, PURPLE, GREEN, BLUE)
 LENGTHS = (4, 8, 16, 32)
 DIRECTIONS = 8
 
-KEPT = 0.5  # of a fair share of influence, at the greatest length: below, it is lost
+LOST_BELOW = 0.5  # of a fair share of influence, at the greatest length: below, it is lost
 MENDED = 2.0  # times Elman's share
 FALLS = 5.0  # points of chrF lost from one sentence to two
 LEARNT = 0.1  # share of exact single sentences: with less there is little to lose, and a fall cannot be measured
@@ -99,9 +99,9 @@ SHOWN = (RecurrentTranslator.read, RecurrentTranslator.decode, fair_share)
 def claims(f: Figures) -> dict[str, list[Check]]:
     elman, gru = f.share["elman"], f.share["gru"]
     return {
-        "forgets": [Check(elman.high, "<", KEPT, "highest seed", was=0.1)],
+        "forgets": [Check(elman.high, "<", LOST_BELOW, "highest seed", was=0.1)],
         "mends": [Check(gru.value, ">", MENDED * elman.value, "GRU")],
-        "distance": [Check(f.share["transformer"].value, ">", KEPT)],
+        "distance": [Check(f.share["transformer"].value, ">", LOST_BELOW)],
         "falls": [Check(f.bare, ">", FALLS, "smaller fall"), Check(f.more, ">", 0, "beyond those with attention")],
         "parallel": [Check(f.waiting["gru"] / f.waiting["transformer"], "≥", FEWER, "times fewer steps")],
     }  # fmt: skip

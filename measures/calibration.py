@@ -28,7 +28,7 @@ from tqdm.auto import tqdm
 from seq2see.errors import UserError
 from ..lens.calibration import (
     FILE,
-    KEPT,
+    METHOD,
     WAYS,
     Calibration,
     Calibrator,
@@ -183,7 +183,7 @@ def _measure(translator: Translator, languages: Languages, fitted: Sequence[Text
     found = compare(translator, *both, smoothing=smoothing, fit_until=ends[0], measure_until=ends[1])
     if found is None:
         return None
-    exact = exact_match(translator, languages, held[:SENTENCES], found.ways[KEPT].calibrator, until=ends[2])
+    exact = exact_match(translator, languages, held[:SENTENCES], found.ways[METHOD].calibrator, until=ends[2])
     return replace(found, exact_match=exact)
 
 

@@ -47,7 +47,7 @@ class Seq2SeeConfig(PreTrainedConfig):
         language_pairs: what the model was trained to translate, as `[["en", "fr"], ...]`; None where unknown.  Where
             known, each row of labels begins with a language tag.
         supervised_heads: cross-attention heads that were trained with gold word links, as `[[layer, head], ...]`, both
-            counted from 0: what they show is what they were taught.
+            counted from 0: their maps show what they were trained for.
         blank_token_ids: the tokens of white space alone, in a vocabulary of Seq2SeeTokenizer's; None if unknown.
 
     Raises:

@@ -26,7 +26,7 @@ WRONG_KEYS = 20  # attempts per address and minute
 Caller = NewType("Caller", str)  # the name of a key or, without keys, an address
 
 
-class Rate:
+class RateLimit:
     """An amount per minute for each account (0: unlimited); beyond it callers get `message`."""
 
     def __init__(self, rate: int, *, code: str, message: str):
@@ -35,7 +35,7 @@ class Rate:
         self.message = message
         self._full_at: dict[str, float] = {}  # when an account's allowance is full again; least recently active first
 
-    def spend(self, account: str, amount: int) -> None:
+    def take(self, account: str, amount: int) -> None:
         """Spend an amount; if less is left, spend nothing and raise APIError (429)."""
         if not self.rate:
             return
@@ -61,8 +61,8 @@ class Access:
 
     def __init__(self, keys: Mapping[bytes, str] | None = None, *, rate: int = 0):
         self.keys = dict(keys or {})
-        self._texts = Rate(rate, code="rate_limit", message=f"more than {rate} texts per minute")
-        self._guesses = Rate(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
+        self._texts = RateLimit(rate, code="rate_limit", message=f"more than {rate} texts per minute")
+        self._guesses = RateLimit(WRONG_KEYS, code="wrong_keys", message="too many wrong API keys from this address")
 
     def caller(self, request: HTTPConnection, key: str | None = None) -> Caller:
         """The sender of a request, from the given key or its headers; APIError (403) if a key is required but missing
@@ -75,12 +75,12 @@ class Access:
             raise APIError(403, "key_missing", "this server requires an API key: send it as X-API-Key")
         if name := self.keys.get(_digest(key)):  # comparing digests leaks nothing through timing
             return Caller(name)
-        self._guesses.spend(address, 1)
+        self._guesses.take(address, 1)
         raise APIError(403, "key_wrong", "unknown API key")
 
-    def spend(self, caller: Caller, texts: int) -> None:
+    def check_rate(self, caller: Caller, texts: int) -> None:
         """Count texts against the caller's rate; APIError (429) if it is exceeded."""
-        self._texts.spend(caller, texts)
+        self._texts.take(caller, texts)
 
 
 def read_access(settings: ServerSettings) -> Access:

@@ -20,7 +20,7 @@ from seq2see import __version__
 from .dialects import huggingface, inside, lessons, libretranslate, v1
 from .dialects.bodies import ERRORS, bad_request
 from .errors import APIError
-from .guard import Guard
+from .request_checks import RequestChecks
 from .service import Service
 from .ui.files import text_of
 from .ui.place import add_page
@@ -35,7 +35,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
                   openapi_url="/openapi.json" if settings.docs else None,
                   exception_handlers={RequestValidationError: _raise_api_error, HTTPException: _raise_api_error},
                   description="Translates, and shows what every attention head does.")
-    app.add_middleware(Guard, service=service, hosts=settings.hosts(host))
+    app.add_middleware(RequestChecks, service=service, hosts=settings.hosts(host))
     app.add_middleware(GZipMiddleware, minimum_size=10_000)  # maps are larger
     app.add_middleware(CORSMiddleware, allow_origins=settings.cors_origins, allow_methods=["GET", "POST"],
                        allow_headers=["Authorization", "Content-Type", "X-API-Key"], expose_headers=["Retry-After"])
@@ -66,7 +66,7 @@ def make_app(service: Service, *, host: str = "127.0.0.1") -> FastAPI:
 
 
 async def _raise_api_error(_: Request, error: Exception) -> Response:
-    """Pass the error to the guard, which answers all errors in one format."""
+    """Pass the error to `RequestChecks`, which answers all errors in one format."""
     if isinstance(error, RequestValidationError):
         raise bad_request(error)
     assert isinstance(error, HTTPException)

@@ -1,4 +1,4 @@
-"""The exception for failed requests, which the guard answers as `{"error": message, "code": code}`."""
+"""The exception for failed requests, which `RequestChecks` answers as `{"error": message, "code": code}`."""
 
 from dataclasses import dataclass, field
 

@@ -147,7 +147,7 @@ class Service:
         try:
             self.check_ready()
             self._check(texts, options, prefix)
-            self.access.spend(caller, len(texts))
+            self.access.check_rate(caller, len(texts))
         except APIError as error:
             self.metrics.count(error)
             raise

@@ -22,7 +22,7 @@ from .batching import EncodedPairs
 from .cache import fingerprint, get_or_build
 from .config import VOCABULARY, RunConfig
 from .finetuning import start_from
-from .guided import guides_of, training_links
+from .guided_alignment import guides_of, training_links
 from .joining import JoinedPairs
 from .pairs import Corpus, Texts
 from .progress import Watched, say

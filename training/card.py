@@ -93,7 +93,7 @@ of each translation in `examples.json` by at most {rounding:.4f}.
 
 GUIDED = """
 Supervised cross-attention heads (layer.head), trained with word links (guided alignment): {heads}. Their maps show
-what they were taught and say nothing about other heads.
+what they were trained for and say nothing about other heads.
 """
 
 

@@ -70,7 +70,7 @@ def step_of(folder: Path) -> int:
     return int(folder.name.rpartition("-")[2])
 
 
-def find_checkpoint(output_dir: Path, *, averaged: bool) -> tuple[Path | None, list[str]]:
+def newest_intact_checkpoint(output_dir: Path, *, averaged: bool) -> tuple[Path | None, list[str]]:
     """The newest complete checkpoint, if any, and for each newer one why it was passed over."""
     passed_over: list[str] = []
     for folder in numbered(output_dir):

@@ -9,7 +9,7 @@ from typing import Any
 
 from seq2see.errors import UserError
 from .arguments import Seq2SeeTrainingArguments
-from .checkpoints import find_checkpoint
+from .checkpoints import newest_intact_checkpoint
 from .checks import check_output
 from .config import RunConfig, TrainingFields, load_record
 from .pairs import Corpus
@@ -17,10 +17,10 @@ from .progress import say
 
 DATA = "data.json"  # in a run: how many pairs it is trained on, and their fingerprint
 PLACES = ("data.path", "data.folder", "data.corpora")  # what is read there, the fingerprint tells
-KEPT = ("optim", "muon_lr_scale", "seed", "max_tokens")  # the kind of states, and what makes the batches
+UNCHANGEABLE = ("optim", "muon_lr_scale", "seed", "max_tokens")  # the kind of states, and what makes the batches
 
 
-def choose_checkpoint(
+def checkpoint_to_resume(
     config: RunConfig, arguments: Seq2SeeTrainingArguments, output: Path, *, dry_run: bool
 ) -> Path | None:
     """The checkpoint to resume from, or None to start afresh; a folder that holds a run is never trained over."""
@@ -28,7 +28,7 @@ def choose_checkpoint(
         if arguments.should_save and not dry_run:
             check_output(output)
         return None
-    checkpoint, passed_over = find_checkpoint(output, averaged=bool(arguments.ema_decay))
+    checkpoint, passed_over = newest_intact_checkpoint(output, averaged=bool(arguments.ema_decay))
     for item in passed_over:
         say(f"passed over {item}")
     if passed_over and not checkpoint:
@@ -58,7 +58,7 @@ def resume_invariants(config: RunConfig) -> dict[str, Any]:
               for key, value in sections[section].items()}  # fmt: skip
     chosen = {item.name: item.default for item in fields(TrainingFields)} | dict(config.training)
     return {key: value for key, value in shared.items() if key not in PLACES} | {
-        f"training.{key}": chosen[key] for key in KEPT
+        f"training.{key}": chosen[key] for key in UNCHANGEABLE
     }
 
 

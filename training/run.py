@@ -32,7 +32,7 @@ from .config import RunConfig
 from .corpora import load_corpus
 from .finetuning import has_new_languages
 from .finishing import finish
-from .guided import GuidedTrainer
+from .guided_alignment import GuidedTrainer
 from .hub import check_hub
 from .lora import add_adapter
 from .moments import KeepMoments
@@ -40,7 +40,7 @@ from .pairs import Corpus, tell
 from .processes import on_all_cores
 from .progress import say
 from .reading import absolute
-from .resuming import DATA, check_data, choose_checkpoint, data_record
+from .resuming import DATA, check_data, checkpoint_to_resume, data_record
 from .trainer import Seq2SeeTrainer
 
 
@@ -69,7 +69,7 @@ def run_experiment(config: RunConfig, *, callbacks: Sequence[TrainerCallback] = 
 
 def prepare(config: RunConfig, output: Path, *, dry_run: bool = False) -> Prepared:
     arguments = build_arguments(config, output)
-    checkpoint = choose_checkpoint(config, arguments, output, dry_run=dry_run)
+    checkpoint = checkpoint_to_resume(config, arguments, output, dry_run=dry_run)
     if config.model.init_from:
         check_start(resolve_folder(config.model.init_from))
     transformers.set_seed(arguments.seed)

@@ -36,7 +36,7 @@ from .results import EngineOutput, Hypothesis, Ids, Wanted
 
 # The settings used from a checkpoint's generation_config.json besides the decoding options.  Others would load code
 # from the Hub (group beams, contrastive search), write to disk, or stop after a time.
-KEPT = (
+SETTINGS_READ = (
     "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id", "bad_words_ids",
     "suppress_tokens", "begin_suppress_tokens", "sequence_bias", "min_length", "renormalize_logits",
     "encoder_no_repeat_ngram_size", "encoder_repetition_penalty",
@@ -104,7 +104,7 @@ class TorchEngine:
 
     def _settings(self, options: DecodingOptions) -> GenerationConfig:
         config = self.model.generation_config.to_dict()
-        settings = {name: config[name] for name in KEPT if config.get(name) is not None} | {
+        settings = {name: config[name] for name in SETTINGS_READ if config.get(name) is not None} | {
             "max_length": (options.max_new_tokens or 0) + 1,  # transformers counts the start token
             "repetition_penalty": float(options.repetition_penalty or 1),  # transformers refuses an int
             "no_repeat_ngram_size": options.no_repeat_ngram_size,

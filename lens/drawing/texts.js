@@ -8,7 +8,7 @@ import { hasHeads } from "./trace.js";
 // The parts of the section, each painted separately, so that the text field survives.
 export const FRAME = html`<span class="from-menu"></span><div class="line src"></div>
   <div class="between"></div><span class="to-menu"></span><div class="line tgt"></div>
-  <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="joins"></g></svg>
+  <svg class="ribbons" aria-hidden="true"><g class="threads"></g><g class="linksOfWord"></g></svg>
   <div class="pills" aria-hidden="true"></div><p class="meaning"></p><div class="acts"></div>`;
 
 export function paintTexts(root, state, settings) {
@@ -151,7 +151,7 @@ function written({ replay, moment }) {
 // --- what changes while the pointer moves: which words are marked
 
 // The words joined to the looking word: by the chosen head, then by the other heads that matter for it.
-export function joins(state) {
+export function linksOfWord(state) {
   const trace = traceOf(state), piece = looking(state), { head, view, rows } = state, found = [];
   const put = (one, main) => {
     const choice = main ? { view, unit: "words", rows } : { view: "raw", unit: "words", rows: "predicts" };

@@ -18,7 +18,7 @@ examples:
   echo "Where is the station?" | seq2see translate --to fr
   seq2see models
   seq2see train configs/multi30k-en-de.yaml training.num_train_epochs=30 data.path=data/multi30k
-  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/taught
+  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/distilled
   seq2see evaluate runs/multi30k-en-de --data data/multi30k --split test_2016_flickr --to de
   seq2see translate runs/storybook --to fr < in.txt > out.txt
   seq2see score runs/storybook --to fr < pairs.tsv
@@ -152,7 +152,7 @@ def recipes() -> str:
     lines = ["recipes (configs/reference.yaml has every setting):"]
     for file in sorted(files("seq2see.configs").iterdir(), key=lambda file: file.name):
         if file.name.endswith(".yaml") and file.name not in ("serve.yaml", "reference.yaml"):
-            lines.append(f"  {file.name[:-5]:22}{file.read_text('utf-8').partition(chr(10))[0].removeprefix('# ')}")
+            lines.append(f"  {file.name[:-5]:25}{file.read_text('utf-8').partition(chr(10))[0].removeprefix('# ')}")
     return "\n".join(lines)
 
 
@@ -185,8 +185,8 @@ def add_distil(verbs: Verbs) -> None:
         "write a data set in which teachers translate training pairs",
         "Each training pair is written as it is and, once for each teacher, with that model's translation. A student\n"
         "of the teacher's size or less learns more from it:\n"
-        "  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/taught\n"
-        "  seq2see train multi30k-en-de-fast data.path=data/taught",
+        "  seq2see distil runs/multi30k-en-de data.path=data/multi30k data.target=de --out data/distilled\n"
+        "  seq2see train multi30k-en-de-fast data.path=data/distilled",
     )
     verb.add_argument("teachers", metavar="TEACHER", nargs="+",
                       help="folders of trained Seq2See models, and settings of the data section as data.KEY=VALUE")

@@ -29,7 +29,7 @@ from ..service import Service
 from .bodies import Body, From0, JSONRoute, key_wanted
 
 MOST_BEAMS = 8  # more are unreadable
-KEPT = 4  # checkpoints in memory
+CHECKPOINTS_CACHED = 4  # checkpoints in memory
 Short = Annotated[str, Field(max_length=100)]
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 
@@ -199,12 +199,12 @@ class ReplayQuestion(Question):
         return then.look(then(self.text, source=self.source, target=self.target))[0]
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CHECKPOINTS_CACHED)
 def load_checkpoint(folder: Path, changed: int) -> Translator:
     return Translator.from_pretrained(folder, engine="torch")
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CHECKPOINTS_CACHED)
 def recorded(translator: Translator) -> tuple[Any, ...] | None:
     """The moments of the replay beside the model, if it is of these weights."""
     from ...lens.replay import FILE, load_replay

@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from ...translate.decoding import DecodingOptions
 from ..errors import APIError
-from ..guard import replay_body
 from ..languages import NAMES
+from ..request_checks import replay_body
 from ..service import Detection, Service
 from .bodies import Body, From0, JSONRoute, Text, Texts, by_kind, key_wanted, refuse_utf16
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..dialects.bodies import bad_request
 from ..errors import APIError
-from ..guard import PAGE, replay_body
+from ..request_checks import PAGE, replay_body
 
 API = f"{PAGE}/gradio_api"
 BODIES: dict[str, type[BaseModel]] = {
@@ -56,7 +56,7 @@ class CheckedCalls:
         media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
         if media != "application/json":  # Gradio would echo the whole body, or fail
             raise APIError(400, "bad_request", "Content-Type: expected application/json")
-        body: bytes = (await receive())["body"]  # all of it, as the guard gives it
+        body: bytes = (await receive())["body"]  # all of it: `RequestChecks` has read it
         self._check(kind, rest, body)
         outcome = Outcome()
         OUTCOME.set(outcome)

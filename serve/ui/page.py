@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...lens.explorer import script, style
 from ...translate.translator import Translator
 from ..access import Access
-from ..guard import PAGE
+from ..request_checks import PAGE
 from ..service import Service
 from ..settings import ServerSettings
 from .api import add_api

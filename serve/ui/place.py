@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ..errors import APIError
-from ..guard import PAGE
+from ..request_checks import PAGE
 from .files import text_of
 
 

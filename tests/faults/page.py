@@ -43,7 +43,7 @@ FAULTS = [
         "serve/ui/calls.py",
         "in FILES:",
         "in ():",
-        tests="tests/serve/test_guard.py -k takes_no_files",
+        tests="tests/serve/test_request_checks.py -k takes_no_files",
     ),
     Fault(
         "page: an older answer is shown",

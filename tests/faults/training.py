@@ -210,28 +210,28 @@ FAULTS = [
     ),
     Fault(
         "a model does not say which head was taught",
-        "training/guided.py",
+        "training/guided_alignment.py",
         "made = (args.guided_layer % layers, args.guided_head % heads)",
         "made = (0, 0)",
         tests="tests/training/test_guided.py -k taught_wherever",
     ),
     Fault(
         "guided alignment forgets the tag before the labels",
-        "training/guided.py",
+        "training/guided_alignment.py",
         "(t + 1, s, 1 / len(words)",
         "(t, s, 1 / len(words)",
         tests="tests/training/test_guided.py -k row_of",
     ),
     Fault(
         "guided alignment lets the head look at padding",
-        "training/guided.py",
+        "training/guided_alignment.py",
         "masked_fill(hidden_B1S, torch.finfo(torch.float32).min)",
         "masked_fill(hidden_B1S, 0.0)",
         tests="tests/training/test_guided.py -k loss_is",
     ),
     Fault(
         "another head than the one asked for is guided",
-        "training/guided.py",
+        "training/guided_alignment.py",
         "[:, :, head].float()",
         "[:, :, 0].float()",
         tests="tests/training/test_guided.py -k loss_is",
@@ -526,8 +526,8 @@ FAULTS = [
     Fault(
         "a run is resumed by another optimizer",
         "training/resuming.py",
-        "KEPT = (\"optim\", \"muon_lr_scale\", \"seed\", \"max_tokens\")",
-        "KEPT = (\"seed\", \"max_tokens\")",
+        "UNCHANGEABLE = (\"optim\", \"muon_lr_scale\", \"seed\", \"max_tokens\")",
+        "UNCHANGEABLE = (\"seed\", \"max_tokens\")",
         tests="tests/training/test_run.py -k over",
     ),
     Fault(

@@ -84,7 +84,7 @@ def test_a_score_says_whether_its_head_was_trained_with_gold_links(measured):
         for layer, head in np.ndindex(dev.scores[kind, role].shape[1:]):
             found = role_score(Head(kind, layer, head), role, dev, test)
             assert found.supervised is ((kind, layer, head) == ("cross", 0, 1))
-            assert ("supervised: trained with gold links" in found.taught) is found.supervised
+            assert ("supervised: trained with gold links" in found.supervision) is found.supervised
     assert {one.supervised for one in heads_of_roles(dev, test) if one.head != ("cross", 0, 1)} == {False}
 
 

@@ -103,10 +103,10 @@ def test_others_are_not_charged_and_idle_minutes_do_not_add_up(clock):
     limited = Access(rate=60)
     for _ in range(3):
         clock.now += 6_000
-        limited.spend(ANN, 60)
-        limited.spend(BOB, 60)
+        limited.check_rate(ANN, 60)
+        limited.check_rate(BOB, 60)
         with pytest.raises(APIError) as refused:
-            limited.spend(ANN, 1)
+            limited.check_rate(ANN, 1)
         assert (refused.value.status, refused.value.code) == (429, "rate_limit")
 
 
@@ -115,13 +115,13 @@ def test_who_waits_as_long_as_told_is_let_in(rate, clock):
     """And nobody is told to wait for nothing."""
     access = Access(rate=rate)
     for texts in (1, 2, rate // 2 + 1, rate):
-        access.spend(ANN, rate)
+        access.check_rate(ANN, rate)
         with pytest.raises(APIError) as refused:
-            access.spend(ANN, texts)
+            access.check_rate(ANN, texts)
         seconds = int(refused.value.headers["Retry-After"])
         assert seconds >= 1
         clock.now += seconds
-        access.spend(ANN, texts)
+        access.check_rate(ANN, texts)
         clock.now += 60
 
 

@@ -12,7 +12,7 @@ from seq2see.training.arguments import Seq2SeeTrainingArguments
 from seq2see.training.batching import EncodedPairs
 from seq2see.training.config import load_config
 from seq2see.training.corpora import load_corpus
-from seq2see.training.guided import GuidedTrainer, guide_of, guides_of, training_links, word_tokens
+from seq2see.training.guided_alignment import GuidedTrainer, guide_of, guides_of, training_links, word_tokens
 from seq2see.training.kernels import fast_kernels
 from seq2see.training.pairs import Pair
 from .conftest import SETTINGS, last_error, train
@@ -147,7 +147,7 @@ def test_a_mistake_is_named(guided_run, capsys, overrides, lines, said):
 def test_storybook_has_links_of_its_own(monkeypatch):
     book = generate(train_size=300)
     monkeypatch.setattr("seq2see.storybook.generate", lambda **_: book)
-    config = load_config("storybook-aligned")
+    config = load_config("storybook-guided")
     arguments = Seq2SeeTrainingArguments(output_dir="", use_cpu=True, guided_alignment=0.1)
     pairs = [Pair(story.source, story.target, "en", "fr") for story in reversed(book.train)]
     assert training_links(config, arguments, pairs) == [list(story.links) for story in reversed(book.train)]

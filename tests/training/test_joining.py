@@ -5,7 +5,7 @@ import pytest
 
 from seq2see.tokenizer.tokenization_seq2see import train_tokenizer
 from seq2see.training.batching import EncodedPairs
-from seq2see.training.guided import guide_of
+from seq2see.training.guided_alignment import guide_of
 from seq2see.training.joining import MOST_JOINED, JoinedPairs
 from seq2see.training.pairs import Pair
 from .conftest import toy_pairs

@@ -15,7 +15,7 @@ from transformers import TrainerCallback
 from seq2see.errors import UserError
 from seq2see.manifest import write_manifest
 from seq2see.training import checkpoints, processes
-from seq2see.training.checkpoints import find_checkpoint, remove_old, what_is_wrong
+from seq2see.training.checkpoints import newest_intact_checkpoint, remove_old, what_is_wrong
 from seq2see.training.processes import start_follower
 from seq2see.training.trainer import Seq2SeeTrainer
 from tests.full_disk import files_of_at_most
@@ -114,7 +114,7 @@ def test_a_full_disk_leaves_the_earlier_checkpoints(make_trainer, at):
         with pytest.raises(UserError, match="could not write .*checkpoint-4 .*training.resume=true"):
             trainer.train()
     assert [item.name for item in folder.iterdir()] == ["checkpoint-2"]
-    assert find_checkpoint(folder, averaged=False) == (folder / "checkpoint-2", [])
+    assert newest_intact_checkpoint(folder, averaged=False) == (folder / "checkpoint-2", [])
 
 
 def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trainer, tmp_path, at):
@@ -128,7 +128,7 @@ def test_a_run_folder_that_is_moved_away_is_one_line_and_goes_on_there(make_trai
     at(0, None)
     whole, resumed = make_trainer(**settings), make_trainer(**settings, output_dir=str(moved))
     whole.train()
-    checkpoint, _ = find_checkpoint(moved, averaged=False)
+    checkpoint, _ = newest_intact_checkpoint(moved, averaged=False)
     resumed.train(resume_from_checkpoint=str(checkpoint))
     assert resumed.state.best_model_checkpoint.startswith(str(moved))
     for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
@@ -273,7 +273,7 @@ def test_a_bad_loss_stops_and_says_where(make_trainer, factor, what):
     spoil(trainer, {7}, factor)
     with pytest.raises(UserError, match=f"step 7, after 1.2 epochs: {what}.*resume=true"):
         trainer.train()
-    newest, _ = find_checkpoint(Path(trainer.args.output_dir), averaged=False)
+    newest, _ = newest_intact_checkpoint(Path(trainer.args.output_dir), averaged=False)
     assert newest is not None and newest.name == "checkpoint-6"
 
 

@@ -14,7 +14,7 @@ from transformers import GenerationConfig
 from seq2see.errors import UserError
 from seq2see.modeling.loading import load_checkpoint
 from seq2see.training.batching import EncodedPairs
-from seq2see.training.checkpoints import atomic_files, find_checkpoint
+from seq2see.training.checkpoints import atomic_files, newest_intact_checkpoint
 from seq2see.training.translation import translate_pairs
 
 
@@ -125,7 +125,7 @@ def test_a_half_written_checkpoint_is_passed_over(run, name):
     changed[len(content) // 2] ^= 1
     for spoilt in (changed, content[:-40], None):
         file.unlink() if spoilt is None else file.write_bytes(spoilt)
-        found, passed_over = find_checkpoint(run, averaged=True)
+        found, passed_over = newest_intact_checkpoint(run, averaged=True)
         assert found == run / "checkpoint-4"
         assert len(passed_over) == 1 and "checkpoint-6" in passed_over[0] and name in passed_over[0]
 

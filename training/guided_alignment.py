@@ -6,8 +6,8 @@ Translate with Transformer Models", equation 6; they too give one head to it):
 
     weight * sum over t of  - sum over s of  link[t, s] log a[t, s]
 
-Links are storybook's own, or a file's.  What such a head shows is what it was taught; it says nothing about how models
-align that were not taught.  The weights a are computed here from the head's own queries and keys, so that the fast
+Links are storybook's own, or a file's.  Such a head shows what it was trained to show; it says nothing about how models
+align without training.  The weights a are computed here from the head's own queries and keys, so that the fast
 kernels, which write no weights down, stay in use.
 """
 

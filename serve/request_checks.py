@@ -26,7 +26,7 @@ PAGE_POLICY = ("default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-ev
 log = logging.getLogger("seq2see.serve")
 
 
-class Guard:
+class RequestChecks:
     """ASGI middleware; `hosts` are the accepted Host headers, `*` for any."""
 
     def __init__(self, app: ASGIApp, *, service: Service, hosts: Iterable[str]):
