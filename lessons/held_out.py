@@ -138,5 +138,6 @@ def named(one: RoleScore | None) -> str:
     if one is None:
         return "Not decidable here: the role does not occur, or an uninformed baseline already looks there."
     return (f"The best head, {NAMES[one.head.kind].lower()} layer {one.head.layer}, head {one.head.head}"
-            f"{one.supervision}, gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
+            f"{one.supervision},"
+            f" gives {Interval(one.score, one.low, one.high):.0%} of its attention there; the best baseline gives"
             f" {one.baseline:.0%}.")
