@@ -51,9 +51,10 @@ class Stub:
     def seen_words(self, language):
         return None
 
-    def __call__(self, text, **options):
-        job = self.prepare([text])
-        job.advance([(written(ids),) for ids, _ in job.work])
+    def __call__(self, text, *, source=None, target=None, **options):
+        job = self.prepare([text], source=source, target=target)
+        while job.work:
+            job.advance([(written(ids),) for ids, _ in job.work])
         return job.result[0]
 
     def prepare(self, texts, *, source=None, target=None, prefix="", format="text", options=NO_OPTIONS):
