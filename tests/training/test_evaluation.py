@@ -79,9 +79,10 @@ def test_pairs_split_off_train_have_no_references(tmp_path, measured):
     """Though there are files of that name, with as many rows."""
     write_files(tmp_path, "train", LINES)
     write_files(tmp_path, "test", LINES)
-    write_references(tmp_path, "val", LINES)
-    scores = finished(tmp_path, val_fraction=0.3)
-    assert set(scores) == {"val", "test"} and "bleu_lc_tok" not in scores["val"]
+    for split in ("val", "test"):
+        write_references(tmp_path, split, LINES)
+    scores = finished(tmp_path, val_fraction=0.3, test_fraction=0.3)
+    assert set(scores) == {"val", "test"} and not any("bleu_lc_tok" in row for row in scores.values())
 
 
 def test_storybook_s_stories_stay_beside_their_pairs(book, measured, monkeypatch):
