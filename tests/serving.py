@@ -52,10 +52,10 @@ class Stub:
         return None
 
     def __call__(self, text, *, source=None, target=None, **options):
-        job = self.prepare([text], source=source, target=target)
+        job = self.prepare(text if isinstance(text, list) else [text], source=source, target=target)
         while job.work:
             job.advance([(written(ids),) for ids, _ in job.work])
-        return job.result[0]
+        return job.result if isinstance(text, list) else job.result[0]
 
     def prepare(self, texts, *, source=None, target=None, prefix="", format="text", options=NO_OPTIONS):
         if any("venom" in text for text in texts):
